@@ -1,0 +1,96 @@
+"""Convolutions, forward and transposed, over any number of spatial dims."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from transpile.rule import Unsupported, rule
+
+from .spatial import per_dim, sliding_windows
+
+
+@rule(
+    "torch.nn.functional.conv2d",
+    "torch.nn.functional.conv1d",
+    "torch.nn.functional.conv3d",
+    "torch.conv2d",
+    "torch.conv1d",
+    "torch.conv3d",
+)
+def conv(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """Cross-correlate (N, in, *spatial), or (in, *spatial), with (out, in // groups, *kernel)."""
+    n = weight.ndim - 2
+    if input.ndim == n + 1:
+        return conv(input[None], weight, bias, stride, padding, dilation, groups)[0]
+    output = lax.conv_general_dilated(
+        input,
+        weight,
+        window_strides=per_dim(stride, n),
+        padding=padding.upper() if isinstance(padding, str) else [(p, p) for p in per_dim(padding, n)],
+        rhs_dilation=per_dim(dilation, n),
+        feature_group_count=groups,
+    )
+    return output if bias is None else output + bias.reshape(-1, *(1,) * n)
+
+
+@rule(
+    "torch.nn.functional.conv_transpose2d",
+    "torch.nn.functional.conv_transpose1d",
+    "torch.nn.functional.conv_transpose3d",
+    "torch.conv_transpose2d",
+    "torch.conv_transpose1d",
+    "torch.conv_transpose3d",
+)
+def conv_transpose(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """The transpose of ``conv``, on (N, in, *spatial) or (in, *spatial) with (in, out // groups, *kernel)."""
+    n = weight.ndim - 2
+    if input.ndim == n + 1:
+        return conv_transpose(input[None], weight, bias, stride, padding, output_padding, groups, dilation)[0]
+    in_channels, out_per_group, *kernel = weight.shape
+    dilation = per_dim(dilation, n)
+    edges = [d * (k - 1) - p for d, k, p in zip(dilation, kernel, per_dim(padding, n))]
+    flipped = jnp.flip(weight, axis=range(2, n + 2)).reshape(groups, in_channels // groups, out_per_group, *kernel)
+    output = lax.conv_general_dilated(
+        input,
+        flipped.swapaxes(1, 2).reshape(groups * out_per_group, in_channels // groups, *kernel),
+        window_strides=(1,) * n,
+        padding=[(edge, edge + extra) for edge, extra in zip(edges, per_dim(output_padding, n))],
+        lhs_dilation=per_dim(stride, n),
+        rhs_dilation=dilation,
+        feature_group_count=groups,
+    )
+    return output if bias is None else output + bias.reshape(-1, *(1,) * n)
+
+
+@rule("torch.convolution")
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    if transposed:
+        return conv_transpose(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return conv(input, weight, bias, stride, padding, dilation, groups)
+
+
+@rule("torch.conv_tbc")
+def conv_tbc(input, weight, bias, pad=0):
+    """Convolve (time, batch, in) with (kernel, in, out)."""
+    output = lax.conv_general_dilated(input, weight, (1,), [(pad, pad)], dimension_numbers=("WNC", "WIO", "WNC"))
+    return output + bias
+
+
+@rule("torch.nn.functional.unfold")
+def unfold_patches(input, kernel_size, dilation=1, padding=0, stride=1):
+    """The patches of (N, C, H, W), or (C, H, W), as columns: (N, C * kernel, places)."""
+    kernel_size = per_dim(kernel_size, 2)
+    pads = [(0, 0)] * (input.ndim - 2) + [(p, p) for p in per_dim(padding, 2)]
+    patches = sliding_windows(jnp.pad(input, pads), kernel_size, per_dim(stride, 2), per_dim(dilation, 2))
+    *leading, channels, height, width, rows, columns = patches.shape
+    return patches.reshape(*leading, channels * height * width, rows * columns)
+
+
+@rule("torch.nn.functional.fold")
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Add up patches where they overlap, the transpose of ``unfold_patches``: (N, C * kernel, places) to (N, C, H, W)."""
+    kernel_height, kernel_width = per_dim(kernel_size, 2)
+    channels = input.shape[-2] // (kernel_height * kernel_width)
+    image = jax.ShapeDtypeStruct((*input.shape[:-2], channels, *per_dim(output_size, 2)), input.dtype)
+    unfold = lambda x: unfold_patches(x, kernel_size, dilation, padding, stride)
+    return jax.linear_transpose(unfold, image)(input)[0]

@@ -1,0 +1,73 @@
+"""Histograms, counts and distinct elements. The sizes of some results follow the data: those run outside jit."""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from transpile.rule import rule
+
+
+class Histogram(NamedTuple):
+    """Counts, and the edges between which they were taken."""
+
+    hist: jax.Array
+    bin_edges: jax.Array
+
+
+@rule("torch.histc", "torch.Tensor.histc")
+def histc(input, bins=100, min=0, max=0):
+    """How many elements lie in each of ``bins`` equal intervals from min to max; of the data if both are equal."""
+    low, high = (min, max) if min != max or input.size == 0 else (input.min(), input.max())
+    low, high = jnp.where(low == high, low - 1, low), jnp.where(low == high, high + 1, high)
+    return jnp.histogram(input, bins, (low, high))[0].astype(input.dtype)
+
+
+@rule("torch.histogram", "torch.Tensor.histogram")
+def histogram(input, bins, *, range=None, weight=None, density=False):
+    """Counts (or weights, or a density) between the given edges, or in that many equal intervals."""
+    if input.size == 0 and range is None:
+        range = (0, 1)
+    counts, edges = jnp.histogram(input, bins, range, weight, density)
+    return Histogram(counts.astype(input.dtype), edges.astype(input.dtype))
+
+
+@rule("torch.histogramdd")
+def histogramdd(input, bins, *, range=None, weight=None, density=False):
+    """Counts in the cells of a grid over the last dim of ``input``, and its edges in each dim."""
+    points = input.reshape(-1, input.shape[-1])
+    pairs = None if range is None else list(zip(range[::2], range[1::2]))
+    weight = None if weight is None else weight.reshape(-1)
+    counts, edges = jnp.histogramdd(points, bins, pairs, weight, density)
+    return counts.astype(input.dtype), [edge.astype(input.dtype) for edge in edges]
+
+
+@rule("torch.bincount", "torch.Tensor.bincount")
+def bincount(input, weights=None, minlength=0):
+    if weights is None and minlength == 0:
+        return jnp.bincount(input)
+    if weights is None:
+        return jnp.bincount(input, minlength=minlength)
+    return jnp.bincount(input, weights * 1.0, minlength)
+
+
+@rule("torch.unique", "torch.Tensor.unique")
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    return jnp.unique(input, return_inverse=return_inverse, return_counts=return_counts, axis=dim, equal_nan=False)
+
+
+@rule("torch.unique_consecutive", "torch.Tensor.unique_consecutive")
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """The elements (or slices along ``dim``) that differ from the one before."""
+    x = input.reshape(-1) if dim is None else jnp.moveaxis(input, dim, 0)
+    rows = x.reshape(len(x), math.prod(x.shape[1:]))
+    fresh = jnp.ones(len(x), bool).at[1:].set((rows[1:] != rows[:-1]).any(axis=1))
+    starts = jnp.nonzero(fresh)[0]
+    result = (x[starts] if dim is None else jnp.moveaxis(x[starts], 0, dim),)
+    if return_inverse:
+        inverse = jnp.cumsum(fresh) - 1
+        result += (inverse.reshape(input.shape) if dim is None else inverse,)
+    if return_counts:
+        result += (jnp.diff(starts, append=len(x)),)
+    return result if len(result) > 1 else result[0]

@@ -1,0 +1,209 @@
+"""New tensors from sizes, ranges, values and other tensors."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from transpile.rule import rule
+
+
+@rule("torch.zeros", "torch.empty")
+def zeros(*size, dtype=None):
+    return jnp.zeros(size, dtype=dtype)
+
+
+@rule("torch.ones")
+def ones(*size, dtype=None):
+    return jnp.ones(size, dtype=dtype)
+
+
+@rule("torch.full")
+def full(size, fill_value, dtype=None):
+    """Filled with one number; without a dtype it takes the number's own, and holds on to it as torch does."""
+    if dtype is not None or isinstance(fill_value, bool):
+        return jnp.full(size, fill_value, dtype=dtype)
+    if isinstance(fill_value, float):
+        return jnp.full(size, fill_value, dtype=float)
+    if isinstance(fill_value, int):
+        return jnp.full(size, fill_value, dtype=int)
+    return jnp.full(size, fill_value, dtype=jnp.result_type(fill_value))
+
+
+@rule("torch.zeros_like", "torch.empty_like")
+def zeros_like(input, dtype=None):
+    return jnp.zeros_like(input, dtype=dtype)
+
+
+@rule("torch.ones_like")
+def ones_like(input, dtype=None):
+    return jnp.ones_like(input, dtype=dtype)
+
+
+@rule("torch.full_like")
+def full_like(input, fill_value, dtype=None):
+    return jnp.full_like(input, fill_value, dtype=dtype)
+
+
+@rule("torch.Tensor.new_zeros", "torch.Tensor.new_empty")
+def new_zeros(input, *size, dtype=None):
+    if dtype is None:
+        return jnp.zeros(size, dtype=input.dtype)
+    return jnp.zeros(size, dtype=dtype)
+
+
+@rule("torch.Tensor.new_ones")
+def new_ones(input, *size, dtype=None):
+    if dtype is None:
+        return jnp.ones(size, dtype=input.dtype)
+    return jnp.ones(size, dtype=dtype)
+
+
+@rule("torch.Tensor.new_full")
+def new_full(input, size, fill_value, dtype=None):
+    if dtype is None:
+        return jnp.full(size, fill_value, dtype=input.dtype)
+    return jnp.full(size, fill_value, dtype=dtype)
+
+
+@rule("torch.empty_strided", "torch.empty_permuted")
+def empty_strided(size, stride, dtype=None):
+    return jnp.zeros(size, dtype=dtype)
+
+
+@rule("torch.Tensor.new_empty_strided")
+def new_empty_strided(input, size, stride, dtype=None):
+    if dtype is None:
+        return jnp.zeros(size, dtype=input.dtype)
+    return jnp.zeros(size, dtype=dtype)
+
+
+@rule("torch.zero_", "torch.Tensor.zero_")
+def zero_(input):
+    return jnp.zeros_like(input)
+
+
+@rule("torch.fill", "torch.fill_", "torch.Tensor.fill_")
+def fill(input, value):
+    return jnp.full_like(input, value)
+
+
+@rule("torch.Tensor.copy_")
+def copy_(input, src):
+    return jnp.broadcast_to(src, input.shape).astype(input.dtype)
+
+
+@rule("torch.tensor")
+def tensor(data, dtype=None):
+    """An array of these values, through which no gradient passes."""
+    if dtype is None and isinstance(data, float):
+        return jnp.array(data, dtype=float)  # jnp.array(0.5) is weakly typed: half precision beside it would win
+    if dtype is None and isinstance(data, int) and not isinstance(data, bool):
+        return jnp.array(data, dtype=int)
+    return lax.stop_gradient(jnp.array(data, dtype=dtype))
+
+
+@rule("torch.Tensor.new_tensor")
+def new_tensor(input, data, dtype=None):
+    if dtype is None:
+        return lax.stop_gradient(jnp.array(data, dtype=input.dtype))
+    return lax.stop_gradient(jnp.array(data, dtype=dtype))
+
+
+@rule("torch.as_tensor", "torch.asarray")
+def as_tensor(data, dtype=None):
+    """These values as an array; a Python number gets torch's default dtype for its kind."""
+    if dtype is None and isinstance(data, float):
+        return jnp.asarray(data, dtype=float)
+    if dtype is None and isinstance(data, int) and not isinstance(data, bool):
+        return jnp.asarray(data, dtype=int)
+    return jnp.asarray(data, dtype=dtype)
+
+
+@rule("torch.from_numpy")
+def from_numpy(ndarray):
+    return jnp.asarray(ndarray)
+
+
+@rule("torch.scalar_tensor")
+def scalar_tensor(s, dtype=None):
+    if dtype is None:
+        return jnp.array(s, dtype=float)
+    return jnp.array(s, dtype=dtype)
+
+
+@rule("torch.autograd.Variable", "torch.autograd.variable.Variable")
+def variable(data, requires_grad=False, volatile=False):
+    return data
+
+
+@rule("torch.arange")
+def arange_end(end, dtype=None):
+    return jnp.arange(end, dtype=dtype)
+
+
+@rule("torch.arange")
+def arange(start, end, step=1, dtype=None):
+    if step == 1:
+        return jnp.arange(start, end, dtype=dtype)
+    return jnp.arange(start, end, step, dtype=dtype)
+
+
+@rule("torch.range")
+def range_(start, end, step=1, dtype=None):
+    """From start to end, which is included if a whole number of steps leads there; floats unless a dtype is given."""
+    steps = jnp.arange(math.floor((end - start) / step) + 1)
+    return (start + step * steps).astype(dtype or float)
+
+
+@rule("torch.linspace")
+def linspace(start, end, steps, dtype=None):
+    return jnp.linspace(start, end, steps, dtype=dtype)
+
+
+@rule("torch.logspace")
+def logspace(start, end, steps, base=10.0, dtype=None):
+    return jnp.logspace(start, end, steps, base=base, dtype=dtype)
+
+
+@rule("torch.eye")
+def eye(n, m=None, dtype=None):
+    return jnp.eye(n, M=m, dtype=dtype)
+
+
+@rule("torch.meshgrid", "torch.functional.meshgrid")
+def meshgrid(*tensors, indexing="ij"):
+    return jnp.meshgrid(*tensors, indexing=indexing or "ij")
+
+
+@rule("torch.tril_indices")
+def tril_indices(row, col, offset=0, dtype=None):
+    if dtype is None:
+        return jnp.stack(jnp.tril_indices(row, offset, col))
+    return jnp.stack(jnp.tril_indices(row, offset, col)).astype(dtype)
+
+
+@rule("torch.triu_indices")
+def triu_indices(row, col, offset=0, dtype=None):
+    if dtype is None:
+        return jnp.stack(jnp.triu_indices(row, offset, col))
+    return jnp.stack(jnp.triu_indices(row, offset, col)).astype(dtype)
+
+
+@rule("torch.cartesian_prod", "torch.functional.cartesian_prod")
+def cartesian_prod(*tensors):
+    """All tuples with one element from each 1-d tensor, a tuple to a row; of a single tensor, itself."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return jnp.stack(jnp.meshgrid(*tensors, indexing="ij"), axis=-1).reshape(-1, len(tensors))
+
+
+@rule("torch.combinations")
+def combinations(input, r=2, with_replacement=False):
+    """All ways to pick r elements of a 1-d tensor in order, a pick to a row."""
+    picks = np.indices((input.shape[0],) * r).reshape(r, -1)
+    steps = np.diff(picks, axis=0)
+    chosen = (steps >= 0 if with_replacement else steps > 0).all(axis=0)
+    return input[picks.T[chosen]] if r else input[:0]

@@ -1,0 +1,127 @@
+"""What torch answers about devices, autograd and compilers: constants, as seen from a JAX program."""
+
+from transpile.rule import rule
+
+
+@rule("torch.device")
+def device(type=None, index=None):
+    return None
+
+
+@rule("torch.Tensor.device", "torch.Tensor.layout", "torch.Tensor.grad_fn")
+def no_device(input):
+    return None
+
+
+@rule("torch.Tensor.is_cuda", "torch.Tensor.is_mps", "torch.Tensor.is_xpu", "torch.Tensor.is_sparse")
+def is_cuda(input):
+    return False
+
+
+@rule("torch.Tensor.is_quantized", "torch.Tensor.is_mkldnn", "torch.Tensor.is_meta", "torch.Tensor.is_nested")
+def is_quantized(input):
+    return False
+
+
+@rule("torch.Tensor.requires_grad")
+def requires_grad(input):
+    return False  # code asks in order to save work or to set hooks, and JAX has need of neither
+
+
+@rule("torch.Tensor.is_contiguous")
+def is_contiguous(input):
+    return True
+
+
+@rule("torch.Tensor.is_pinned", "torch.Tensor.is_shared", "torch.Tensor.is_inference")
+def is_pinned(input):
+    return False
+
+
+@rule("torch.Tensor.get_device", "torch.get_device")
+def get_device(input):
+    return -1
+
+
+@rule(
+    "torch.cuda.is_available",
+    "torch.cuda.is_initialized",
+    "torch.cuda.is_bf16_supported",
+    "torch.backends.mps.is_available",
+    "torch.backends.mps.is_built",
+    "torch.xpu.is_available",
+    "torch.distributed.is_available",
+    "torch.distributed.is_initialized",
+)
+def is_available():
+    return False
+
+
+@rule("torch.cuda.device_count", "torch.cuda.current_device", "torch.distributed.get_rank")
+def device_count():
+    return 0
+
+
+@rule("torch.distributed.get_world_size")
+def get_world_size(group=None):
+    return 1
+
+
+@rule("torch.cuda.synchronize", "torch.cuda.empty_cache", "torch.cuda.reset_peak_memory_stats", "torch.cuda.set_device")
+def synchronize(device=None):
+    return None
+
+
+@rule("torch.is_grad_enabled")
+def is_grad_enabled():
+    return True
+
+
+@rule(
+    "torch.jit.is_scripting",
+    "torch.jit.is_tracing",
+    "torch._C._get_tracing_state",
+    "torch._C._is_tracing",
+    "torch.onnx.is_in_onnx_export",
+    "torch.compiler.is_compiling",
+    "torch.compiler.is_dynamo_compiling",
+    "torch.compiler.is_exporting",
+    "torch._dynamo.is_compiling",
+    "torch.is_inference_mode_enabled",
+    "torch.is_deterministic",
+    "torch.are_deterministic_algorithms_enabled",
+    "torch.is_autocast_cpu_enabled",
+    "torch.is_autocast_cache_enabled",
+)
+def is_scripting():
+    return False
+
+
+@rule("torch.is_autocast_enabled")
+def is_autocast_enabled(device_type=None):
+    return False
+
+
+@rule("torch.overrides.has_torch_function", "torch.overrides.has_torch_function_unary")
+def has_torch_function(relevant_args):
+    return False
+
+
+@rule("torch.overrides.has_torch_function_variadic")
+def has_torch_function_variadic(*args):
+    return False
+
+
+@rule("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_printoptions", "torch.set_warn_always")
+def set_num_threads(value=None):
+    return None
+
+
+@rule("torch.use_deterministic_algorithms", "torch.autograd.set_detect_anomaly")
+def use_deterministic_algorithms(mode, warn_only=False):
+    return None
+
+
+@rule("torch.set_float32_matmul_precision")
+def set_float32_matmul_precision(precision):
+    return None

@@ -1,0 +1,157 @@
+"""Largest and smallest elements, and where they are."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from transpile.rule import Tensor, rule
+
+
+class ValuesIndices(NamedTuple):
+    """Elements chosen along a dim, and their places there."""
+
+    values: jax.Array
+    indices: jax.Array
+
+
+class MinMax(NamedTuple):
+    """The smallest and the largest."""
+
+    min: jax.Array
+    max: jax.Array
+
+
+def lowest(dtype):
+    """The least value of a dtype: -inf for floats."""
+    return -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else False if dtype == bool else jnp.iinfo(dtype).min
+
+
+def highest(dtype):
+    """The greatest value of a dtype: inf for floats."""
+    return jnp.inf if jnp.issubdtype(dtype, jnp.floating) else True if dtype == bool else jnp.iinfo(dtype).max
+
+
+def pick(input, indices, dim, keepdim):
+    """The elements at ``indices`` (size 1 along ``dim``) with their indices: all the gradient goes to these."""
+    if input.ndim == 0:
+        return ValuesIndices(input, indices.reshape(()))
+    values = jnp.take_along_axis(input, indices, axis=dim)
+    if keepdim:
+        return ValuesIndices(values, indices)
+    return ValuesIndices(values.squeeze(dim), indices.squeeze(dim))
+
+
+@rule("torch.max", "torch.Tensor.max")
+def max_all(input):
+    return input.max()
+
+
+@rule("torch.max", "torch.Tensor.max")
+def max_dim(input, dim: int, keepdim=False):
+    """The largest elements along a dim and their indices; of equals the first, which gets all the gradient."""
+    return pick(input, jnp.atleast_1d(input).argmax(axis=dim, keepdims=True), dim, keepdim)
+
+
+@rule("torch.max", "torch.Tensor.max")
+def max_other(input, other: Tensor):
+    return jnp.maximum(input, other)
+
+
+@rule("torch.max[0]", "torch.max.values", "torch.Tensor.max[0]", "torch.Tensor.max.values")
+def max_values(input, dim: int, keepdim=False):
+    return max_dim(input, dim, keepdim).values
+
+
+@rule("torch.max[1]", "torch.max.indices", "torch.Tensor.max[1]", "torch.Tensor.max.indices")
+def max_indices(input, dim: int, keepdim=False):
+    return input.argmax(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.min", "torch.Tensor.min")
+def min_all(input):
+    return input.min()
+
+
+@rule("torch.min", "torch.Tensor.min")
+def min_dim(input, dim: int, keepdim=False):
+    """The smallest elements along a dim and their indices; of equals the first, which gets all the gradient."""
+    return pick(input, jnp.atleast_1d(input).argmin(axis=dim, keepdims=True), dim, keepdim)
+
+
+@rule("torch.min", "torch.Tensor.min")
+def min_other(input, other: Tensor):
+    return jnp.minimum(input, other)
+
+
+@rule("torch.min[0]", "torch.min.values", "torch.Tensor.min[0]", "torch.Tensor.min.values")
+def min_values(input, dim: int, keepdim=False):
+    return min_dim(input, dim, keepdim).values
+
+
+@rule("torch.min[1]", "torch.min.indices", "torch.Tensor.min[1]", "torch.Tensor.min.indices")
+def min_indices(input, dim: int, keepdim=False):
+    return input.argmin(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.amax", "torch.Tensor.amax")
+def amax(input, dim=None, keepdim=False):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return input.max(keepdims=keepdim)
+    return input.max(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.amin", "torch.Tensor.amin")
+def amin(input, dim=None, keepdim=False):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return input.min(keepdims=keepdim)
+    return input.min(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.aminmax", "torch.Tensor.aminmax")
+def aminmax(input, *, dim=None, keepdim=False):
+    return MinMax(input.min(axis=dim, keepdims=keepdim), input.max(axis=dim, keepdims=keepdim))
+
+
+@rule("torch.argmax", "torch.Tensor.argmax")
+def argmax(input, dim=None, keepdim=False):
+    return input.argmax(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.argmin", "torch.Tensor.argmin")
+def argmin(input, dim=None, keepdim=False):
+    return input.argmin(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.cummax", "torch.Tensor.cummax")
+def cummax(input, dim):
+    """The largest element so far along a dim, and its index: of equals the last."""
+    return _running(input, dim, lax.cummax, jnp.greater_equal)
+
+
+@rule("torch.cummin", "torch.Tensor.cummin")
+def cummin(input, dim):
+    """The smallest element so far along a dim, and its index: of equals the last."""
+    return _running(input, dim, lax.cummin, jnp.less_equal)
+
+
+def _running(input, dim, cumulative, reaches):
+    if input.ndim == 0:
+        return ValuesIndices(input, jnp.zeros((), int))
+    dim = dim % input.ndim
+    best = cumulative(lax.stop_gradient(input), axis=dim)
+    renewed = reaches(input, best) | jnp.isnan(input)
+    places = lax.broadcasted_iota(jnp.zeros((), int).dtype, input.shape, dim)
+    indices = lax.cummax(jnp.where(renewed, places, 0), axis=dim)
+    return ValuesIndices(jnp.take_along_axis(input, indices, axis=dim), indices)
+
+
+@rule("torch.cummax[0]", "torch.cummax.values", "torch.Tensor.cummax[0]", "torch.Tensor.cummax.values")
+def cummax_values(input, dim):
+    return cummax(input, dim).values
+
+
+@rule("torch.cummin[0]", "torch.cummin.values", "torch.Tensor.cummin[0]", "torch.Tensor.cummin.values")
+def cummin_values(input, dim):
+    return cummin(input, dim).values

@@ -1,0 +1,42 @@
+"""Norms of matrices."""
+
+import jax.numpy as jnp
+
+from transpile.rule import rule
+
+from .norms import vector_norm
+
+
+@rule("torch.linalg.norm")
+def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    if ord is None:
+        return vector_norm(A, dim=dim, keepdim=keepdim, dtype=dtype)
+    if isinstance(dim, int):
+        return vector_norm(A, ord, dim=dim, keepdim=keepdim, dtype=dtype)
+    return matrix_or_vector_norm(A, ord, dim, keepdim, dtype)
+
+
+def matrix_or_vector_norm(A, ord, dim=None, keepdim=False, dtype=None):
+    """The vector norm over one axis, the matrix norm over two; None means all the axes there are."""
+    axes = tuple(range(A.ndim)) if dim is None else tuple(dim)
+    if len(axes) == 1:
+        return vector_norm(A, ord, dim=axes, keepdim=keepdim, dtype=dtype)
+    return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
+
+
+@rule("torch.linalg.matrix_norm")
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    """The norm of the matrices in the axes ``dim``; the gradient of the Frobenius norm is 0, not NaN, at 0."""
+    if ord == "fro":
+        return vector_norm(A, dim=tuple(dim), keepdim=keepdim, dtype=dtype)
+    A = A if dtype is None else A.astype(dtype)
+    if ord in ("nuc", 2, -2):
+        values = jnp.linalg.svdvals(jnp.moveaxis(A, dim, (-2, -1)))
+        norm = (
+            values.sum(axis=-1) if ord == "nuc" else values.max(axis=-1, initial=0) if ord == 2 else values.min(axis=-1)
+        )
+        return jnp.expand_dims(norm, tuple(d % A.ndim for d in dim)) if keepdim else norm
+    along, across = dim if abs(ord) == 1 else reversed(dim)  # 1: sums down the columns, inf: along the rows
+    sums = vector_norm(A, 1, dim=along, keepdim=True)
+    norm = sums.max(axis=across, keepdims=True, initial=0) if ord > 0 else sums.min(axis=across, keepdims=True)
+    return norm if keepdim else norm.squeeze(tuple(dim))

@@ -1,0 +1,275 @@
+"""Module and its containers: a network as a pure function of explicit params."""
+
+import functools
+import inspect
+
+import jax
+
+from transpile.rule import layer
+
+
+@layer("torch.nn.Module", "torch.jit.ScriptModule")
+class Module:
+    """A pure function with fixed hyperparameters: ``y = module(params, x)``.
+
+    ``init(key)`` returns the params, a dict keyed like torch's state_dict; ``init_state(key)`` returns the buffers in
+    the same form. A module with buffers takes ``state`` after ``params`` and returns ``(y, state)``; one that draws
+    random numbers takes ``key``; one whose behaviour depends on the mode takes ``training``.
+    """
+
+    def init(self, key):
+        return {name: child.init(jax.random.fold_in(key, i)) for i, (name, child) in enumerate(self.children())}
+
+    def init_state(self, key):
+        return {name: child.init_state(jax.random.fold_in(key, i)) for i, (name, child) in enumerate(self.children())}
+
+    def children(self):
+        """The submodules by name, each once: one that has two names has its params under the first."""
+        children = {}
+        for name, value in vars(self).items():
+            if isinstance(value, Module) and not any(value is child for child in children.values()):
+                children[name] = value
+        return list(children.items())
+
+    def apply(self, params, state, *args, key=None, training=False, **kwargs):
+        """Call with every effect spelled out, whatever the module needs; returns ``(y, state)``."""
+        takes = _effects(type(self))
+        if "params" in takes:
+            args = (params, state, *args) if "state" in takes else (params, *args)
+        elif "state" in takes:
+            args = (state, *args)
+        if "key" in takes:
+            kwargs["key"] = key
+        if "training" in takes:
+            kwargs["training"] = training
+        output = self(*args, **kwargs)
+        return output if "state" in takes else (output, state)
+
+
+@functools.cache
+def _effects(cls):
+    return frozenset(inspect.signature(cls.__call__).parameters) & {"params", "state", "key", "training"}
+
+
+class _Container(Module):
+    """Submodules under names of their own, as torch numbers and names them."""
+
+    def layers(self):
+        """``(name, layer)`` for each place, in order; a layer used twice keeps its first name."""
+        names = {id(child): name for name, child in self.children()}
+        return [(names[id(value)], value) for value in vars(self).values() if isinstance(value, Module)]
+
+    def add_module(self, name, module):
+        setattr(self, name, module)
+
+    def values(self):
+        return [child for _, child in self.layers()]
+
+    def __iter__(self):
+        return iter(self.values())
+
+    def __len__(self):
+        return len(self.layers())
+
+
+class _Numbered(_Container):
+    def append(self, module):
+        setattr(self, str(len(self)), module)
+        return self
+
+    def extend(self, modules):
+        for module in modules:
+            self.append(module)
+        return self
+
+    def insert(self, index, module):
+        modules = self.values()
+        modules.insert(index, module)
+        for i, value in enumerate(modules):
+            setattr(self, str(i), value)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            chosen = type(self).__new__(type(self))
+            for name, value in self.layers()[index]:
+                setattr(chosen, name, value)
+            return chosen
+        return self.values()[index]
+
+    def __setitem__(self, index, module):
+        setattr(self, self.name(index), module)
+
+    def name(self, index):
+        """The name of the layer at an index, which may be negative."""
+        return self.layers()[index][0]
+
+
+@layer("torch.nn.Sequential")
+class Sequential(_Numbered):
+    """Each layer on the result of the one before."""
+
+    def __init__(self, *layers):
+        if len(layers) == 1 and isinstance(layers[0], dict):
+            for name, module in layers[0].items():
+                setattr(self, name, module)
+        else:
+            self.extend(layers)
+
+    def apply(self, params, state, x, *, key=None, training=False):
+        state = dict(state)
+        layers = self.layers()
+        keys = split(key, len(layers))
+        for (name, module), layer_key in zip(layers, keys):
+            x, state[name] = module.apply(
+                params.get(name, {}), state.get(name, {}), x, key=layer_key, training=training
+            )
+        return x, state
+
+    def __call__(self, params, x, *, key=None, training=False):
+        return self.apply(params, {}, x, key=key, training=training)[0]
+
+
+@layer("torch.nn.ModuleList")
+class ModuleList(_Numbered):
+    """A list of submodules."""
+
+    def __init__(self, modules=None):
+        self.extend(modules or [])
+
+
+@layer("torch.nn.ModuleDict")
+class ModuleDict(_Container):
+    """A dict of submodules."""
+
+    def __init__(self, modules=None):
+        self.update(modules or {})
+
+    def update(self, modules):
+        for name, module in modules.items() if hasattr(modules, "items") else modules:
+            setattr(self, name, module)
+
+    def keys(self):
+        return [name for name, value in vars(self).items() if isinstance(value, Module)]
+
+    def items(self):
+        return [(name, getattr(self, name)) for name in self.keys()]
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+    def __setitem__(self, name, module):
+        setattr(self, name, module)
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, name):
+        return name in self.keys()
+
+
+@layer("torch.nn.Parameter")
+class Parameter(Module):
+    """One array of the params, made where the module is built: ``initial(key)`` returns its first value."""
+
+    def __init__(self, initial):
+        self.initial = initial
+
+    def init(self, key):
+        return self.initial(key)
+
+
+@layer("torch.nn.ParameterList")
+class ParameterList(ModuleList):
+    """A list of parameters."""
+
+
+@layer("torch.nn.ParameterDict")
+class ParameterDict(ModuleDict):
+    """A dict of parameters."""
+
+
+class Buffer(Module):
+    """One array of the state, made where the module is built: ``initial(key)`` returns its first value."""
+
+    def __init__(self, initial):
+        self.initial = initial
+
+    def init_state(self, key):
+        return self.initial(key)
+
+
+class Function(Module):
+    """A plain function in the place of a module."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+def as_module(function):
+    """What can be called like a module: modules and None as they are, other functions wrapped."""
+    return Function(function) if callable(function) and not isinstance(function, (Module, type)) else function
+
+
+def split(key, n):
+    """``n`` keys, or ``n`` Nones where no key was given."""
+    return [None] * n if key is None else jax.random.split(key, n)
+
+
+def fold_in(key, i):
+    """The key of turn ``i``, or None where no key was given."""
+    return None if key is None else jax.random.fold_in(key, i)
+
+
+def unconverted(diagnostic, source):
+    """Stands where torch code could not be converted."""
+    raise NotImplementedError(f"{diagnostic}: {source}")
+
+
+def reinitialise(module, name, function):
+    """Give a param of a module another initial value: ``function(value, key)``. A module without that param is left."""
+    init = module.init
+
+    def init_again(key):
+        params = init(key)
+        if name in params:
+            params[name] = function(params[name], jax.random.fold_in(key, len(params)))
+        return params
+
+    module.init = init_again
+
+
+def reinitialise_all(module, function):
+    """Give every param of a module another initial value: ``function(name, value, key)``."""
+    init = module.init
+
+    def init_again(key):
+        leaves, tree = jax.tree_util.tree_flatten_with_path(init(key))
+        names = [".".join(str(entry.key) for entry in path) for path, _ in leaves]
+        keys = jax.random.split(key, len(leaves) or 1)
+        return tree.unflatten(function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys))
+
+    module.init = init_again
+
+
+def modules(module):
+    """The module and everything below it, outer before inner, each once."""
+    return [m for _, m in named_modules(module)]
+
+
+def named_modules(module, prefix=""):
+    """``(dotted name, module)`` of the module and everything below it, outer before inner."""
+    found = [(prefix, module)]
+    for name, child in module.children():
+        found += named_modules(child, f"{prefix}.{name}" if prefix else name)
+    return found
+
+
+def apply(module, function):
+    """Call a function on everything below the module, then on the module itself, as torch's Module.apply does."""
+    for _, child in module.children():
+        apply(child, function)
+    function(module)
+    return module

@@ -1,0 +1,70 @@
+"""Vector norms, with torch's gradient where the norm is 0."""
+
+import math
+
+import jax.numpy as jnp
+
+from transpile.rule import rule
+
+
+@rule("torch.linalg.vector_norm")
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    """The norm of the vectors along ``dim`` (of all elements if None); where it is 0 its gradient is 0, not NaN."""
+    x = x if dtype is None else x.astype(dtype)
+    axis = (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
+    if x.ndim == 0:
+        axis = None  # torch accepts 0 and -1 here
+    result = jnp.abs(x[:0]).dtype if x.ndim else jnp.abs(x).dtype
+    if jnp.finfo(x.dtype).bits == 16:
+        x = x.astype(jnp.float32)
+    nonzero = x != 0
+    size = jnp.where(nonzero, jnp.abs(jnp.where(nonzero, x, 1)), 0)
+    if ord == 0:
+        norm = nonzero.sum(axis=axis, keepdims=keepdim)
+    elif ord == 1:
+        norm = size.sum(axis=axis, keepdims=keepdim)
+    elif ord == math.inf:
+        norm = size.max(axis=axis, keepdims=keepdim, initial=0)
+    elif ord == -math.inf:
+        norm = size.min(axis=axis, keepdims=keepdim)
+    else:
+        norm = _root(_power(size, ord).sum(axis=axis, keepdims=keepdim), ord)
+    return norm.astype(result)
+
+
+def _power(size, p):
+    """``size ** p`` for ``size >= 0``, flat at 0."""
+    zero = 0.0 if p > 0 else math.inf
+    return jnp.where(size > 0, jnp.where(size > 0, size, 1) ** p, jnp.where(jnp.isnan(size), size, zero))
+
+
+def _root(total, p):
+    """``total ** (1 / p)``, flat where the result is 0."""
+    flat = (total == 0) | jnp.isinf(total)
+    steep = jnp.where(flat, 1, total)
+    root = jnp.sqrt(steep) if p == 2 else steep ** (1 / p)
+    return jnp.where(flat, total if p > 0 else 1 / total, root)
+
+
+@rule("torch.norm", "torch.Tensor.norm", "torch.functional.norm")
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    if p in ("fro", 2, None):
+        return vector_norm(input, dim=dim, keepdim=keepdim, dtype=dtype)
+    if p == "nuc":
+        return jnp.linalg.norm(input, "nuc", axis=dim, keepdims=keepdim)
+    return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
+
+
+@rule("torch.dist", "torch.Tensor.dist")
+def dist(input, other, p=2):
+    if p == 2:
+        return vector_norm(input - other)
+    return vector_norm(input - other, p)
+
+
+@rule("torch.renorm", "torch.Tensor.renorm")
+def renorm(input, p, dim, maxnorm):
+    """The slices along ``dim``, those of norm above ``maxnorm`` scaled down to it."""
+    others = tuple(d for d in range(input.ndim) if d != dim % input.ndim)
+    size = vector_norm(input, p, dim=others, keepdim=True)
+    return input * jnp.where(size > maxnorm, maxnorm / (size + 1e-7), 1).astype(input.dtype)

@@ -1,0 +1,309 @@
+"""Elementwise arithmetic and functions of one, two or three tensors."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from transpile.rule import rule
+
+
+@rule("torch.add", "torch.Tensor.add")
+def add(input, other, *, alpha=1):
+    if alpha == 1:
+        return input + other
+    return input + alpha * other
+
+
+@rule("torch.sub", "torch.subtract", "torch.Tensor.sub", "torch.Tensor.subtract")
+def sub(input, other, *, alpha=1):
+    if alpha == 1:
+        return input - other
+    return input - alpha * other
+
+
+@rule("torch.rsub", "torch.Tensor.rsub")
+def rsub(input, other, alpha=1):
+    if alpha == 1:
+        return other - input
+    return other - alpha * input
+
+
+@rule("torch.mul", "torch.multiply", "torch.Tensor.mul", "torch.Tensor.multiply")
+def mul(input, other):
+    return input * other
+
+
+@rule("torch.div", "torch.divide", "torch.Tensor.div", "torch.Tensor.divide")
+def div(input, other, *, rounding_mode=None):
+    if rounding_mode is None:
+        return input / other
+    if rounding_mode == "floor":
+        return input // other
+    return divide_toward_zero(input, other)
+
+
+def divide_toward_zero(x, y):
+    """x / y without its fraction; exact for integers, which a float32 quotient is not past 2**24."""
+    dtype = jnp.result_type(x, y)
+    if not jnp.issubdtype(dtype, jnp.integer):
+        return jnp.trunc(x / y)
+    return lax.div(*jnp.broadcast_arrays(jnp.asarray(x, dtype), jnp.asarray(y, dtype)))
+
+
+@rule("torch.true_divide", "torch.Tensor.true_divide")
+def true_divide(input, other):
+    return input / other
+
+
+@rule("torch.floor_divide", "torch.Tensor.floor_divide")
+def floor_divide(input, other):
+    return input // other
+
+
+@rule("torch.neg", "torch.negative", "torch.Tensor.neg", "torch.Tensor.negative")
+def neg(input):
+    return -input
+
+
+@rule("torch.positive", "torch.Tensor.positive")
+def positive(input):
+    return input
+
+
+@rule("torch.pow", "torch.Tensor.pow")
+def power(input, exponent: float):
+    return input**exponent
+
+
+@rule("torch.pow", "torch.Tensor.pow")
+def power_of_number(input: float, exponent):
+    return input**exponent
+
+
+@rule("torch.pow", "torch.Tensor.pow")
+def power_of_tensors(input, exponent):
+    """The power of one tensor by another; at 0 ** 0, where JAX's gradient is NaN, torch's is 0."""
+    return jnp.where((input == 0) & (exponent == 0), 1, input) ** exponent
+
+
+@rule("torch.float_power", "torch.Tensor.float_power")
+def float_power(input, exponent):
+    return jnp.float_power(input, exponent)
+
+
+@rule("torch.square", "torch.Tensor.square")
+def square(input):
+    return jnp.square(input)
+
+
+@rule("torch.sqrt", "torch.Tensor.sqrt")
+def sqrt(input):
+    return jnp.sqrt(input)
+
+
+@rule("torch.rsqrt", "torch.Tensor.rsqrt")
+def rsqrt(input):
+    return lax.rsqrt(input)
+
+
+@rule("torch.reciprocal", "torch.Tensor.reciprocal")
+def reciprocal(input):
+    return 1 / input
+
+
+@rule("torch.exp", "torch.Tensor.exp")
+def exp(input):
+    return jnp.exp(input)
+
+
+@rule("torch.exp2", "torch.special.exp2", "torch.Tensor.exp2")
+def exp2(input):
+    return jnp.exp2(input)
+
+
+@rule("torch.expm1", "torch.special.expm1", "torch.Tensor.expm1")
+def expm1(input):
+    return jnp.expm1(input)
+
+
+@rule("torch.log", "torch.Tensor.log")
+def log(input):
+    return jnp.log(input)
+
+
+@rule("torch.log2", "torch.Tensor.log2")
+def log2(input):
+    return jnp.log2(input)
+
+
+@rule("torch.log10", "torch.Tensor.log10")
+def log10(input):
+    return jnp.log10(input)
+
+
+@rule("torch.log1p", "torch.special.log1p", "torch.Tensor.log1p")
+def log1p(input):
+    return jnp.log1p(input)
+
+
+@rule("torch.logaddexp", "torch.Tensor.logaddexp")
+def logaddexp(input, other):
+    return jnp.logaddexp(input, other)
+
+
+@rule("torch.logaddexp2", "torch.Tensor.logaddexp2")
+def logaddexp2(input, other):
+    return jnp.logaddexp2(input, other)
+
+
+@rule("torch.sin", "torch.Tensor.sin")
+def sin(input):
+    return jnp.sin(input)
+
+
+@rule("torch.cos", "torch.Tensor.cos")
+def cos(input):
+    return jnp.cos(input)
+
+
+@rule("torch.tan", "torch.Tensor.tan")
+def tan(input):
+    return jnp.tan(input)
+
+
+@rule("torch.asin", "torch.arcsin", "torch.Tensor.asin", "torch.Tensor.arcsin")
+def asin(input):
+    return jnp.arcsin(input)
+
+
+@rule("torch.acos", "torch.arccos", "torch.Tensor.acos", "torch.Tensor.arccos")
+def acos(input):
+    return jnp.arccos(input)
+
+
+@rule("torch.atan", "torch.arctan", "torch.Tensor.atan", "torch.Tensor.arctan")
+def atan(input):
+    return jnp.arctan(input)
+
+
+@rule("torch.atan2", "torch.arctan2", "torch.Tensor.atan2", "torch.Tensor.arctan2")
+def atan2(input, other):
+    """The angle of the point (other, input) in radians; at the origin the gradient is 0, which is NaN in JAX."""
+    origin = (input == 0) & (other == 0)
+    beside = jnp.arctan2(input, jnp.where(origin, 1, other))
+    return jnp.where(origin, lax.stop_gradient(jnp.arctan2(input, other)), beside)
+
+
+@rule("torch.sinh", "torch.Tensor.sinh")
+def sinh(input):
+    return jnp.sinh(input)
+
+
+@rule("torch.cosh", "torch.Tensor.cosh")
+def cosh(input):
+    return jnp.cosh(input)
+
+
+@rule("torch.tanh", "torch.nn.functional.tanh", "torch.Tensor.tanh")
+def tanh(input):
+    return jnp.tanh(input)
+
+
+@rule("torch.asinh", "torch.arcsinh", "torch.Tensor.asinh", "torch.Tensor.arcsinh")
+def asinh(input):
+    return jnp.arcsinh(input)
+
+
+@rule("torch.acosh", "torch.arccosh", "torch.Tensor.acosh", "torch.Tensor.arccosh")
+def acosh(input):
+    return jnp.arccosh(input)
+
+
+@rule("torch.atanh", "torch.arctanh", "torch.Tensor.atanh", "torch.Tensor.arctanh")
+def atanh(input):
+    return jnp.arctanh(input)
+
+
+@rule("torch.sigmoid", "torch.special.expit", "torch.nn.functional.sigmoid", "torch.Tensor.sigmoid")
+def sigmoid(input):
+    return jax.nn.sigmoid(input)
+
+
+@rule("torch.sinc", "torch.special.sinc", "torch.Tensor.sinc")
+def sinc(input):
+    return jnp.sinc(input)
+
+
+@rule("torch.hypot", "torch.Tensor.hypot")
+def hypot(input, other):
+    return jnp.hypot(input, other)
+
+
+@rule("torch.deg2rad", "torch.Tensor.deg2rad")
+def deg2rad(input):
+    return jnp.deg2rad(input)
+
+
+@rule("torch.rad2deg", "torch.Tensor.rad2deg")
+def rad2deg(input):
+    return jnp.rad2deg(input)
+
+
+@rule("torch.abs", "torch.absolute", "torch.Tensor.abs", "torch.Tensor.absolute")
+def absolute(input):
+    """The absolute value, with gradient 0 at 0 as torch has it (1 in jnp.abs)."""
+    return jnp.where(input == 0, 0, jnp.abs(input))
+
+
+@rule("torch.sign", "torch.sgn", "torch.Tensor.sign", "torch.Tensor.sgn")
+def sign(input):
+    return jnp.nan_to_num(jnp.sign(input))  # the sign of NaN is 0
+
+
+@rule("torch.copysign", "torch.Tensor.copysign")
+def copysign(input, other):
+    return jnp.copysign(absolute(input), other)
+
+
+@rule("torch.lerp", "torch.Tensor.lerp")
+def lerp(input, end, weight):
+    return input + weight * (end - input)
+
+
+@rule("torch.addcmul", "torch.Tensor.addcmul")
+def addcmul(input, tensor1, tensor2, *, value=1):
+    if value == 1:
+        return input + tensor1 * tensor2
+    return input + value * tensor1 * tensor2
+
+
+@rule("torch.addcdiv", "torch.Tensor.addcdiv")
+def addcdiv(input, tensor1, tensor2, *, value=1):
+    if value == 1:
+        return input + tensor1 / tensor2
+    return input + value * tensor1 / tensor2
+
+
+@rule("torch.gcd", "torch.Tensor.gcd")
+def gcd(input, other):
+    return jnp.gcd(input, other)
+
+
+@rule("torch.lcm", "torch.Tensor.lcm")
+def lcm(input, other):
+    return jnp.lcm(input, other)
+
+
+@rule("torch.ldexp", "torch.Tensor.ldexp")
+def ldexp(input, other):
+    return input * 2.0**other
+
+
+@rule("torch.frexp", "torch.Tensor.frexp")
+def frexp(input):
+    return jnp.frexp(input)
+
+
+@rule("torch.nextafter", "torch.Tensor.nextafter")
+def nextafter(input, other):
+    return jnp.nextafter(input, other)

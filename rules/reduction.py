@@ -1,0 +1,137 @@
+"""Sums, means, products and logical reductions over dims."""
+
+import jax
+import jax.numpy as jnp
+
+from transpile.rule import rule
+
+# `dim=()` and `dim=[]` reduce every dim in torch and none in JAX, hence the first branch of most rules here.
+
+
+@rule("torch.sum", "torch.Tensor.sum")
+def sum_(input, dim=None, keepdim=False, *, dtype=None):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return input.sum(keepdims=keepdim, dtype=dtype)
+    return input.sum(axis=dim, keepdims=keepdim, dtype=dtype)
+
+
+@rule("torch.mean", "torch.Tensor.mean")
+def mean(input, dim=None, keepdim=False, *, dtype=None):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return input.mean(keepdims=keepdim, dtype=dtype)
+    return input.mean(axis=dim, keepdims=keepdim, dtype=dtype)
+
+
+@rule("torch.prod", "torch.Tensor.prod")
+def prod(input, dim=None, keepdim=False, *, dtype=None):
+    return input.prod(axis=dim, keepdims=keepdim, dtype=dtype)
+
+
+@rule("torch.all", "torch.Tensor.all")
+def all_(input, dim=None, keepdim=False):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return input.all(keepdims=keepdim)
+    return input.all(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.any", "torch.Tensor.any")
+def any_(input, dim=None, keepdim=False):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return input.any(keepdims=keepdim)
+    return input.any(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.var", "torch.Tensor.var")
+def var(input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return var(input, None, unbiased, keepdim, correction=correction)
+    if correction is not None:
+        return input.var(axis=dim, ddof=correction, keepdims=keepdim)
+    if unbiased:
+        return input.var(axis=dim, ddof=1, keepdims=keepdim)
+    return input.var(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.var", "torch.Tensor.var")
+def var_all(input, unbiased: bool):
+    if unbiased:
+        return input.var(ddof=1)
+    return input.var()
+
+
+@rule("torch.std", "torch.Tensor.std")
+def std(input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None):
+    """The root of the variance; where that is 0 its gradient is 0, not NaN."""
+    variance = var(input, dim, unbiased, keepdim, correction=correction)
+    flat = variance == 0
+    return jnp.where(flat, 0, jnp.sqrt(jnp.where(flat, 1, variance)))
+
+
+@rule("torch.std", "torch.Tensor.std")
+def std_all(input, unbiased: bool):
+    return std(input, unbiased=unbiased)
+
+
+@rule("torch.var_mean")
+def var_mean(input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None):
+    return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+@rule("torch.var_mean")
+def var_mean_all(input, unbiased: bool):
+    return var_mean(input, unbiased=unbiased)
+
+
+@rule("torch.std_mean")
+def std_mean(input, dim: int | tuple | None = None, unbiased=True, keepdim=False, *, correction=None):
+    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+@rule("torch.std_mean")
+def std_mean_all(input, unbiased: bool):
+    return std_mean(input, unbiased=unbiased)
+
+
+@rule("torch.logsumexp", "torch.Tensor.logsumexp", "torch.special.logsumexp")
+def logsumexp(input, dim, keepdim=False):
+    if isinstance(dim, (tuple, list)) and not dim:
+        return jax.nn.logsumexp(input, keepdims=keepdim)
+    return jax.nn.logsumexp(input, axis=dim, keepdims=keepdim)
+
+
+@rule("torch.nansum", "torch.Tensor.nansum")
+def nansum(input, dim=None, keepdim=False, *, dtype=None):
+    if isinstance(dim, (tuple, list)):
+        return jnp.nansum(input, axis=tuple(dim) or None, keepdims=keepdim, dtype=dtype)
+    return jnp.nansum(input, axis=dim, keepdims=keepdim, dtype=dtype)
+
+
+@rule("torch.nanmean", "torch.Tensor.nanmean")
+def nanmean(input, dim=None, keepdim=False, *, dtype=None):
+    if isinstance(dim, (tuple, list)):
+        return jnp.nanmean(input, axis=tuple(dim) or None, keepdims=keepdim, dtype=dtype)
+    return jnp.nanmean(input, axis=dim, keepdims=keepdim, dtype=dtype)
+
+
+@rule("torch.count_nonzero", "torch.Tensor.count_nonzero")
+def count_nonzero(input, dim=None):
+    if isinstance(dim, (tuple, list)):
+        return jnp.count_nonzero(input, axis=tuple(dim) or None)
+    return jnp.count_nonzero(input, axis=dim)
+
+
+@rule("torch.trace", "torch.Tensor.trace")
+def trace(input):
+    return jnp.trace(input)
+
+
+@rule("torch.cov", "torch.Tensor.cov")
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    if correction == 1:
+        return jnp.cov(input, fweights=fweights, aweights=aweights)
+    return jnp.cov(input, ddof=correction, fweights=fweights, aweights=aweights)
+
+
+@rule("torch.corrcoef", "torch.Tensor.corrcoef")
+def corrcoef(input):
+    return jnp.corrcoef(input)

@@ -1,0 +1,21 @@
+"""Sizes and windows over spatial dims, shared by convolution, pooling and padding."""
+
+import jax.numpy as jnp
+from jax import lax
+
+
+def per_dim(value, n):
+    """One value for each of ``n`` dims: 3 and (3,) stand for all of them."""
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    return values * n if len(values) == 1 else values
+
+
+def sliding_windows(input, sizes, strides, dilations):
+    """Every window over the last dims: (..., *lengths) to (..., *sizes, *counts)."""
+    axis = input.ndim - len(sizes)
+    for size, stride, dilation in zip(sizes, strides, dilations):
+        span = input.shape[axis] - dilation * (size - 1)
+        windows = [lax.slice_in_dim(input, i, i + span, stride, axis) for i in range(0, dilation * size, dilation)]
+        input = jnp.moveaxis(jnp.stack(windows, axis), axis + 1, -1)
+        axis += 1
+    return input

@@ -1,0 +1,32 @@
+"""Writes by index whose form is known only when the index is: masks, arrays and plain indices alike."""
+
+import jax.numpy as jnp
+
+
+def store(input, index, value):
+    """``input[index] = value`` as torch does it: masks of any rank, extra leading ones in the value, input's dtype."""
+    value = jnp.asarray(value).astype(input.dtype)
+    if hasattr(index, "dtype") and index.dtype == bool:
+        return where_masked(input, index, value)
+    target = input[index]
+    if value.ndim > target.ndim:
+        value = value.reshape(value.shape[value.ndim - target.ndim :])
+    return input.at[index].set(value)
+
+
+def where_masked(input, mask, value):
+    """``input[mask] = value``: the mask lines up with the leading dims; a value that varies fills the places in order."""
+    over = mask.reshape(mask.shape + (1,) * (input.ndim - mask.ndim))
+    if value.ndim <= input.ndim - mask.ndim:
+        return jnp.where(over, value, input)
+    place = jnp.cumsum(mask.ravel()) - 1
+    rows = value.reshape(-1, *input.shape[mask.ndim :])
+    return jnp.where(over, rows[jnp.clip(place, 0, len(rows) - 1)].reshape(input.shape), input)
+
+
+def update(input, index, function):
+    """``input[index] = function(input[index])`` for an elementwise function; a mask keeps the shape."""
+    if hasattr(index, "dtype") and index.dtype == bool:
+        over = index.reshape(index.shape + (1,) * (input.ndim - index.ndim))
+        return jnp.where(over, function(input), input).astype(input.dtype)
+    return input.at[index].set(function(input[index]).astype(input.dtype))

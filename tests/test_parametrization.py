@@ -1,0 +1,84 @@
+"""Weight norm and spectral norm against torch: names, values, new buffers, gradients."""
+
+import copy
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax
+
+from rules import parametrization
+from rules.linear_layers import Linear
+from rules.module import Sequential
+from rules.recurrent import LSTM
+
+OLD, NEW = torch.nn.utils, torch.nn.utils.parametrizations
+
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    with float64():
+        yield
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("norm, wrap", [(OLD, "WeightNorm"), (NEW, "ParametrizedWeightNorm")])
+@pytest.mark.parametrize("dim", [0, 1, None])
+def test_weight_norm(norm, wrap, dim):
+    module = norm.weight_norm(torch.nn.Linear(3, 4), dim=dim)
+    assert_equivalent(module, getattr(parametrization, wrap)(Linear(3, 4), dim=dim), torch.randn(2, 3))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weight_norm_of_a_recurrent_weight():
+    module = OLD.weight_norm(torch.nn.LSTM(3, 4), "weight_hh_l0")
+    layer = parametrization.WeightNorm(LSTM(3, 4), "weight_hh_l0")
+    assert_equivalent(module, layer, torch.randn(2, 1, 3))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("norm, wrap", [(OLD, "SpectralNorm"), (NEW, "ParametrizedSpectralNorm")])
+@pytest.mark.parametrize("options", [{}, {"n_power_iterations": 3, "dim": 1}])
+@pytest.mark.parametrize("training", [True, False])
+def test_spectral_norm(norm, wrap, options, training):
+    module = norm.spectral_norm(torch.nn.Linear(3, 4), **options).train(training)
+    layer, x = getattr(parametrization, wrap)(Linear(3, 4), **options), torch.randn(2, 3)
+    params, state = params_of(module), nested(module.named_buffers())
+    key = jax.random.key(0)
+    assert jax.tree.map(jnp.shape, layer.init(key)) == jax.tree.map(jnp.shape, params)
+    assert jax.tree.map(jnp.shape, layer.init_state(key)) == jax.tree.map(jnp.shape, state)
+
+    def loss(params, state):
+        y, state = Sequential(layer).apply({"0": params}, {"0": state}, to_jax(x), training=training)
+        return jnp.cos(y).sum(), (y, state["0"])
+
+    slopes, (got, new_state) = jax.jit(jax.grad(loss, has_aux=True))(params, state)
+    want = module(x)
+    want.cos().sum().backward()
+    assert_same(got, want)
+    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-7), new_state, nested(module.named_buffers()))
+    want = nested((name, p.grad) for name, p in module.named_parameters())
+    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-6, 1e-8), slopes, want)
+
+
+def test_first_weight_is_the_layers_own():
+    key, x = jax.random.key(0), jnp.ones((2, 3))
+    for wrap in (parametrization.WeightNorm, parametrization.ParametrizedWeightNorm):
+        params = wrap(Linear(3, 4)).init(key)
+        np.testing.assert_allclose(wrap(Linear(3, 4))(params, x), Linear(3, 4)(Linear(3, 4).init(key), x))
+
+
+def test_stands_for_the_layer():
+    layer = parametrization.SpectralNorm(Linear(3, 4))
+    assert layer.in_features == 3 and isinstance(layer, Linear) and isinstance(layer, parametrization.SpectralNorm)
+    assert copy.deepcopy(layer).out_features == 4
+    assert not hasattr(layer, "kernel_size")
+
+
+def test_new_spectral_norm_starts_near_the_largest_singular_value():
+    layer, key = parametrization.ParametrizedSpectralNorm(Linear(30, 40)), jax.random.key(0)
+    weight = layer.init(key)["parametrizations"]["weight"]["original"]
+    start = layer.init_state(key)["parametrizations"]["weight"]["0"]
+    assert start["_u"] @ weight @ start["_v"] > 0.9 * jnp.linalg.norm(weight, 2)

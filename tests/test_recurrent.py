@@ -1,0 +1,113 @@
+"""Recurrent layers and packed sequences against torch."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
+from torch.nn.utils import rnn as torch_rnn
+
+from rules import packing, recurrent, recurrent_cells
+
+LENGTHS = [5, 3, 1]
+
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    with float64():
+        yield
+
+
+@pytest.mark.parametrize(
+    "name, options, shape",
+    [
+        ("LSTM", {}, (4, 2, 3)),
+        ("LSTM", {"num_layers": 2, "bidirectional": True, "batch_first": True, "proj_size": 2}, (2, 4, 3)),
+        ("LSTM", {"bias": False}, (4, 3)),
+        ("GRU", {"num_layers": 2, "bidirectional": True}, (4, 2, 3)),
+        ("RNN", {"nonlinearity": "relu", "batch_first": True}, (2, 4, 3)),
+    ],
+)
+def test_layers(name, options, shape):
+    module, layer = getattr(torch.nn, name)(3, 5, **options), getattr(recurrent, name)(3, 5, **options)
+    assert_equivalent(module, layer, torch.randn(shape))
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_given_states(name):
+    options = {"bidirectional": True, "batch_first": True}
+    module, layer = getattr(torch.nn, name)(3, 5, **options), getattr(recurrent, name)(3, 5, **options)
+    x, states = torch.randn(2, 4, 3), [torch.randn(2, 2, 5) for _ in range(2 if name == "LSTM" else 1)]
+    hx = tuple(states) if name == "LSTM" else states[0]
+    assert_same(layer(params_of(module), to_jax(x), to_jax(hx)), module(x, hx))
+
+
+@pytest.mark.parametrize("name, options", [("RNNCell", {"nonlinearity": "relu"}), ("LSTMCell", {}), ("GRUCell", {})])
+@pytest.mark.parametrize("shape", [(2, 3), (3,)])
+def test_cells(name, options, shape):
+    module, layer = getattr(torch.nn, name)(3, 5, **options), getattr(recurrent_cells, name)(3, 5, **options)
+    assert_equivalent(module, layer, torch.randn(shape))
+
+
+def test_dropout_acts_between_layers_in_training():
+    layer, x = recurrent.LSTM(3, 4, num_layers=2, dropout=1.0), jnp.ones((4, 2, 3))
+    params = layer.init(jax.random.key(0))
+    trained, _ = layer(params, x, key=jax.random.key(1), training=True)
+    second = recurrent.LSTM(4, 4)
+    alone, _ = second({k.replace("l1", "l0"): v for k, v in params.items() if "l1" in k}, jnp.zeros((4, 2, 4)))
+    np.testing.assert_allclose(trained, alone)
+    assert not np.allclose(layer(params, x)[0], alone)
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+@pytest.mark.parametrize("lengths", [LENGTHS, [2, 5, 3]])
+def test_packed(name, lengths):
+    options = {"bidirectional": True, "batch_first": True}
+    module, layer = getattr(torch.nn, name)(3, 4, **options), getattr(recurrent, name)(3, 4, **options)
+    x, ordered = torch.randn(3, 6, 3, requires_grad=True), lengths == LENGTHS
+    packed = torch_rnn.pack_padded_sequence(x, torch.tensor(lengths), True, enforce_sorted=ordered)
+    outputs, states = module(packed)
+    want = torch_rnn.pad_packed_sequence(outputs, True, padding_value=7.0)
+    (want[0].cos().sum()).backward()
+
+    def run(params, x, lengths, total_length=None):
+        packed = packing.pack_padded_sequence(x, lengths, True, enforce_sorted=ordered)
+        outputs, states = layer(params, packed)
+        return packing.pad_packed_sequence(outputs, True, 7.0, total_length), states
+
+    params = params_of(module)
+    assert_same(run(params, to_jax(x), lengths), (want, states))
+    padded = torch_rnn.pad_packed_sequence(outputs, True, padding_value=7.0, total_length=6)
+    jitted = jax.jit(run, static_argnums=3)
+    assert_same(jitted(params, to_jax(x), jnp.array(lengths), 6), (padded, states))
+    with pytest.raises(TypeError, match="total_length"):
+        jitted(params, to_jax(x), jnp.array(lengths), None)
+
+    garbage = jnp.where(np.arange(6)[:, None] < np.array(lengths)[:, None, None], to_jax(x), jnp.nan)
+    slope = jax.grad(lambda x: jnp.cos(run(params, x, lengths)[0][0]).sum())(garbage)
+    np.testing.assert_allclose(slope, x.grad.numpy(), 1e-6, 1e-9)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_packed_sequence_has_torch_fields(ordered):
+    pieces = [torch.randn(n, 2) for n in (LENGTHS if ordered else [3, 5, 1])]
+    want = torch_rnn.pack_sequence(pieces, enforce_sorted=ordered)
+    got = packing.pack_sequence(to_jax(pieces), enforce_sorted=ordered)
+    assert_same(list(got), list(want))
+    assert_same((got.data, got.batch_sizes), (want.data, want.batch_sizes))
+    again = packing.PackedSequence(got.data * 2, got.batch_sizes, got.sorted_indices, got.unsorted_indices)
+    assert_same(packing.unpack_sequence(again), [2 * piece for piece in pieces])
+    assert_same(jax.jit(lambda packed: packed.replace(packed.padded + 1))(got).data, want.data + 1)
+
+
+def test_lengths_must_decrease():
+    with pytest.raises(ValueError, match="decreasing"):
+        packing.pack_padded_sequence(jnp.ones((3, 2, 1)), [1, 3])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_pad_sequence(side):
+    pieces = [torch.randn(n, 2) for n in (2, 4, 1)]
+    want = torch_rnn.pad_sequence(pieces, True, -1.0, padding_side=side)
+    assert_same(packing.pad_sequence(to_jax(pieces), True, -1.0, padding_side=side), want)

@@ -1,0 +1,6 @@
+"""Turn PyTorch source into JAX source, and prove that both compute the same."""
+
+from .convert import Report, Result, convert_path, convert_source
+from .weights import from_torch, to_torch
+
+__all__ = ["Report", "Result", "convert_path", "convert_source", "from_torch", "to_torch"]

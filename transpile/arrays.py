@@ -1,0 +1,230 @@
+"""Which attributes of a class are arrays, and where each lives: in the params, in the state, or computed on use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .infer import Inference
+from .project import ClassInfo, FunctionInfo
+from .values import NONE, Module, Static, Tensor, Torch
+
+PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+
+
+@dataclass
+class Array:
+    """An attribute that holds an array: `where` is "params", "state" or "constant"."""
+
+    name: str
+    where: str
+    registered: bool = False  # by nn.Parameter, register_parameter or register_buffer
+    optional: bool = False  # None on some path
+    written: bool = False  # assigned while the model runs
+
+
+@dataclass
+class ClassArrays:
+    """The arrays of one class's own methods."""
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
+    ties: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)  # path of a tied parameter -> path it shares
+
+
+class Arrays:
+    """The arrays of all classes, with inheritance."""
+
+    def __init__(self, facts: Inference, running: set[FunctionInfo]) -> None:
+        self.facts = facts
+        self.running = running
+        self.own: dict[ClassInfo, ClassArrays] = {}
+        for module in facts.project.modules.values():
+            for cls in module.all_classes:
+                if cls.is_module:
+                    self.own[cls] = self._scan(cls)
+
+    def find(self, cls: ClassInfo, name: str) -> Array | None:
+        """An array attribute of a class, of an ancestor or of a descendant."""
+        for c in cls.family():
+            found = self.own[c].arrays.get(name) if c in self.own else None
+            if found is not None:
+                return found
+        return None
+
+    def alias(self, cls: ClassInfo, name: str) -> str | None:
+        for c in cls.ancestors():
+            if c in self.own and name in self.own[c].aliases:
+                return self.own[c].aliases[name]
+        return None
+
+    def ties(self, cls: ClassInfo) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """Tied parameters of a class: path under self -> path of the parameter that it shares."""
+        found: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for c in cls.ancestors():
+            if c in self.own:
+                found.update(self.own[c].ties)
+        return found
+
+    def _scan(self, cls: ClassInfo) -> ClassArrays:
+        found = ClassArrays()
+        for function in cls.methods.values():
+            runs = function in self.running
+            self_name = function.self_name
+            for node in tree.walk(function.node.body):
+                for name, value in _assignments(node, self_name):
+                    self._assigned(found, cls, name, value, runs)
+                if isinstance(node, cst.Call):
+                    self._registered(found, node, self_name)
+                if isinstance(node, (cst.Assign,)) and not runs:
+                    self._tie(found, node, self_name)
+        return found
+
+    def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool) -> None:
+        facts = self.facts
+        known = facts.of(value) if value is not None else Tensor()
+        array = found.arrays.get(name)
+        if runs:
+            if isinstance(known, Module) or isinstance(facts.attribute(cls, name), Module):
+                return
+            if array is None:
+                array = found.arrays[name] = Array(name, "state")
+            array.where, array.written = "state", True
+            return
+        is_parameter = _makes_parameter(facts, value)
+        if isinstance(known, Tensor) and (not known.assumed or is_parameter) or is_parameter:
+            where = "params" if is_parameter else "constant"
+            if array is None:
+                found.arrays[name] = Array(name, where, registered=is_parameter)
+            elif array.where != "state":
+                array.where = "params" if "params" in (where, array.where) else where
+                array.registered = array.registered or is_parameter
+        elif known == NONE:
+            attribute = facts.attribute(cls, name)
+            if isinstance(attribute, Tensor) and attribute.param:
+                if array is None:
+                    array = found.arrays[name] = Array(name, "constant")
+                array.optional = True
+        elif isinstance(known, Module) and isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == "self":
+            if value.attr.value != name:
+                found.aliases[name] = value.attr.value
+
+    def _registered(self, found: ClassArrays, node: cst.Call, self_name: str | None) -> None:
+        func = node.func
+        if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name) or func.value.value != self_name:
+            return
+        if func.attr.value not in ("register_buffer", "register_parameter") or not node.args:
+            return
+        literal = self.facts.of(node.args[0].value)
+        if not isinstance(literal, Static) or not isinstance(literal.const, str):
+            return
+        where = "params" if func.attr.value == "register_parameter" else "constant"
+        value = registered_value(node)
+        is_none = value is not None and self.facts.of(value) == NONE
+        array = found.arrays.get(literal.const)
+        if array is None:
+            array = found.arrays[literal.const] = Array(literal.const, where, registered=True)
+        elif array.where != "state":
+            array.where = "params" if "params" in (where, array.where) else where
+        array.registered = True
+        array.optional = array.optional or is_none
+        if where == "constant" and value is not None and not is_none and array.where == "constant" and only_a_checkpoint_fills(self.facts, value):
+            array.where = "state"
+
+    def _tie(self, found: ClassArrays, node: cst.Assign, self_name: str | None) -> None:
+        """`self.head.weight = self.tokens.weight`"""
+        source = self._path(node.value, self_name)
+        for target in node.targets:
+            path = self._path(target.target, self_name)
+            if path is not None and source is not None and len(path) >= 1 and len(source) >= 1 and path != source:
+                value = self.facts.of(node.value)
+                if isinstance(value, Tensor) and value.param and (len(path) > 1 or len(source) > 1):
+                    found.ties[path] = source
+
+    @staticmethod
+    def _path(node: cst.BaseExpression, self_name: str | None) -> tuple[str, ...] | None:
+        dotted = tree.dotted(node)
+        if dotted is None or not dotted.startswith(f"{self_name}."):
+            return None
+        return tuple(dotted.split(".")[1:])
+
+
+def registered_value(node: cst.Call) -> cst.BaseExpression | None:
+    """The second argument of register_buffer or register_parameter."""
+    for i, argument in enumerate(node.args):
+        if i == 1 and argument.keyword is None or argument.keyword is not None and argument.keyword.value in ("tensor", "param"):
+            return argument.value
+    return None
+
+
+def only_a_checkpoint_fills(facts: Inference, value: cst.BaseExpression) -> bool:
+    """A plain `torch.zeros(n)` or ones that nothing computes from: what a checkpoint has is what counts."""
+    if not isinstance(value, cst.Call):
+        return False
+    function = facts.of(value.func)
+    return isinstance(function, Torch) and function.name.rpartition(".")[2] in ("zeros", "ones", "empty", "Tensor", "FloatTensor", "rand", "randn")
+
+
+def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool:
+    """Whether an expression makes an nn.Parameter."""
+    if isinstance(value, cst.IfExp):
+        return _makes_parameter(facts, value.body) or _makes_parameter(facts, value.orelse)
+    if isinstance(value, cst.Call):
+        function = facts.of(value.func)
+        return isinstance(function, Torch) and function.name in PARAMETER or tree.dotted(value.func) == "nn.Parameter"
+    return False
+
+
+def makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool:
+    return _makes_parameter(facts, value)
+
+
+def _assignments(node: cst.CSTNode, self_name: str | None) -> Iterator[tuple[str, cst.BaseExpression | None]]:
+    """Every `self.name = value`, also in tuples and augmented; value is None where it is not one expression."""
+    targets: list[tuple[Any, cst.BaseExpression | None]] = []
+    if isinstance(node, cst.Assign):
+        targets = [(t.target, node.value) for t in node.targets]
+    elif isinstance(node, cst.AnnAssign) and node.value is not None:
+        targets = [(node.target, node.value)]
+    elif isinstance(node, cst.AugAssign):
+        targets = [(node.target, None)]
+    while targets:
+        target, value = targets.pop()
+        if isinstance(target, (cst.Tuple, cst.List)):
+            for i, element in enumerate(target.elements):
+                same = isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == len(target.elements)
+                targets.append((element.value, value.elements[i].value if same and value is not None else None))  # type: ignore[attr-defined]
+        elif isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == self_name:
+            yield target.attr.value, value
+        elif isinstance(target, cst.Subscript):
+            targets.append((target.value, None))
+
+
+def running_functions(facts: Inference) -> set[FunctionInfo]:
+    """The functions that run in a forward pass: reachable from `forward`, or at least not only from a constructor."""
+    functions = [f for m in facts.project.modules.values() for f in m.all_functions if f.outer is None]
+
+    def reachable(start: list[FunctionInfo]) -> set[FunctionInfo]:
+        seen: set[FunctionInfo] = set()
+        todo = list(start)
+        while todo:
+            current = todo.pop()
+            if current not in seen:
+                seen.add(current)
+                todo.extend(facts.calls.get(current, ()))
+        return seen
+
+    forward = reachable([f for f in functions if f.name == "forward"])
+    built = reachable([f for f in functions if f.name == "__init__"])
+    rest = {f for f in functions if f not in forward and f not in built and not _initialises(f)}
+    return {f for f in forward | reachable(list(rest)) if f.name != "__init__" and (f in forward or f not in built)}
+
+
+def _initialises(info: FunctionInfo) -> bool:
+    """A method that nobody calls here and whose name says that it sets initial values."""
+    name = info.name.lower()
+    return any(word in name for word in ("init", "reset_param", "load_", "_load", "pretrained"))

@@ -1,0 +1,83 @@
+"""What the passes over one file share: the facts, the diagnostics, the generated names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from . import tree
+from .diagnostics import Diagnostic
+from .infer import Inference
+from .project import ModuleInfo
+from .rulebook import Rulebook
+from .values import Value
+
+KEY = "__key__"  # stands for a PRNG key until the keys of a function are counted
+
+
+@dataclass
+class Context:
+    """One file on its way through the passes."""
+
+    module: ModuleInfo
+    facts: Inference
+    rulebook: Rulebook
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
+    _positions: Any = None
+
+    def value(self, node: cst.CSTNode) -> Value:
+        return self.facts.of(node)
+
+    def report(self, id: str, node: cst.CSTNode, message: str) -> None:
+        """Add a diagnostic at the place where the node stood in the source."""
+        line, column = self.position(node)
+        found = Diagnostic(str(self.module.path), line, column, id, message)
+        if found not in self.diagnostics:
+            self.diagnostics.append(found)
+
+    def position(self, node: cst.CSTNode) -> tuple[int, int]:
+        if self._positions is None:
+            self._positions = MetadataWrapper(self.module.tree, unsafe_skip_copy=True).resolve(PositionProvider)
+        for candidate in self._candidates(node):
+            place = self._positions.get(candidate)
+            if place is not None:
+                return place.start.line, place.start.column + 1
+        return 1, 1
+
+    def _candidates(self, node: cst.CSTNode) -> Iterable[cst.CSTNode]:
+        for inner in tree.walk(node):
+            yield self.facts.origin.get(id(inner), inner)
+
+    def unconverted(self, id: str, node: cst.BaseExpression, message: str) -> Any:
+        """Report, and the expression that takes the place of what could not be converted."""
+        self.report(id, node, message)
+        self.support.add("unconverted")
+        original = self.facts.origin.get(id_(node), node)
+        text = " ".join(tree.code(original).split())
+        call = tree.expression(f"nn.unconverted({_quoted(id)}, {_quoted(text)})")
+        self.facts.carry(node, call)
+        return call
+
+    def name(self, function: str) -> str:
+        """How the output refers to a definition of jax_nn.py."""
+        self.support.add(function)
+        return f"nn.{function}"
+
+
+def id_(node: object) -> int:
+    return id(node)
+
+
+def _quoted(text: str) -> str:
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def key_site() -> cst.Name:
+    """A fresh placeholder for a key; each use is counted by the pass that hands out keys."""
+    return cst.Name(KEY)

@@ -1,0 +1,45 @@
+"""What could not be converted, or needs the user's attention: an id, a place, what happened and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Every diagnostic that exists: what it means, and what to do. `explain ID` prints these.
+CATALOGUE: dict[str, tuple[str, str]] = {
+    "syntax-error": ("The file is not valid Python.", "Fix the syntax; the other files were converted."),
+    "unreadable": ("The file could not be read or decoded.", "Check the file's encoding declaration and permissions."),
+    "internal-error": ("The converter failed on this file.", "Please report it with the file; the target was left untouched."),
+    "no-rule": ("There is no JAX equivalent for this torch name yet.", "Write the line by hand, or add a rule (see CONTRIBUTING.md)."),
+    "unsupported": ("This form of the operation has no exact JAX equivalent.", "Use the form that the message names."),
+    "arguments": ("The arguments do not fit any signature that torch has for this operation.", "Check the call; spell arguments by keyword."),
+    "aliased-write": ("An in-place write reaches another name for the same memory, and it is not known which part.", "Write it without in-place operations."),
+    "mutated-argument": ("A function changes its argument in place, and the caller reads it afterwards.", "Return the new value instead."),
+    "traced-branch": ("A branch depends on a tensor's value and could not be lowered.", "Use torch.where, or move the branch out of the traced function."),
+    "traced-loop": ("A loop depends on a tensor's value and could not be lowered.", "Give the loop a static bound."),
+    "random-in-init": ("A random tensor is drawn while the module is built, outside its parameters.", "Register it as a buffer or parameter."),
+    "module-value": ("A submodule is passed on as a value, in a way whose parameters cannot be followed.", "Call the submodule where it is defined."),
+    "state-in-expression": ("A module with state is called where its new state cannot be returned.", "Call it in a statement of its own."),
+    "parameter-write": ("A parameter is overwritten while the model runs.", "Register it as a buffer: it is state."),
+    "hook": ("Hooks have no equivalent: JAX code has no call to hook into.", "Call the function where the hook would run."),
+    "dynamic-attribute": ("An attribute with a computed name could not be followed.", "Use a ModuleList or ModuleDict."),
+    "training-loop": ("Training loops are not converted yet.", "Write the step with jax.value_and_grad and optax."),
+    "data-dependent-shape": ("The shape of this result follows from data: it cannot be under jax.jit.", "Use a mask, or keep it outside jit."),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, order=True)
+class Diagnostic:
+    """One finding; `line` and `column` count from 1."""
+
+    path: str
+    line: int
+    column: int
+    id: str
+    message: str
+
+    @property
+    def advice(self) -> str:
+        return CATALOGUE[self.id][1]
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.id}: {self.message}"

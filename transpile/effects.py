@@ -1,0 +1,225 @@
+"""What each function and class needs beside its arguments: params, state, a key, the mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .arrays import Arrays
+from .context import KEY
+from .infer import Inference
+from .project import ClassInfo, FunctionInfo
+from .values import External, Function, Method, Module, Tensor, Value
+
+ALL = frozenset({"params", "state", "key", "training"})
+NOTHING: frozenset[str] = frozenset()
+
+
+class Effects:
+    """Effects of all functions, as a fixed point over calls, inheritance and files."""
+
+    def __init__(self, facts: Inference, arrays: Arrays, nodes: dict[FunctionInfo, cst.FunctionDef], running: set[FunctionInfo]) -> None:
+        self.facts, self.arrays, self.nodes, self.running = facts, arrays, nodes, running
+        self.functions: dict[FunctionInfo, frozenset[str]] = {f: NOTHING for f in nodes}
+        uses = {f: list(_uses(facts, node)) for f, node in nodes.items()}
+        changed = True
+        while changed:
+            changed = False
+            for function in nodes:
+                found = self.functions[function] | self._of_uses(function, uses[function])
+                if found != self.functions[function]:
+                    self.functions[function] = found
+                    changed = True
+            changed = self._share_overrides() or changed
+
+    def _share_overrides(self) -> bool:
+        """A method and what overrides it are called by one name: they take the same."""
+        changed = False
+        for function in self.nodes:
+            if function.owner is None or function.name in ("forward", "__init__"):
+                continue
+            for c in function.owner.family():
+                other = c.methods.get(function.name)
+                if other is not None and other in self.functions and self.functions[other] != self.functions[function]:
+                    both = self.functions[other] | self.functions[function]
+                    self.functions[other] = self.functions[function] = both
+                    changed = True
+        return changed
+
+    def _of_uses(self, function: FunctionInfo, uses: list[Any]) -> frozenset[str]:
+        found: set[str] = set()
+        for kind, subject in uses:
+            if kind == "key":
+                found.add("key")
+            elif kind == "training":
+                found.add("training")
+            elif kind == "module":
+                found |= self.module(subject)
+            elif kind == "function":
+                if subject.info in self.functions and subject.info in self.running:
+                    found |= self.functions[subject.info]
+            elif kind == "super":
+                found |= self.layer(subject)
+            elif kind == "array":
+                owner, name = subject
+                array = self.arrays.find(owner, name)
+                if array is not None and array.where in ("params", "state"):
+                    found.add(array.where)
+                elif array is None:
+                    where = self.inherited_array(owner, name)
+                    if where:
+                        found.add(where)
+            elif kind == "child":
+                found.add(subject)
+        return frozenset(found)
+
+    def inherited_array(self, owner: ClassInfo, name: str) -> str | None:
+        """Where an array lives that the torch layer a class extends has."""
+        layer = owner.torch_base()
+        definition = self.facts.rulebook.layer(layer) if layer else None
+        return self.facts.rulebook.arrays(definition.name).get(name) if definition is not None else None
+
+    def layer(self, name: str) -> frozenset[str]:
+        definition = self.facts.rulebook.layer(name)
+        return self.facts.rulebook.effects(definition.name) if definition is not None else ALL
+
+    def cls(self, ref: Any, element: Value | None = None) -> frozenset[str]:
+        """Effects of calling an instance of a class."""
+        if isinstance(ref, ClassInfo):
+            forward = ref.find("forward")
+            if forward is not None:
+                return self.functions.get(forward, ALL)
+            layer = ref.torch_base()
+            if layer is None:
+                return NOTHING
+            held = None
+            for c in ref.family():
+                held = held or self.facts.held(c)
+            if self.is_container(layer):
+                own = self._held(ref)
+                return (self.module(held) if isinstance(held, Module) else own) | own | {"params"}
+            return self.layer(layer)
+        definition = self.facts.rulebook.layer(ref)
+        if definition is not None and self.is_container(ref):
+            inner = self.module(element) if isinstance(element, Module) else NOTHING if element is None else ALL
+            return inner | {"params"}
+        return self.layer(ref)
+
+    def _held(self, ref: ClassInfo) -> frozenset[str]:
+        found: frozenset[str] = NOTHING
+        for c in ref.family():
+            for value in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values():
+                if isinstance(value, Module) and not value.is_self:
+                    found |= self.module(value)
+        return found
+
+    def is_container(self, name: str) -> bool:
+        definition = self.facts.rulebook.layer(name)
+        return definition is not None and any(d.name == "_Container" for d in self.facts.rulebook.bases(definition.name))
+
+    _depth = 0
+
+    def module(self, value: Value) -> frozenset[str]:
+        """Effects of calling a submodule; everything where its class is not known."""
+        if not isinstance(value, Module) or value.open or not value.classes:
+            return ALL
+        if self._depth > 20:
+            return ALL
+        self._depth += 1
+        found: frozenset[str] = NOTHING
+        for ref in value.classes:
+            found |= self.cls(ref, value.element)
+        self._depth -= 1
+        return found
+
+    def direct(self, value: Value) -> bool:
+        """Whether a submodule can be called by its own signature, rather than by the uniform `apply`."""
+        if not isinstance(value, Module) or value.open or not value.classes:
+            return False
+        if "state" in self.module(value) and any(self._is_sequential(ref) for ref in value.classes):
+            return False
+        signatures = {self.signature(ref) for ref in value.classes}
+        return len(signatures) == 1
+
+    def _is_sequential(self, ref: Any) -> bool:
+        return not isinstance(ref, ClassInfo) and self.is_container(ref)
+
+    def signature(self, ref: Any) -> frozenset[str]:
+        """What the call of a class takes by its signature, which for a container is more than it may need."""
+        if not isinstance(ref, ClassInfo):
+            return self.layer(ref)
+        forward = ref.find("forward")
+        if forward is None and ref.torch_base() is not None and "state" not in self.cls(ref):
+            return self.layer(ref.torch_base() or "")
+        return self.cls(ref)
+
+
+def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, Any]]:
+    """What in a function can have an effect."""
+    for node in tree.walk(function.body):
+        if isinstance(node, cst.Name):
+            if node.value == KEY:
+                yield "key", None
+        elif isinstance(node, cst.Attribute):
+            base = facts.of(node.value)
+            name = node.attr.value
+            if isinstance(base, Module):
+                if name == "training":
+                    yield "training", None
+                    continue
+                value = facts.of(node)
+                for ref in base.classes:
+                    if isinstance(ref, ClassInfo):
+                        yield "array", (ref, name)
+                    elif isinstance(value, Tensor) and value.param:
+                        definition = facts.rulebook.layer(ref)
+                        if definition is not None:
+                            yield "child", facts.rulebook.arrays(definition.name).get(name, "params")
+                if not base.classes and isinstance(value, Tensor) and value.param:
+                    yield "child", "params"
+                if isinstance(value, Function) and value.info.is_property:
+                    yield "function", value
+                elif isinstance(facts.by_property(base, name), Function):
+                    yield "function", facts.by_property(base, name)
+        elif isinstance(node, cst.Call):
+            yield from _call_uses(facts, node)
+
+
+def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
+    value = facts.of(node.func)
+    if isinstance(value, Module):
+        yield "module", value
+    elif isinstance(value, Function):
+        yield "function", value
+    elif isinstance(value, Method):
+        receiver = value.receiver
+        if isinstance(receiver, Module) and value.name == "forward":
+            if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Call):
+                for ref in receiver.classes:
+                    yield "super", ref
+            else:
+                yield "module", receiver
+        elif isinstance(receiver, Module) and not receiver.is_self and value.name not in HOST_METHODS:
+            yield "module", Module(open=True)
+        elif isinstance(receiver, Module) and receiver.is_self and value.name not in HOST_METHODS:
+            yield "module", Module(open=True)
+    elif isinstance(value, External) and value.name == "builtins.getattr":
+        found = facts.of(node)
+        if isinstance(found, Tensor) and found.param:
+            yield "child", "params"
+    if isinstance(value, Module) or isinstance(value, Function):
+        return
+    for argument in node.args:
+        passed = facts.of(argument.value)
+        if isinstance(passed, Module) and not passed.is_self and not (isinstance(value, External) and value.name.startswith("builtins.")):
+            yield "module", passed
+
+
+HOST_METHODS = frozenset(
+    "children named_children modules named_modules parameters named_parameters buffers append extend insert add_module"
+    " register_buffer register_parameter eval train to cuda cpu apply state_dict load_state_dict items keys values update"
+    " layers name requires_grad_ zero_grad float double half type __init__ size pop".split()
+)

@@ -1,0 +1,290 @@
+"""Which names may share memory at each point of a function, and how one is a view of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .context import Context
+from .project import FunctionInfo
+from .values import UNKNOWN, External, Method, Module, Sequence, Static, Tensor, Torch
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A piece of memory: fresh, or part of others. `view` is the expression that made it from its only parent."""
+
+    parents: frozenset[Place] = frozenset()
+    view: Any = None
+    base: str | None = None  # the name of the parent in the view expression
+    others: tuple[tuple[str, frozenset[Place]], ...] = ()  # other names in it, and what they were
+    parameter: str | None = None
+
+    def closure(self) -> set[Place]:
+        found: set[Place] = set()
+        todo = [self]
+        while todo:
+            current = todo.pop()
+            if current not in found:
+                found.add(current)
+                todo.extend(current.parents)
+        return found
+
+
+Env = dict[str, frozenset[Place]]
+IndexKind = Callable[[Any], str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several values unpacked from, or looped over, an expression."""
+
+    value: Any
+
+
+class Memory:
+    """The flow-sensitive part: an environment of places, moved along by statements."""
+
+    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], index_kind: IndexKind, says_inplace: Callable[[Any], bool]) -> None:
+        self.context, self.info, self.views = context, info, views
+        self.index_kind, self.says_inplace = index_kind, says_inplace
+        self.env: Env = {}
+        for parameter in info.parameters():
+            name = parameter.name.value
+            self.env[name] = frozenset([Place(parameter=name)])
+
+    def name(self, node: Any) -> str | None:
+        """`x` or `self.x`"""
+        if isinstance(node, cst.Name):
+            return node.value
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.info.self_name:
+            return f"self.{node.attr.value}"
+        return None
+
+    def places(self, name: str) -> frozenset[Place]:
+        if name not in self.env:
+            self.env[name] = frozenset([Place()])
+        return self.env[name]
+
+    # ------------------------------------------------------------------ transfer
+
+    def transfer(self, node: Any) -> None:
+        """Move past a statement, compound ones included."""
+        if isinstance(node, cst.SimpleStatementLine):
+            for small in node.body:
+                self._small(small)
+        elif isinstance(node, cst.If):
+            before = dict(self.env)
+            self.block(tree.body_statements(node))
+            then, self.env = self.env, before
+            if isinstance(node.orelse, cst.If):
+                self.transfer(node.orelse)
+            elif node.orelse is not None:
+                self.block(tree.body_statements(node.orelse))
+            self.env = merge(then, self.env)
+        elif isinstance(node, (cst.For, cst.While)):
+            for _ in range(2):
+                before = dict(self.env)
+                if isinstance(node, cst.For):
+                    self.loop_target(node)
+                self.block(tree.body_statements(node))
+                self.env = merge(before, self.env)
+        elif isinstance(node, (cst.With, cst.Try)):
+            self.block(tree.body_statements(node))
+            if isinstance(node, cst.Try):
+                for handler in node.handlers:
+                    before = dict(self.env)
+                    self.block(tree.body_statements(handler))
+                    self.env = merge(before, self.env)
+
+    def block(self, statements: list[Any]) -> None:
+        for statement in statements:
+            self.transfer(statement)
+
+    def loop_target(self, node: cst.For) -> None:
+        self._assign(node.target, Part(node.iter))
+
+    def _small(self, node: Any) -> None:
+        if isinstance(node, cst.Assign):
+            for target in node.targets:
+                self._assign(target.target, node.value)
+        elif isinstance(node, cst.AnnAssign) and node.value is not None:
+            self._assign(node.target, node.value)
+        elif isinstance(node, cst.AugAssign):
+            value = self.context.value(node.target)
+            name = self.name(node.target)
+            if name is not None and not isinstance(value, (Tensor, Sequence)) and value != UNKNOWN:
+                self.env[name] = frozenset([Place()])
+        elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Attribute):
+            call = node.value
+            if call.func.attr.value in ("append", "insert", "extend") and call.args:
+                holder = self.name(call.func.value)
+                if holder is not None:
+                    self._hold(holder, call.args[-1].value)
+
+    def _hold(self, holder: str, value: Any) -> None:
+        shared = self.shares(value)
+        if shared:
+            self.env[holder] = frozenset([Place(frozenset(self.places(holder) | shared))])
+
+    def _assign(self, target: Any, value: Any) -> None:
+        if isinstance(target, (cst.Tuple, cst.List)):
+            inner = value.value if isinstance(value, Part) else value
+            parts = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) and len(inner.elements) == len(target.elements) and not isinstance(value, Part) else None
+            made = [self._made(parts[i].value if parts is not None else Part(inner)) for i in range(len(target.elements))]
+            for element, place in zip(target.elements, made):
+                self._set(element.value, place)
+            return
+        if isinstance(target, cst.Subscript):
+            holder = self.name(target.value)
+            if holder is not None and not isinstance(self.context.value(target.value), Tensor):
+                self._hold(holder, value.value if isinstance(value, Part) else value)
+            return
+        self._set(target, self._made(value))
+
+    def _set(self, target: Any, places: frozenset[Place]) -> None:
+        name = self.name(target)
+        if name is not None:
+            self.env[name] = places
+        elif isinstance(target, (cst.Tuple, cst.List)):
+            for element in target.elements:
+                self._set(element.value, places)
+
+    def _made(self, value: Any) -> frozenset[Place]:
+        """The places that an expression's value may be."""
+        if isinstance(value, Part):
+            shared = self.shares(value.value)
+            return frozenset([Place(shared)]) if shared else frozenset([Place()])
+        name = self.name(value)
+        if name is not None and name not in ("None", "True", "False"):
+            return self.places(name)
+        if isinstance(value, cst.IfExp):
+            return self._made(value.body) | self._made(value.orelse)
+        base = self.view_base(value)
+        if base is not None:
+            other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {base, "torch", self.info.self_name or ""}))
+            return frozenset([Place(self.places(base), value, base, other)])
+        shared = self.shares(value)
+        return frozenset([Place(shared)]) if shared else frozenset([Place()])
+
+    # ------------------------------------------------------------------ sharing
+
+    def view_base(self, node: Any) -> str | None:
+        """The name that an expression is a certain view of: `base[...]`, `base.view(...)`, `base.T`."""
+        if isinstance(node, cst.Subscript) and isinstance(self.context.value(node.value), Tensor):
+            return self.name(node.value) if self.index_kind(node.slice) == "basic" else None
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            value = self.context.value(node.func)
+            if isinstance(value, Method) and self.views.get(node.func.attr.value) in ("same", "reshape", "swap", "part"):
+                return self.name(node.func.value)
+        if isinstance(node, cst.Attribute) and node.attr.value in ("T", "mT", "data"):
+            return self.name(node.value)
+        return None
+
+    def shares(self, node: Any) -> frozenset[Place]:
+        """Places that the value of an expression may lie in."""
+        if isinstance(node, Part):
+            return self.shares(node.value)
+        value = self.context.value(node)
+        if isinstance(value, Static):
+            return frozenset()
+        if isinstance(node, cst.Name):
+            return self.places(node.value) if node.value not in ("None", "True", "False") and not isinstance(value, (Module, External, Torch)) else frozenset()
+        if isinstance(node, cst.Attribute):
+            name = self.name(node)
+            if name is not None:
+                return self.places(name) if isinstance(value, (Tensor, Sequence)) or value == UNKNOWN else frozenset()
+            return self.shares(node.value) if node.attr.value in self.views else frozenset()
+        if isinstance(node, cst.Subscript):
+            return self._subscript(node)
+        if isinstance(node, (cst.Tuple, cst.List)):
+            return _all(self.shares(e.value) for e in node.elements)
+        if isinstance(node, cst.Dict):
+            return _all(self.shares(e.value) for e in node.elements)
+        if isinstance(node, cst.IfExp):
+            return self.shares(node.body) | self.shares(node.orelse)
+        if isinstance(node, cst.BooleanOperation):
+            return self.shares(node.left) | self.shares(node.right)
+        if isinstance(node, cst.NamedExpr):
+            return self.shares(node.value)
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return self.shares(node.elt) | (self.shares(node.for_in.iter) if tree.names_read(node.elt) & tree.names_read(node.for_in.target) and _passes_on(node.elt) else frozenset())
+        if isinstance(node, cst.Call):
+            return self._call(node)
+        return frozenset()
+
+    def _subscript(self, node: cst.Subscript) -> frozenset[Place]:
+        base = self.context.value(node.value)
+        if isinstance(base, Tensor):
+            for element in node.slice:
+                if isinstance(element.slice, cst.Index):
+                    index = self.context.value(element.slice.value)
+                    if isinstance(element.slice.value, cst.List) or isinstance(index, Tensor) and not index.assumed:
+                        return frozenset()  # a copy
+        return self.shares(node.value)
+
+    def _call(self, node: cst.Call) -> frozenset[Place]:
+        value = self.context.value(node.func)
+        if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
+            if isinstance(value.receiver, Module):
+                return frozenset()
+            if value.name in self.views or value.name.endswith("_") and not value.name.endswith("__") or isinstance(value.receiver, Sequence):
+                return self.shares(node.func.value)
+            return frozenset()
+        everything = _all(self.shares(a.value) for a in node.args)
+        if isinstance(value, Torch):
+            last = value.name.rpartition(".")[2]
+            if last in self.views or last.endswith("_") or self.says_inplace(node):
+                return self.shares(node.args[0].value) if node.args else frozenset()
+            return frozenset()
+        if isinstance(value, Module):
+            kinds = {r.rpartition(".")[2].lower() for r in value.classes if isinstance(r, str)}
+            passes = value.inplace or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
+            return everything if passes else frozenset()
+        if isinstance(value, External) and value.name.removeprefix("builtins.") in ("list", "tuple", "reversed", "zip", "enumerate", "iter"):
+            return everything
+        return frozenset()
+
+    # ------------------------------------------------------------------ questions
+
+    def sharing(self, name: str, live: frozenset[str]) -> list[str]:
+        """Names that are read later and may share memory with this one."""
+        mine = {p for place in self.places(name) for p in place.closure()}
+        found = []
+        for other in sorted(live):
+            if other != name and other in self.env and any(place.closure() & mine for place in self.env[other]):
+                found.append(other)
+        return found
+
+    def parameters(self, name: str) -> set[str]:
+        """Parameters of the function that a write to this name reaches."""
+        return {p.parameter for place in self.places(name) for p in place.closure() if p.parameter is not None}
+
+    def only(self, name: str) -> Place | None:
+        places = self.places(name)
+        return next(iter(places)) if len(places) == 1 else None
+
+    def unchanged(self, place: Place) -> bool:
+        """Whether the other names in a view's expression still mean what they did."""
+        return all(self.places(n) == before for n, before in place.others)
+
+
+def merge(a: Env, b: Env) -> Env:
+    """The environment where two paths meet."""
+    return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in {*a, *b}}
+
+
+def _all(sets: Any) -> frozenset[Place]:
+    found: frozenset[Place] = frozenset()
+    for s in sets:
+        found |= s
+    return found
+
+
+def _passes_on(node: Any) -> bool:
+    """Whether the element of a comprehension may be the thing looped over, or a view of it."""
+    return isinstance(node, (cst.Name, cst.Subscript, cst.Attribute)) or isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)

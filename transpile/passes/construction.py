@@ -1,0 +1,758 @@
+"""`__init__` is split: hyperparameters and submodules stay; `init(key)` makes the params, `init_state(key)` the buffers.
+
+What made an array at the top level of `__init__` moves, with the local values it needs: those are read from `self`, and
+kept there if they were not. Where that is not possible (in a loop, under a computed name) the attribute becomes a
+declaration that holds its initialiser, `nn.Parameter(lambda key: …)`. A buffer that depends on hyperparameters alone is
+a property. Other values given to the params of a submodule are `nn.reinitialise(module, name, function)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..arrays import Arrays, registered_value
+from ..context import KEY, Context
+from ..project import PLAIN_MODULE, ClassInfo, FunctionInfo
+from ..values import NONE, UNKNOWN, Module, Static, Tensor
+
+
+@dataclass
+class Constructor:
+    """What becomes of a class's `__init__`."""
+
+    kept: list[Any] = field(default_factory=list)
+    params: list[Any] = field(default_factory=list)
+    state: list[Any] = field(default_factory=list)
+    properties: dict[str, Any] = field(default_factory=dict)
+    stored: dict[str, str] = field(default_factory=dict)  # local name -> attribute that holds it
+
+
+def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
+    """Writes to the params of modules other than self, while models are built, become `nn.reinitialise`."""
+    own = info.self_name
+
+    def before(n: cst.CSTNode) -> Any:
+        if isinstance(n, cst.SimpleStatementLine) and len(n.body) == 1:
+            small = n.body[0]
+            if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
+                return _reinitialised(context, n, small, small.targets[0].target, own, node)
+        if isinstance(n, cst.For):
+            return _over_parameters(context, n)
+        if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and n.func.attr.value == "apply":
+            receiver = context.value(n.func.value)
+            if isinstance(receiver, Module) and len(n.args) == 1:
+                return tree.expression(f"{context.name('apply')}({tree.code(n.func.value)}, {tree.code(n.args[0].value)})")
+        return None
+
+    return tree.rewrite(node, before)  # type: ignore[no-any-return]
+
+
+def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.Attribute, own: str | None, function: cst.FunctionDef) -> Any:
+    base = context.value(target.value)
+    dotted = tree.dotted(target.value)
+    root = dotted.split(".")[0] if dotted else ""
+    name = target.attr.value
+    value = context.value(target)
+    if root == own or not (isinstance(base, Module) or base == UNKNOWN and name in context.rulebook.array_names):
+        return None
+    if isinstance(base, Module) and not (isinstance(value, Tensor) and value.param) and name not in context.rulebook.array_names:
+        return None
+    inner = _parameter_call(small.value)
+    new_value = inner if inner is not None else small.value
+    if isinstance(new_value, cst.Name) and new_value.value == "None":
+        return None
+    path = tree.code(target)
+
+    def swap(n: cst.CSTNode) -> Any:
+        if isinstance(n, cst.Attribute) and tree.code(n) == path:
+            return cst.Name(name)
+        return None
+
+    body = tree.rewrite(new_value, swap)
+    defaults = _late(body, function, {name})
+    text = f"lambda {name}, key{defaults}: 0"
+    function_ = tree.expression(text)
+    function_ = tree.replace(function_, body=body)
+    call = tree.expression(f'{context.name("reinitialise")}({tree.code(target.value)}, "{name}", 0)')
+    args = [*call.args[:2], cst.Arg(function_)]
+    return tree.replace(line, body=[cst.Expr(tree.replace(call, args=args))])
+
+
+def _late(body: Any, function: cst.FunctionDef, bound: set[str]) -> str:
+    """Defaults that fix the present value of names assigned more than once or in a loop: `, n=n`."""
+    unsteady = _unsteady(function) - bound
+    return "".join(f", {n}={n}" for n in sorted(tree.names_read(body) & unsteady))
+
+
+def _unsteady(function: cst.FunctionDef) -> set[str]:
+    counts: dict[str, int] = {}
+    parameters = {p.name.value for p in [*function.params.params, *function.params.kwonly_params]}
+
+    def note(target: Any, by: int) -> None:
+        if isinstance(target, (cst.Tuple, cst.List)):
+            for element in target.elements:
+                note(element.value, by)
+        elif isinstance(target, cst.Name):
+            counts[target.value] = counts.get(target.value, int(target.value in parameters)) + by
+
+    def visit(node: cst.CSTNode, in_loop: bool) -> None:
+        by = 2 if in_loop else 1
+        if isinstance(node, cst.Assign):
+            for t in node.targets:
+                note(t.target, by)
+        elif isinstance(node, (cst.AugAssign, cst.AnnAssign)):
+            note(node.target, by)
+        elif isinstance(node, cst.For):
+            note(node.target, 2)
+        for child in tree.children(node):
+            if not isinstance(child, (cst.FunctionDef, cst.ClassDef)):
+                visit(child, in_loop or isinstance(node, (cst.For, cst.While)))
+
+    visit(function.body, False)
+    return {n for n, c in counts.items() if c > 1}
+
+
+def _over_parameters(context: Context, node: cst.For) -> Any:
+    """`for p in self.parameters(): nn.init.xavier_uniform_(p)` gives every param a new initial value."""
+    call = node.iter
+    if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in ("parameters", "named_parameters")):
+        return None
+    named = call.func.attr.value == "named_parameters"
+    if named:
+        if not (isinstance(node.target, cst.Tuple) and all(isinstance(e.value, cst.Name) for e in node.target.elements)):
+            return None
+        names = [e.value.value for e in node.target.elements]  # type: ignore[attr-defined]
+    elif isinstance(node.target, cst.Name):
+        names = ["name", node.target.value]
+    else:
+        return None
+    p = names[1]
+    body = tree.body_statements(node)
+    assigned = [n for s in body for n in tree.walk(s) if isinstance(n, cst.Assign) and isinstance(n.targets[0].target, cst.Name) and n.targets[0].target.value == p]
+    if not assigned:
+        return cst.RemoveFromParent() if _only_flags(body, p) else None
+    if any(isinstance(n, (cst.Continue, cst.Break)) for s in body for n in tree.walk(s)):
+        return None
+    definition = tree.statement(f"def initial({names[0]}, {p}, key):\n    pass\n")
+    definition = tree.with_body(definition, [*body, tree.statement(f"return {p}")])
+    use = tree.statement(f"{context.name('reinitialise_all')}({tree.code(call.func.value)}, initial)")
+    return cst.FlattenSentinel([tree.replace(definition, leading_lines=node.leading_lines), use])
+
+
+def _only_flags(body: list[Any], p: str) -> bool:
+    """`p.requires_grad = False` and nothing else: which params are trained is the training step's affair."""
+    for statement in body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            if isinstance(statement, cst.If):
+                if not _only_flags(tree.body_statements(statement), p):
+                    return False
+                continue
+            return False
+        for small in statement.body:
+            if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Attribute) and small.targets[0].target.attr.value == "requires_grad":
+                continue
+            if isinstance(small, (cst.Pass,)):
+                continue
+            return False
+    return True
+
+
+def _parameter_call(node: Any) -> Any:
+    """The initial value in `nn.Parameter(value)`, else None."""
+    if isinstance(node, cst.Call) and tree.dotted(node.func) == "nn.Parameter":
+        first = next((a.value for a in node.args if a.keyword is None or a.keyword.value == "data"), None)
+        return first if first is not None else tree.expression("jnp.zeros(0)")
+    return None
+
+
+class Split:
+    """Split the `__init__` of one class."""
+
+    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, initialising: set[FunctionInfo]) -> None:
+        self.context, self.cls, self.node, self.arrays = context, cls, node, arrays
+        self.initialising = initialising
+        self.self_name = cls.methods["__init__"].self_name or "self"
+        self.result = Constructor()
+        self.unsteady = _unsteady(node)
+        self.parameters = {p.name.value for p in cls.methods["__init__"].parameters()}
+        p = node.params
+        for star in (p.star_arg, p.star_kwarg):
+            if isinstance(star, cst.Param):
+                self.parameters.add(star.name.value)
+        self.locals = self.parameters | _assigned(node.body)
+        self.definitions: dict[str, list[Any]] = {}  # top-level assignments of locals so far
+
+    def run(self) -> Constructor:
+        statements = tree.body_statements(self.node)
+        self.statements = statements
+        for statement in statements:
+            self._top(statement)
+        self._resolve()
+        self.result.kept = _drop_dead(self.result.kept, self.locals - self.parameters, self.moved_locals)
+        return self.result
+
+    moved_locals: set[str] = set()
+
+    # ------------------------------------------------------------------ classification
+
+    def _top(self, statement: Any) -> None:
+        result = self.result
+        if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+            if self._is_plain_super(statement.body[0]):
+                return
+            where, moved = self._moved(statement, statement.body[0])
+            if where == "property":
+                name, value = moved
+                if self._resolvable(value) and name not in result.properties:
+                    result.properties[name] = (statement, value)
+                    self._mark(statement)
+                    return
+                result.kept.append(self._eager(statement, name, value))
+                return
+            if where == "dropped":
+                self._carry_comments(statement)
+                return
+            if where in ("params", "state"):
+                if all(self._resolvable(s) for s in moved):
+                    getattr(result, where).extend(moved)
+                    self._mark(statement)
+                    return
+                result.kept.extend(self._declared(statement))
+                return
+            small = statement.body[0]
+            if isinstance(small, cst.Assign) and len(small.targets) == 1:
+                for name in _assigned(small):
+                    self.definitions.setdefault(name, []).append(statement)
+            result.kept.append(statement)
+        elif isinstance(statement, cst.If) and self._touches_arrays(statement):
+            self._if(statement)
+        elif isinstance(statement, cst.With) and self._touches_arrays(statement):
+            for inner in tree.body_statements(statement):
+                self._top(inner)
+        elif isinstance(statement, (cst.For, cst.While, cst.Try)) and self._touches_arrays(statement):
+            if self._only_writes(statement) and self._resolvable(statement):
+                result.params.append(statement)
+                self._mark(statement)
+            else:
+                result.kept.extend(self._declare_below(statement))
+        else:
+            result.kept.append(statement)
+
+    def _mark(self, statement: Any) -> None:
+        """Remember where a moved statement stood: what it needs is stored there."""
+        self.result.kept.append(_Mark(statement))
+
+    def _carry_comments(self, statement: Any) -> None:
+        pass
+
+    def _is_plain_super(self, small: Any) -> bool:
+        """`super().__init__()` where that reaches nn.Module itself."""
+        if not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
+            return False
+        func = small.value.func
+        if not isinstance(func, cst.Attribute) or func.attr.value != "__init__":
+            return False
+        if isinstance(func.value, cst.Call) and isinstance(func.value.func, cst.Name) and func.value.func.value == "super":
+            bases = list(self.cls.after(self.cls))
+            return not any("__init__" in b.methods for b in bases) and self.cls.torch_base() is None
+        text = tree.code(func.value)
+        return text == "nn.Module" or self.context.facts.project.resolve(self.cls.module, text) in PLAIN_MODULE
+
+    def _moved(self, statement: Any, small: Any) -> tuple[str, Any]:
+        """Where a statement goes: ("params" | "state" | "property" | "dropped" | "", what moves)."""
+        if isinstance(small, cst.AnnAssign) and small.value is not None:
+            small = cst.Assign([cst.AssignTarget(small.target)], small.value)
+        if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
+            return self._moved_assignment(statement, small, small.targets[0].target)
+        if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+            return self._moved_call(statement, small.value)
+        return "", None
+
+    def _moved_assignment(self, statement: Any, small: cst.Assign, target: cst.Attribute) -> tuple[str, Any]:
+        dotted = tree.dotted(target)
+        if dotted is None or not dotted.startswith(self.self_name + "."):
+            return "", None
+        if dotted.count(".") > 1:  # a param of a submodule
+            base = self.context.value(target.value)
+            value = self.context.value(target)
+            path = tuple(dotted.split(".")[1:])
+            if path in self.arrays.ties(self.cls):
+                holder = "params" + "".join(f'["{p}"]' for p in path[:-1])
+                source = ".".join(self.arrays.ties(self.cls)[path])
+                deletion = tree.statement(f'{holder}.pop("{path[-1]}")  # tied to {source}\n')
+                return "params", [tree.replace(deletion, leading_lines=statement.leading_lines)]
+            if isinstance(base, Module) and isinstance(value, Tensor) and value.param:
+                new = _parameter_call(small.value)
+                return "params", [tree.replace(statement, body=[tree.replace(small, value=new if new is not None else small.value)])]
+            if isinstance(base, Module) and target.attr.value == "requires_grad" or target.attr.value == "requires_grad":
+                return "dropped", None
+            return "", None
+        name = target.attr.value
+        path1 = (name,)
+        if path1 in self.arrays.ties(self.cls):
+            return "dropped", None
+        array = self.arrays.own[self.cls].arrays.get(name)
+        if array is None:
+            return "", None
+        if isinstance(small.value, cst.Name) and small.value.value == "None" and array.where == "params":
+            return "dropped", None
+        if array.where == "params" and isinstance(small.value, cst.IfExp):
+            return "params", [self._conditional_parameter(statement, small, target)]
+        initial = _parameter_call(small.value)
+        value = initial if initial is not None else small.value
+        if array.where == "constant":
+            if self.context.value(small.value) == NONE or isinstance(value, cst.Name) and value.value == "None":
+                return "", None
+            return self._constant(statement, name, value)
+        return array.where, [tree.replace(statement, body=[tree.replace(small, value=value)])]
+
+    def _constant(self, statement: Any, name: str, value: Any) -> tuple[str, Any]:
+        if any(isinstance(n, cst.Name) and n.value == KEY for n in tree.walk(value)):
+            self.arrays.own[self.cls].arrays[name].where = "state"
+            return "state", [self._assignment(statement, name, value)]
+        return "property", (name, value)
+
+    def _assignment(self, statement: Any, name: str, value: Any) -> Any:
+        target = tree.expression(f"{self.self_name}.{name}")
+        self.context.facts.values[id(target.value)] = Module(frozenset([self.cls]), is_self=True)
+        self.context.facts.kept.append(target.value)
+        return tree.replace(statement, body=[cst.Assign([cst.AssignTarget(target)], value)])
+
+    def _conditional_parameter(self, statement: Any, small: cst.Assign, target: cst.Attribute) -> Any:
+        """`self.bias = nn.Parameter(…) if bias else None`"""
+        choice = small.value
+        assert isinstance(choice, cst.IfExp)
+        then, other = _parameter_call(choice.body), _parameter_call(choice.orelse)
+        if other is None and then is not None:
+            line = cst.SimpleStatementLine([tree.replace(small, value=then)])
+            return cst.If(choice.test, cst.IndentedBlock([line]), leading_lines=statement.leading_lines)
+        if then is None and other is not None:
+            line = cst.SimpleStatementLine([tree.replace(small, value=other)])
+            test = cst.UnaryOperation(cst.Not(), tree.fit(cst.UnaryOperation(cst.Not(), cst.Name("x")), "expression", choice.test))
+            return cst.If(test, cst.IndentedBlock([line]), leading_lines=statement.leading_lines)
+        return tree.replace(statement, body=[tree.replace(small, value=tree.replace(choice, body=then, orelse=other))])
+
+    def _moved_call(self, statement: Any, call: cst.Call) -> tuple[str, Any]:
+        func = call.func
+        value = self.context.value(func)
+        info = getattr(value, "info", None)
+        if info is not None and info in self.initialising and tree.dotted(func) == f"{self.self_name}.{info.name}":
+            return "params", [statement]
+        if not isinstance(func, cst.Attribute) or tree.dotted(func.value) != self.self_name:
+            return "", None
+        if func.attr.value in ("register_buffer", "register_parameter") and call.args:
+            literal = call.args[0].value
+            if not isinstance(literal, cst.SimpleString) or not isinstance(literal.evaluated_value, str):
+                return "", None
+            name = literal.evaluated_value
+            initial = registered_value(call)
+            array = self.arrays.own[self.cls].arrays.get(name)
+            if array is None or initial is None:
+                return "dropped", None
+            if isinstance(initial, cst.Name) and initial.value == "None":
+                if array.where == "params":
+                    return "dropped", None
+                kept = self._assignment(statement, name, initial)
+                return ("state", [kept]) if array.where == "state" else ("replaced", kept)
+            inner = _parameter_call(initial)
+            if array.where == "constant":
+                return self._constant(statement, name, inner if inner is not None else initial)
+            if isinstance(initial, cst.IfExp) and array.where == "params":
+                stand_in = self._assignment(statement, name, initial)
+                return "params", [self._conditional_parameter(statement, stand_in.body[0], stand_in.body[0].targets[0].target)]
+            return array.where, [self._assignment(statement, name, inner if inner is not None else initial)]
+        return "", None
+
+    def _touches_arrays(self, statement: Any) -> bool:
+        for node in tree.walk(statement):
+            if isinstance(node, cst.SimpleStatementLine):
+                for small in node.body:
+                    if self._moved(node, small)[0]:
+                        return True
+            elif isinstance(node, cst.Call) and tree.dotted(node.func) == "nn.Parameter":
+                return True
+        return False
+
+    def _only_writes(self, statement: Any) -> bool:
+        """Whether a loop does nothing but give params values."""
+        for node in tree.walk(statement):
+            if isinstance(node, cst.SimpleStatementLine):
+                for small in node.body:
+                    where, _ = self._moved(node, small)
+                    if where != "params" and not isinstance(small, cst.Pass):
+                        return False
+                    if any(isinstance(n, cst.Call) and tree.dotted(n.func) == "nn.Parameter" for n in tree.walk(small)):
+                        return False
+        return True
+
+    def _if(self, statement: cst.If) -> None:
+        """A branch is split in two: one for what stays, one for what moves, under the same test."""
+        inner = Split(self.context, self.cls, self.node, self.arrays, self.initialising)
+        outer_kept = self.result.kept
+
+        def split(node: Any) -> Constructor:
+            saved, self.result = self.result, Constructor()
+            for s in tree.body_statements(node):
+                self._top(s)
+            found, self.result = self.result, saved
+            return found
+
+        del inner, outer_kept
+        then = split(statement)
+        other: Constructor | None = None
+        orelse = statement.orelse
+        if isinstance(orelse, cst.If):
+            saved, self.result = self.result, Constructor()
+            self._if(orelse)
+            other, self.result = self.result, saved
+        elif orelse is not None:
+            other = split(orelse)
+        if not self._resolvable(statement.test):
+            self.result.kept.extend(self._declare_below(statement))
+            return
+        for part in (then, other):
+            if part is None:
+                continue
+            for name, (line, value) in part.properties.items():
+                part.kept = [self._eager(line, name, value) if isinstance(k, _Mark) and k.statement is line else k for k in part.kept]
+        for kind in ("params", "state", "kept"):
+            a = [s for s in getattr(then, kind)]
+            b = [s for s in getattr(other, kind)] if other is not None else []
+            real_a, real_b = _without_marks(a), _without_marks(b)
+            marks = [m for m in [*a, *b] if isinstance(m, _Mark)]
+            if kind == "kept":
+                if real_a or real_b:
+                    self.result.kept.append(_branch(statement, real_a, real_b))
+                if then.params or then.state or other is not None and (other.params or other.state):
+                    self._mark(statement)
+                else:
+                    self.result.kept.extend(marks)
+            elif real_a or real_b:
+                getattr(self.result, kind).append(_branch(statement, real_a, real_b))
+
+    # ------------------------------------------------------------------ declarations in place
+
+    def _eager(self, statement: Any, name: str, value: Any) -> Any:
+        """A constant that cannot be a property: computed once, where it stood."""
+        return tree.replace(statement, body=[cst.Assign([cst.AssignTarget(tree.expression(f"{self.self_name}.{name}"))], value)])
+
+    def _declared(self, statement: Any) -> list[Any]:
+        small = statement.body[0]
+        new = self._declare(small)
+        return [tree.replace(statement, body=[new])] if new is not None else []
+
+    def _declare_below(self, statement: Any) -> list[Any]:
+        """Turn every array made below into a declaration; for loops and the like."""
+
+        def before(node: cst.CSTNode) -> Any:
+            if isinstance(node, (cst.Assign, cst.Expr)):
+                new = self._declare(node)
+                return new if new is not None else node
+            return None
+
+        return [tree.rewrite(statement, before)]
+
+    def _declare(self, small: Any) -> Any:
+        arrays = self.arrays.own[self.cls].arrays
+        if isinstance(small, cst.Assign) and len(small.targets) == 1:
+            target = small.targets[0].target
+            dotted = tree.dotted(target) or ""
+            name = target.attr.value if isinstance(target, cst.Attribute) and dotted.count(".") == 1 and dotted.startswith(self.self_name + ".") else None
+            array = arrays.get(name) if name is not None else None
+            if array is not None and array.where in ("params", "state") and not (isinstance(small.value, cst.Name) and small.value.value == "None"):
+                inner = _parameter_call(small.value)
+                kind = "Parameter" if array.where == "params" else "Buffer"
+                if inner is None and array.where == "params" and any(isinstance(n, cst.Call) and tree.dotted(n.func) == "nn.Parameter" for n in tree.walk(small.value)):
+                    return tree.replace(small, value=self._lambdas(small.value))
+                if array.where == "state" and isinstance(self.context.value(small.value), Static):
+                    return None
+                return tree.replace(small, value=self._lambda(kind, inner if inner is not None else small.value))
+        if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+            call = small.value
+            func = tree.dotted(call.func) or ""
+            if func in (f"{self.self_name}.register_buffer", f"{self.self_name}.register_parameter") and call.args:
+                initial = registered_value(call)
+                if initial is None:
+                    return None
+                literal = call.args[0].value
+                is_none = isinstance(initial, cst.Name) and initial.value == "None"
+                kind = "Parameter" if func.endswith("parameter") else "Buffer"
+                inner = _parameter_call(initial)
+                value = initial if is_none else self._lambda(kind, inner if inner is not None else initial)
+                if isinstance(literal, cst.SimpleString) and isinstance(literal.evaluated_value, str):
+                    array = arrays.get(literal.evaluated_value)
+                    if array is not None and array.where == "constant" and not is_none:
+                        if any(isinstance(n, cst.Name) and n.value == KEY for n in tree.walk(initial)):
+                            array.where = "state"
+                        else:
+                            value = initial
+                    return cst.Assign([cst.AssignTarget(tree.expression(f"{self.self_name}.{literal.evaluated_value}"))], value)
+                set_ = tree.expression(f"setattr({self.self_name}, {tree.code(literal)}, 0)")
+                return cst.Expr(tree.replace(set_, args=[*set_.args[:2], cst.Arg(value)]))
+        return tree.replace(small, value=self._lambdas(small.value)) if isinstance(small, (cst.Assign, cst.Expr)) else None
+
+    def _lambdas(self, node: Any) -> Any:
+        return declare_parameters(self.context, node, self.node)
+
+    def _lambda(self, kind: str, value: Any) -> Any:
+        return declaration(self.context, kind, value, self.node)
+
+    # ------------------------------------------------------------------ what moved code needs
+
+    def _resolvable(self, node: Any) -> bool:
+        """Whether everything that moved code reads can be had from `self` later."""
+        for name in tree.names_read(node) & self.locals:
+            if name == self.self_name:
+                continue
+            if name in self.unsteady and len(self.definitions.get(name, [])) != 1 and name not in self.parameters:
+                return False
+            if name in self.unsteady and name in self.parameters and not self._settled(name):
+                return False
+        return True
+
+    def _settled(self, name: str) -> bool:
+        """A parameter that is given its final value before anything is built: `if hidden is None: hidden = dim`."""
+        seen_use = False
+        for statement in self.statements:
+            if name in _assigned(statement):
+                if seen_use:
+                    return False
+            elif name in tree.names_read(statement):
+                seen_use = True
+        return True
+
+    def _resolve(self) -> None:
+        """Store what moved code reads, and rewrite it to read from `self`."""
+        result = self.result
+        moved_locals: set[str] = set()
+        for kind in ("params", "state"):
+            statements = getattr(result, kind)
+            statements = self._with_definitions(statements, moved_locals)
+            setattr(result, kind, statements)
+        properties: dict[str, list[Any]] = {}
+        for name, (line, value) in result.properties.items():
+            body = self._with_definitions([_ret(line, value)], moved_locals)
+            properties[name] = body
+        result.properties = properties
+        self.moved_locals = moved_locals
+        needed: dict[str, None] = {}
+        for statements in (result.params, result.state, *properties.values()):
+            bound: set[str] = set()
+            for s in statements:
+                bound |= _assigned(s)
+                for name in sorted(tree.names_read(s) & self.locals - {self.self_name} - bound):
+                    needed[name] = None
+        mapping = {name: self._attribute_for(name) for name in needed}
+        result.params = self._from_self(result.params, mapping)
+        result.state = self._from_self(result.state, mapping)
+        result.properties = {n: self._from_self(body, mapping) for n, body in properties.items()}
+        self._store(mapping)
+
+    def _with_definitions(self, statements: list[Any], moved_locals: set[str]) -> list[Any]:
+        """Put the definitions of array-valued locals before the code that needs them."""
+        out: list[Any] = []
+        done: set[str] = set()
+
+        def need(node: Any) -> None:
+            for name in sorted(tree.names_read(node) & (self.locals - self.parameters)):
+                if name in done or name == self.self_name:
+                    continue
+                definitions = self.definitions.get(name, [])
+                if not definitions or not self._belongs_to_moved(definitions):
+                    continue
+                done.add(name)
+                for definition in definitions:
+                    need(definition.body[0].value)
+                    if definition not in out:
+                        out.append(definition)
+                moved_locals.add(name)
+
+        for s in statements:
+            need(s)
+            out.append(s)
+        return out
+
+    def _belongs_to_moved(self, definitions: list[Any]) -> bool:
+        """A local that holds an array, draws, or is computed from arrays cannot be kept on self."""
+        for definition in definitions:
+            value = self.context.value(definition.body[0].value)
+            if isinstance(value, Tensor):
+                return True
+            for n in tree.walk(definition.body[0].value):
+                if isinstance(n, cst.Name) and n.value == KEY:
+                    return True
+                if isinstance(n, cst.Attribute) and isinstance(n.value, cst.Name) and n.value.value == self.self_name:
+                    if n.attr.value in self.arrays.own[self.cls].arrays:
+                        return True
+        return False
+
+    def _attribute_for(self, name: str) -> str:
+        """The attribute of self that holds a local: one that the user made, or a new one."""
+        assigned_attributes: dict[str, int] = {}
+        holder = None
+        for statement in self.statements:
+            for node in tree.walk(statement):
+                if isinstance(node, cst.Assign):
+                    for target in node.targets:
+                        dotted = tree.dotted(target.target) if isinstance(target.target, cst.Attribute) else None
+                        if dotted and dotted.startswith(self.self_name + ".") and dotted.count(".") == 1:
+                            attribute = dotted.split(".")[1]
+                            assigned_attributes[attribute] = assigned_attributes.get(attribute, 0) + 1
+                            if isinstance(node.value, cst.Name) and node.value.value == name and statement in self.result.kept:
+                                holder = attribute
+        if holder is not None and assigned_attributes[holder] == 1 and name not in self.unsteady and holder not in self.arrays.own[self.cls].arrays:
+            return holder
+        attribute = name
+        taken = {a for a in assigned_attributes if a not in self.arrays.own[self.cls].arrays or self.arrays.own[self.cls].arrays[a].where == "constant"}
+        while attribute in taken or self.cls.find(attribute) is not None or attribute in self.result.properties:
+            attribute += "_"
+        self.result.stored[name] = attribute
+        return attribute
+
+    def _from_self(self, statements: list[Any], mapping: dict[str, str]) -> list[Any]:
+        local = {n for s in statements for n in _assigned(s)}
+
+        def before(node: cst.CSTNode) -> Any:
+            if isinstance(node, cst.Arg) and node.keyword is not None:
+                value = tree.rewrite(node.value, before)
+                return tree.replace(node, value=value)
+            if isinstance(node, cst.Attribute):
+                value = tree.rewrite(node.value, before)
+                if value is node.value:
+                    return node
+                new = tree.replace(node, value=value)
+                self.context.facts.carry(node, new)
+                return new
+            if isinstance(node, cst.Name) and node.value in mapping and node.value not in local:
+                new = tree.expression(f"{self.self_name}.{mapping[node.value]}")
+                self.context.facts.carry(node, new)
+                return new
+            return None
+
+        return [tree.rewrite(s, before) for s in statements]
+
+    def _store(self, mapping: dict[str, str]) -> None:
+        """Insert `self.name = name` where the code that needs it stood."""
+        pending = dict(self.result.stored)
+        out: list[Any] = []
+        for item in self.result.kept:
+            if isinstance(item, _Mark):
+                for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=self._order):
+                    if name in pending:
+                        out.append(tree.statement(f"{self.self_name}.{pending.pop(name)} = {name}"))
+            else:
+                out.append(item)
+        for name, attribute in pending.items():
+            out.append(tree.statement(f"{self.self_name}.{attribute} = {name}"))
+        self.result.kept = out
+
+    def _indirect(self, statement: Any) -> set[str]:
+        found: set[str] = set()
+        todo = list(tree.names_read(statement))
+        while todo:
+            for definition in self.definitions.get(todo.pop(), []):
+                for name in tree.names_read(definition.body[0].value):
+                    if name not in found:
+                        found.add(name)
+                        todo.append(name)
+        return found
+
+    def _order(self, name: str) -> int:
+        names = [p.name.value for p in self.cls.methods["__init__"].parameters()]
+        return names.index(name) if name in names else len(names)
+
+
+@dataclass(frozen=True)
+class _Mark:
+    statement: Any
+
+
+def _without_marks(items: list[Any]) -> list[Any]:
+    return [i for i in items if not isinstance(i, _Mark)]
+
+
+def _branch(statement: cst.If, then: list[Any], other: list[Any]) -> cst.If:
+    if not then:
+        negated = _negated(statement.test)
+        return cst.If(negated, cst.IndentedBlock(other), leading_lines=statement.leading_lines)
+    orelse = None
+    if other:
+        orelse = other[0] if len(other) == 1 and isinstance(other[0], cst.If) and isinstance(statement.orelse, cst.If) else cst.Else(cst.IndentedBlock(other))
+    return cst.If(statement.test, cst.IndentedBlock(then), orelse, leading_lines=statement.leading_lines)
+
+
+def _negated(test: Any) -> Any:
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return test.expression
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        flipped = {cst.Is: cst.IsNot, cst.IsNot: cst.Is, cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal}
+        kind = flipped.get(type(test.comparisons[0].operator))
+        if kind is not None:
+            return tree.replace(test, comparisons=[tree.replace(test.comparisons[0], operator=kind())])
+    return cst.UnaryOperation(cst.Not(), tree.fit(cst.UnaryOperation(cst.Not(), cst.Name("x")), "expression", test))
+
+
+def _ret(line: Any, value: Any) -> Any:
+    return tree.replace(line, body=[cst.Return(value)])
+
+
+def _assigned(node: cst.CSTNode) -> set[str]:
+    """Local names that a piece of code assigns."""
+    found: set[str] = set()
+    for n in tree.walk(node):
+        targets: list[Any] = []
+        if isinstance(n, cst.Assign):
+            targets = [t.target for t in n.targets]
+        elif isinstance(n, (cst.For, cst.AugAssign, cst.AnnAssign, cst.CompFor)):
+            targets = [n.target]
+        elif isinstance(n, cst.FunctionDef):
+            found.add(n.name.value)
+        while targets:
+            target = targets.pop()
+            if isinstance(target, (cst.Tuple, cst.List)):
+                targets.extend(e.value for e in target.elements)
+            elif isinstance(target, cst.Name):
+                found.add(target.value)
+    return found
+
+
+def _drop_dead(statements: list[Any], locals_: set[str], moved: set[str]) -> list[Any]:
+    """Leave out assignments of locals that only moved code read."""
+    changed = True
+    while changed:
+        changed = False
+        for statement in statements:
+            if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+                continue
+            small = statement.body[0]
+            if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Name):
+                continue
+            name = small.targets[0].target.value
+            if name in moved and not any(name in tree.names_read(s) for s in statements if s is not statement):
+                statements = [s for s in statements if s is not statement]
+                changed = True
+                break
+    return statements
+
+
+def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:
+    """`nn.Parameter(lambda key: value)`"""
+    defaults = _late(value, function, set())
+    function_ = tree.replace(tree.expression(f"lambda key{defaults}: 0"), body=value)
+    return tree.replace(tree.expression(f"{context.name(kind)}()"), args=[cst.Arg(function_)])
+
+
+def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -> Any:
+    """Every `nn.Parameter(value)` below becomes a declaration."""
+
+    def before(n: cst.CSTNode) -> Any:
+        inner = _parameter_call(n)
+        if inner is not None and not isinstance(inner, cst.Lambda):
+            return declaration(context, "Parameter", inner, function)
+        return None
+
+    return tree.rewrite(node, before)

@@ -1,0 +1,91 @@
+"""What torch needs and JAX does not: gradient and compiler decorators and blocks, hooks of the mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..context import Context
+from ..values import Module, Torch
+
+BLOCKS = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly")
+DECORATORS = ("no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit")
+MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad")
+
+
+def run(context: Context, module: cst.Module) -> cst.Module:
+    """Drop them; what is computed without gradient inside a function becomes constant by `stop_gradient` elsewhere."""
+    return tree.rewrite(module, lambda node: _visit(context, node))  # type: ignore[no-any-return]
+
+
+def _visit(context: Context, node: cst.CSTNode) -> Any:
+    if isinstance(node, cst.FunctionDef) and node.decorators:
+        kept = [d for d in node.decorators if not _erased(context, d)]
+        if len(kept) != len(node.decorators):
+            new = tree.replace(node, decorators=kept)
+            context.facts.carry(node, new)
+            return tree.rewrite(new, lambda n: None if n is new else _visit(context, n))
+    if isinstance(node, cst.ClassDef) and node.decorators:
+        kept = [d for d in node.decorators if not _erased(context, d)]
+        if len(kept) != len(node.decorators):
+            new = tree.replace(node, decorators=kept)
+            context.facts.carry(node, new)
+            return tree.rewrite(new, lambda n: None if n is new else _visit(context, n))
+    if isinstance(node, cst.With) and all(_block(context, item) for item in node.items):
+        return cst.FlattenSentinel(_unwrapped(context, node))
+    if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
+        small = node.body[0]
+        if _requires_grad(small) or _freezes(context, small):
+            return cst.RemoveFromParent()
+    return None
+
+
+def _unwrapped(context: Context, node: cst.With) -> list[Any]:
+    body = [tree.rewrite(s, lambda n: _visit(context, n)) for s in tree.body_statements(node)]
+    flat: list[Any] = []
+    for s in body:
+        if isinstance(s, cst.FlattenSentinel):
+            flat.extend(s)
+        elif not isinstance(s, cst.RemovalSentinel):
+            flat.append(s)
+    if flat and node.leading_lines:
+        flat[0] = tree.replace(flat[0], leading_lines=[*node.leading_lines, *getattr(flat[0], "leading_lines", [])])
+    return flat or [tree.statement("pass")]
+
+
+def _torch_name(context: Context, node: cst.BaseExpression) -> str | None:
+    target = node.func if isinstance(node, cst.Call) else node
+    value = context.value(target)
+    if isinstance(value, Torch):
+        return value.name
+    dotted = tree.dotted(target)
+    resolved = context.facts.project.resolve(context.module, dotted) if dotted else None
+    return resolved if isinstance(resolved, str) and resolved.startswith("torch.") else None
+
+
+def _erased(context: Context, decorator: cst.Decorator) -> bool:
+    name = _torch_name(context, decorator.decorator)
+    return name is not None and name.rpartition(".")[2] in DECORATORS
+
+
+def _block(context: Context, item: cst.WithItem) -> bool:
+    name = _torch_name(context, item.item)
+    return name is not None and name.rpartition(".")[2] in BLOCKS and item.asname is None
+
+
+def _requires_grad(small: Any) -> bool:
+    """`p.requires_grad = False`: which params are trained is the training step's affair."""
+    if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Attribute):
+        return small.targets[0].target.attr.value == "requires_grad"
+    return False
+
+
+def _freezes(context: Context, small: Any) -> bool:
+    """`self.backbone.eval()` as a statement."""
+    if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and isinstance(small.value.func, cst.Attribute):
+        call = small.value
+        receiver = context.value(call.func.value)
+        return isinstance(receiver, Module) and call.func.attr.value in MODULE_STATEMENTS and not receiver.is_self
+    return False

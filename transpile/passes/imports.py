@@ -1,0 +1,177 @@
+"""Torch's imports go; jax's, and jax_nn's, come where they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..context import Context
+
+IMPORTS = {
+    "functools": "import functools",
+    "math": "import math",
+    "jax": "import jax",
+    "jnp": "import jax.numpy as jnp",
+    "np": "import numpy as np",
+    "lax": "from jax import lax",
+}
+_ORDER = ["functools", "math", "np", "jax", "jnp", "lax"]
+
+
+def run(context: Context, module: cst.Module, support: str) -> cst.Module:
+    """Rewrite the import statements of a converted file; `support` is the statement that imports jax_nn."""
+    used = _names(module)
+    bound: set[str] = set()
+    body: list[Any] = []
+    at: int | None = None
+    kept_header: list[Any] = []
+    for statement in module.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            new, removed = _line(context, statement, used)
+            if removed and at is None:
+                at = len(body)
+                kept_header = list(statement.leading_lines) if new is None else []
+            if new is None:
+                continue
+            bound |= _bound(new)
+            statement = new
+        body.append(statement)
+    body = [_nested(context, s, used) if not isinstance(s, cst.SimpleStatementLine) else s for s in body]
+    wanted = [IMPORTS[name] for name in _ORDER if name in used and name not in bound]
+    if "nn" in used and "nn" not in bound:
+        wanted.append(support)
+    if at is None:
+        at = _after_header(body)
+    standard = [w for w in wanted if w.split()[1] in ("functools", "math")]
+    third = [w for w in wanted if w not in standard and w != support]
+    lines = [_statement(w) for w in standard]
+    lines += [_statement(w, blank=i == 0 and bool(lines or at > 0 and _is_import(body[at - 1]) and not _third_party(body[at - 1]))) for i, w in enumerate(third)]
+    if support in wanted:
+        lines.append(_statement(support, blank=bool(lines) or at > 0 and _is_import(body[at - 1])))
+    if lines and kept_header:
+        lines[0] = tree.replace(lines[0], leading_lines=kept_header)
+    elif kept_header and at < len(body):
+        comments = [line for line in kept_header if line.comment is not None]
+        if comments:
+            body[at] = tree.replace(body[at], leading_lines=[*kept_header, *body[at].leading_lines])
+    if lines and at < len(body) and _is_import(body[at]) and not _starts_blank(body[at]):
+        pass
+    return tree.replace(module, body=[*body[:at], *lines, *body[at:]])
+
+
+def _statement(text: str, blank: bool = False) -> Any:
+    line = tree.statement(text)
+    return tree.replace(line, leading_lines=[cst.EmptyLine(indent=False)] if blank else [])
+
+
+def _starts_blank(statement: Any) -> bool:
+    return bool(getattr(statement, "leading_lines", ()))
+
+
+def _is_import(statement: Any) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], (cst.Import, cst.ImportFrom))
+
+
+def _third_party(statement: Any) -> bool:
+    small = statement.body[0]
+    name = tree.dotted(small.module) if isinstance(small, cst.ImportFrom) and small.module is not None else None
+    if isinstance(small, cst.Import):
+        name = tree.dotted(small.names[0].name)
+    import sys
+
+    return bool(name) and (name or "").split(".")[0] not in sys.stdlib_module_names
+
+
+def _after_header(body: list[Any]) -> int:
+    """After the docstring and `from __future__` imports."""
+    at = 0
+    for i, statement in enumerate(body):
+        if tree.is_docstring(statement) and i == 0:
+            at = 1
+        elif isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.ImportFrom):
+            if tree.dotted(statement.body[0].module or cst.Name("")) == "__future__":
+                at = i + 1
+    return at
+
+
+def _names(module: cst.Module) -> set[str]:
+    found: set[str] = set()
+    for statement in module.body:
+        found |= _names_in(statement)
+    return found
+
+
+def _names_in(node: Any) -> set[str]:
+    if isinstance(node, cst.SimpleStatementLine) and _is_import(node):
+        return set()
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Name):
+            found.add(current.value)
+        elif isinstance(current, cst.Attribute):
+            stack.append(current.value)
+        elif isinstance(current, cst.Arg):
+            stack.append(current.value)
+        elif isinstance(current, cst.SimpleString):
+            if any(word in current.value for word in ("nn.", "jnp.", "jax.")):
+                found |= {w for w in ("nn", "jnp", "jax") if w + "." in current.value}
+        elif not isinstance(current, (cst.Import, cst.ImportFrom)):
+            stack.extend(tree.children(current))
+    return found
+
+
+def _line(context: Context, statement: cst.SimpleStatementLine, used: set[str]) -> tuple[Any, bool]:
+    """The line without torch's imports (None if nothing is left), and whether something was removed."""
+    smalls = []
+    removed = False
+    for small in statement.body:
+        if isinstance(small, cst.Import):
+            names = [a for a in small.names if not _is_torch(tree.dotted(a.name) or "")]
+            removed = removed or len(names) != len(small.names)
+            if not names:
+                continue
+            if len(names) != len(small.names):
+                names[-1] = tree.replace(names[-1], comma=cst.MaybeSentinel.DEFAULT)
+                small = tree.replace(small, names=names)
+        elif isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative:
+            if _is_torch(tree.dotted(small.module) or ""):
+                removed = True
+                continue
+        smalls.append(small)
+    if not smalls:
+        return None, True
+    return (statement if not removed else tree.replace(statement, body=smalls)), removed
+
+
+def _nested(context: Context, node: Any, used: set[str]) -> Any:
+    """Imports inside functions, try blocks and the like."""
+
+    def before(n: cst.CSTNode) -> Any:
+        if isinstance(n, cst.SimpleStatementLine) and any(isinstance(s, (cst.Import, cst.ImportFrom)) for s in n.body):
+            new, removed = _line(context, n, used)
+            if new is None:
+                return tree.statement("pass")
+            return new if removed else n
+        return None
+
+    return tree.rewrite(node, before)
+
+
+def _is_torch(name: str) -> bool:
+    return name == "torch" or name.startswith("torch.")
+
+
+def _bound(statement: Any) -> set[str]:
+    found: set[str] = set()
+    for small in statement.body:
+        if isinstance(small, cst.Import):
+            for alias in small.names:
+                found.add(tree.code(alias.asname.name) if alias.asname else (tree.dotted(alias.name) or "").split(".")[0])
+        elif isinstance(small, cst.ImportFrom) and not isinstance(small.names, cst.ImportStar):
+            for alias in small.names:
+                found.add(tree.code(alias.asname.name) if alias.asname else tree.code(alias.name))
+    return found

@@ -1,0 +1,699 @@
+"""In-place operations become rebinding: `x.add_(y)` is `x = x.add(y)`, `x[i] = v` is `x = x.at[i].set(v)`.
+
+A write reaches every name for the same memory. Which names may share memory is a may-alias analysis inside the function;
+of those, the names that are read later must follow:
+
+- the same object (`y = x`) is assigned again;
+- a view of what was written is taken again;
+- what the written view is a view of gets the new value put back;
+- anything else is refused.
+
+What the write does is decided before rules are applied: the output of this pass is still torch, without mutation.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..context import Context
+from ..liveness import Liveness
+from ..memory import Memory, merge
+from ..project import FunctionInfo
+from ..values import UNKNOWN, External, Function, Method, Module, Sequence, Static, Tensor, Torch
+
+OPERATORS = {
+    cst.AddAssign: ("add", cst.Add), cst.SubtractAssign: ("subtract", cst.Subtract), cst.MultiplyAssign: ("multiply", cst.Multiply),
+    cst.DivideAssign: ("divide", cst.Divide), cst.PowerAssign: ("power", cst.Power), cst.FloorDivideAssign: ("", cst.FloorDivide),
+    cst.ModuloAssign: ("", cst.Modulo), cst.BitAndAssign: ("", cst.BitAnd), cst.BitOrAssign: ("", cst.BitOr),
+    cst.BitXorAssign: ("", cst.BitXor), cst.MatrixMultiplyAssign: ("", cst.MatrixMultiply),
+}  # fmt: skip
+
+
+@dataclass
+class Mutations:
+    """What is known of all functions: which parameters each writes in place."""
+
+    writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
+
+
+def views(context: Context) -> dict[str, str]:
+    """The table of views of the rule files."""
+    definition = context.rulebook.definitions.get("VIEWS")
+    if definition is None or not isinstance(definition.node, ast.Assign):
+        return {}
+    return dict(ast.literal_eval(definition.node.value))
+
+
+def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> cst.FunctionDef:
+    """Rewrite the in-place operations of one function."""
+    if not _may_write(context, node):
+        return node
+    return _Mutation(context, node, info, mutations, runs).function()
+
+
+def _may_write(context: Context, node: cst.FunctionDef) -> bool:
+    for n in tree.walk(node.body):
+        if isinstance(n, (cst.AugAssign, cst.Del)):
+            return True
+        if isinstance(n, cst.AssignTarget) and not isinstance(n.target, cst.Name):
+            return True
+        if isinstance(n, cst.Call):
+            name = n.func.attr.value if isinstance(n.func, cst.Attribute) else n.func.value if isinstance(n.func, cst.Name) else ""
+            if name.endswith("_") and not name.endswith("__"):
+                return True
+            if any(a.keyword is not None and a.keyword.value in ("inplace", "out") for a in n.args):
+                return True
+            value = context.value(n.func)
+            if isinstance(value, Module) and (value.inplace or value.items or value.classes):
+                return True
+            if isinstance(value, Function):
+                return True
+    return False
+
+
+class _Mutation:
+    def __init__(self, context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> None:
+        self.context, self.node, self.info, self.mutations, self.runs = context, node, info, mutations, runs
+        self.facts = context.facts
+        self.views = views(context)
+        self.liveness = Liveness(node, info.self_name)
+        self.live: frozenset[str] = frozenset()
+        self.parameters = {p.name.value for p in info.parameters()}
+        self.memory = Memory(context, info, self.views, self._index_kind, self._says_inplace)
+        self.prelude: list[Any] = []
+        self.after: list[Any] = []
+
+    def function(self) -> cst.FunctionDef:
+        return tree.with_body(self.node, self.block(tree.body_statements(self.node)))
+
+    def block(self, statements: list[Any]) -> list[Any]:
+        out: list[Any] = []
+        for statement in statements:
+            out.extend(self.statement(statement))
+        return out
+
+    def suite(self, node: Any) -> Any:
+        body = tree.body_statements(node)
+        new = self.block(body)
+        return node if len(new) == len(body) and all(a is b for a, b in zip(new, body)) else tree.with_body(node, new)
+
+    def statement(self, node: Any) -> list[Any]:
+        saved = self.live, self.prelude, self.after
+        self.live, self.prelude, self.after = self.liveness.after.get(id(node), frozenset()), [], []
+        if isinstance(node, cst.SimpleStatementLine):
+            smalls = [s for small in node.body if (s := self.small(small)) is not None]
+            changed = any(a is not b for a, b in zip(smalls, node.body)) or len(smalls) != len(node.body)
+            new: list[Any] = [tree.replace(node, body=smalls) if changed else node] if smalls else []
+            self.memory.transfer(node)
+        else:
+            new = [self.compound(node)]
+        out = [*self.prelude, *new, *self.after]
+        if out and out[0] is not node and hasattr(node, "leading_lines") and self.prelude:
+            out[0] = tree.replace(out[0], leading_lines=node.leading_lines)
+            if new:
+                out[len(self.prelude)] = tree.replace(out[len(self.prelude)], leading_lines=[])
+        self.live, self.prelude, self.after = saved
+        return out
+
+    def compound(self, node: Any) -> Any:
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            return node
+        changes: dict[str, Any] = {}
+        for name in ("test", "iter"):
+            if hasattr(node, name):
+                changes[name] = self.expression(getattr(node, name))
+        before = dict(self.memory.env)
+        if isinstance(node, (cst.For, cst.While)):
+            self.memory.transfer(node)  # what holds at the head of any turn
+            self.memory.env = merge(before, self.memory.env)
+            if isinstance(node, cst.For):
+                self.memory.loop_target(node)
+        new_node = self.suite(node)
+        after, ends = self.memory.env, []
+        for name in ("orelse", "finalbody"):
+            part = getattr(node, name, None)
+            if part is not None:
+                self.memory.env = dict(before) if isinstance(node, cst.If) else self.memory.env
+                changes[name] = self.statement(part)[0] if isinstance(part, cst.If) else self.suite(part)
+                ends.append(self.memory.env)
+        if hasattr(node, "handlers"):
+            changes["handlers"] = []
+            for handler in node.handlers:
+                self.memory.env = merge(before, after)
+                changes["handlers"].append(self.suite(handler))
+                ends.append(self.memory.env)
+        if not isinstance(node, cst.With) and not (isinstance(node, cst.If) and node.orelse is not None):
+            ends.append(before)
+        self.memory.env = after
+        for end in ends:
+            self.memory.env = merge(self.memory.env, end)
+        changes = {k: v for k, v in changes.items() if v is not getattr(new_node, k)}
+        return tree.replace(new_node, **changes) if changes else new_node
+
+    # ------------------------------------------------------------------ statements
+
+    def small(self, node: Any) -> Any:
+        if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+            return self._call_statement(node, node.value)
+        if isinstance(node, cst.Assign) and len(node.targets) == 1:
+            return self._assign(node, node.targets[0].target)
+        if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Subscript) for t in node.targets):
+            return node
+        if isinstance(node, cst.AugAssign):
+            return self._augmented(node)
+        return self.expression(node)
+
+    def _assign(self, node: cst.Assign, target: Any) -> Any:
+        if isinstance(target, cst.Subscript) and self._is_tensor(target.value):
+            value = self.expression(node.value)
+            return self._store(node, target, value)
+        if isinstance(target, cst.Attribute) and target.attr.value == "data" and self._is_tensor(target.value):
+            return self._rebind(target.value, self.expression(node.value), node)
+        if isinstance(target, cst.Tuple) and any(isinstance(e.value, cst.Subscript) and self._is_tensor(e.value.value) for e in target.elements):
+            return self._unpacked(node, target)
+        inplace = self._inplace_call(node.value)
+        if inplace is not None:
+            subject, value = inplace
+            return self._through(node, subject, value)
+        return self.expression(node)
+
+    def _unpacked(self, node: cst.Assign, target: cst.Tuple) -> Any:
+        """`x[0], y[1] = a, b`: one after another, in order, from temporaries."""
+        names = []
+        for i, element in enumerate(target.elements):
+            names.append(f"value_{i}")
+            del element
+        values = tree.replace(target, elements=[tree.replace(e, value=cst.Name(n)) for e, n in zip(target.elements, names)])
+        self.prelude.append(tree.assignment(values, self.expression(node.value)))
+        last: Any = None
+        for element, name in zip(target.elements, names):
+            single = cst.Assign([cst.AssignTarget(element.value)], cst.Name(name))
+            made = self._assign(single, element.value)
+            if last is not None:
+                self.prelude.append(cst.SimpleStatementLine([last]))
+            last = made
+        return last
+
+    def _call_statement(self, node: cst.Expr, call: cst.Call) -> Any:
+        inplace = self._inplace_call(call)
+        if inplace is None:
+            reached = self._mutating_call(node, call)
+            if reached is not None:
+                return reached
+            return self.expression(node)
+        subject, value = inplace
+        return self._rebind(subject, value, node)
+
+    def _through(self, node: cst.Assign, subject: Any, value: Any) -> Any:
+        """`y = x.add_(1)`: x changes, and y is x."""
+        root = self._lvalue(subject)
+        target = node.targets[0].target
+        if root is None or tree.code(target) == tree.code(subject):
+            if root is None or tree.code(target) == tree.code(root):
+                self._follow(root, node) if root is not None else None
+                return tree.replace(node, value=value)
+        name = self.memory.name(root)
+        others = self.memory.sharing(name, self.live) if name is not None else []
+        if name is not None and name not in self.live and not others:
+            return tree.replace(node, value=value)
+        made = self._rebind(subject, value, node)
+        if made is None:
+            return None
+        self.prelude.append(cst.SimpleStatementLine([made]))
+        return tree.replace(node, value=subject)
+
+    def _augmented(self, node: cst.AugAssign) -> Any:
+        target = node.target
+        value = self.expression(node.value)
+        if isinstance(target, cst.Subscript) and self._is_tensor(target.value):
+            return self._augmented_store(node, target, value)
+        if isinstance(target, (cst.Name, cst.Attribute)) and self._is_tensor(target):
+            root = self._lvalue(target)
+            if root is None or (isinstance(target, cst.Attribute) and target.attr.value == "data"):
+                operator = OPERATORS[type(node.operator)][1]
+                return self._rebind(target, self._binary(target, operator, value), node)
+            if isinstance(target, cst.Attribute) and not self._on_self(target):
+                operator = OPERATORS[type(node.operator)][1]
+                return self._rebind(target, self._binary(target, operator, value), node)
+            self._follow(target, node)
+        return node if value is node.value else tree.replace(node, value=value)
+
+    def _on_self(self, target: cst.Attribute) -> bool:
+        return isinstance(target.value, cst.Name) and target.value.value == self.info.self_name
+
+    def _binary(self, left: Any, operator: Any, right: Any) -> Any:
+        stand_in = cst.BinaryOperation(left, operator(), cst.Name("x"))
+        made = cst.BinaryOperation(tree.fit(stand_in, "left", left), operator(), tree.fit(stand_in, "right", right))
+        self.facts.carry(left, made)
+        return made
+
+    # ------------------------------------------------------------------ writes
+
+    def _store(self, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
+        base, index = target.value, target.slice
+        kind = self._index_kind(index)
+        scalar = isinstance(self.context.value(node.value), Static)
+        if kind == "mask" and scalar:
+            new = self._call_text("jnp.where", [self._only_index(index), value, base])
+        elif kind == "basic":
+            new = self._at(base, target, "set", value)
+        else:
+            new = self._call_text(self.context.name("store"), [base, self._index_expression(index), value])
+        self._typed(new, base)
+        return self._rebind(base, new, node)
+
+    def _augmented_store(self, node: cst.AugAssign, target: cst.Subscript, value: Any) -> Any:
+        method, operator = OPERATORS[type(node.operator)]
+        base, index = target.value, target.slice
+        kind = self._index_kind(index)
+        scalar = isinstance(self.context.value(node.value), Static)
+        if kind == "basic" and method:
+            new = self._at(base, target, method, value)
+        elif kind == "basic":
+            new = self._at(base, target, "set", self._binary(target, operator, value))
+        elif kind == "mask" and scalar:
+            new = self._call_text("jnp.where", [self._only_index(index), self._binary(base, operator, value), base])
+        elif scalar:
+            function = tree.replace(tree.expression("lambda old: 0"), body=self._binary(cst.Name("old"), operator, value))
+            new = self._call_text(self.context.name("update"), [base, self._index_expression(index), function])
+        elif kind == "mask":
+            return self._expr(self.context.unconverted("data-dependent-shape", target, "an update of the places of a mask by a value that may have their number"))
+        else:
+            new = self._call_text(self.context.name("store"), [base, self._index_expression(index), self._binary(target, operator, value)])
+        self._typed(new, base)
+        return self._rebind(base, new, node)
+
+    def _expr(self, value: Any) -> Any:
+        return cst.Expr(value)
+
+    def _typed(self, new: Any, like: Any) -> None:
+        self.facts.carry(like, new)
+
+    def _call_text(self, function: str, args: list[Any]) -> Any:
+        made = []
+        for a in args:
+            if isinstance(a, cst.Tuple) and not a.lpar:
+                a = tree.parenthesised(a)
+            made.append(cst.Arg(a))
+        return cst.Call(tree.expression(function), made)
+
+    def _at(self, base: Any, target: cst.Subscript, method: str, value: Any) -> Any:
+        at = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", base), cst.Name("at"))
+        place = tree.replace(target, value=at)
+        call = cst.Call(cst.Attribute(place, cst.Name(method)), [cst.Arg(value if not isinstance(value, cst.Tuple) or value.lpar else tree.parenthesised(value))])
+        self._typed(call, base)
+        return call
+
+    def _only_index(self, index: Any) -> Any:
+        return index[0].slice.value
+
+    def _index_expression(self, index: Any) -> Any:
+        """An index as an expression that a function can take."""
+        if len(index) == 1 and isinstance(index[0].slice, cst.Index):
+            return index[0].slice.value
+        parts = []
+        for element in index:
+            part = element.slice
+            if isinstance(part, cst.Index):
+                parts.append(cst.Element(part.value))
+            else:
+                bounds = [tree.code(b) if b is not None else "None" for b in (part.lower, part.upper)]
+                if part.step is not None:
+                    bounds.append(tree.code(part.step))
+                parts.append(cst.Element(tree.expression(f"slice({', '.join(bounds)})")))
+        return cst.Tuple(parts) if len(parts) > 1 else tree.expression(f"({tree.code(parts[0].value)},)")
+
+    def _index_kind(self, index: Any) -> str:
+        """"basic" (ints, slices, None, ...), "mask" (one boolean tensor of the same rank), or "unknown"."""
+        if len(index) == 1 and isinstance(index[0].slice, cst.Index):
+            value = self.context.value(index[0].slice.value)
+            if isinstance(value, Tensor) and value.kind == "b":
+                node = index[0].slice.value
+                compared = isinstance(node, cst.Comparison) or isinstance(node, cst.Name)
+                return "mask" if compared and self._same_shape(node) else "unknown"
+        for element in index:
+            part = element.slice
+            if isinstance(part, cst.Index):
+                value = self.context.value(part.value)
+                if isinstance(part.value, (cst.Integer, cst.Ellipsis)) or isinstance(value, Static):
+                    continue
+                if isinstance(part.value, cst.UnaryOperation) and isinstance(part.value.expression, cst.Integer):
+                    continue
+                if value == UNKNOWN and isinstance(part.value, (cst.Name, cst.BinaryOperation, cst.Attribute)) and self._counter(part.value):
+                    continue
+                return "unknown"
+        return "basic"
+
+    def _counter(self, node: Any) -> bool:
+        return not any(isinstance(self.context.value(n), Tensor) for n in tree.walk(node))
+
+    def _same_shape(self, node: Any) -> bool:
+        """`x[x > 0] = v`: a mask made by comparing the tensor itself has its shape."""
+        return False if not isinstance(node, cst.Comparison) else True
+
+    def _rebind(self, subject: Any, value: Any, node: Any) -> Any:
+        """Assign a new value to what an in-place operation wrote, and let its aliases follow."""
+        subject = self._strip(subject)
+        if isinstance(subject, cst.Subscript):
+            outer = subject.value
+            if self._is_tensor(outer):
+                kind = self._index_kind(subject.slice)
+                if kind == "basic":
+                    return self._rebind(outer, self._at(outer, subject, "set", value), node)
+                if isinstance(node, cst.Expr):
+                    return cst.Expr(value)  # a copy is written: nothing changes
+                return self._refuse(node, subject)
+            return cst.Assign([cst.AssignTarget(subject)], value)
+        if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute):
+            back = self._put_back(subject, value)
+            if back is not None:
+                return self._rebind(subject.func.value, back, node)
+            return self._refuse(node, subject)
+        if not isinstance(subject, (cst.Name, cst.Attribute)):
+            return self._refuse(node, subject)
+        if isinstance(subject, cst.Attribute) and subject.attr.value in ("T", "mT"):
+            swapped = cst.Attribute(tree.fit(subject, "value", value), subject.attr)
+            self.facts.carry(subject, swapped)
+            return self._rebind(subject.value, swapped, node)
+        self._follow(subject, node)
+        return cst.Assign([cst.AssignTarget(subject)], value)
+
+    def _put_back(self, view: cst.Call, value: Any) -> Any:
+        """The base after a view of it got a new value: `x.view(-1)[i] = v`."""
+        assert isinstance(view.func, cst.Attribute)
+        base, kind = view.func.value, self.views.get(view.func.attr.value)
+        if kind == "same":
+            return value
+        if kind == "reshape":
+            made = tree.expression("a.reshape(b.shape)")
+            made = tree.replace(made, func=tree.replace(made.func, value=tree.fit(made.func, "value", value)), args=[cst.Arg(cst.Attribute(base, cst.Name("shape")))])
+            self.facts.values[id(made.func)] = Method(Tensor(), "reshape")
+            self.facts.values[id(made.args[0].value)] = Static(type="shape")
+            self.facts.kept.extend([made.func, made.args[0].value])
+            self.facts.carry(base, made)
+            return made
+        if kind == "swap":
+            made = tree.replace(view, func=tree.replace(view.func, value=tree.fit(view.func, "value", value)))
+            self.facts.values[id(made.func)] = Method(Tensor(), view.func.attr.value)
+            self.facts.kept.append(made.func)
+            self.facts.carry(base, made)
+            return made
+        return None
+
+    def _strip(self, subject: Any) -> Any:
+        """`x.data`, `x.detach()` and the like are x itself, as far as a write goes."""
+        while True:
+            if isinstance(subject, cst.Attribute) and subject.attr.value == "data" and self._is_tensor(subject.value):
+                subject = subject.value
+            elif isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute) and self.views.get(subject.func.attr.value) == "same" and subject.func.attr.value in ("detach", "contiguous", "requires_grad_"):
+                subject = subject.func.value
+            else:
+                return subject
+
+    def _lvalue(self, subject: Any) -> Any:
+        """The name or attribute that an in-place operation on this expression writes."""
+        subject = self._strip(subject)
+        while isinstance(subject, cst.Subscript):
+            subject = self._strip(subject.value)
+        return subject if isinstance(subject, (cst.Name, cst.Attribute)) else None
+
+    def _follow(self, subject: Any, node: Any) -> None:
+        """Names for the same memory that are read later get the new value."""
+        if not self.runs:
+            return
+        name = self.memory.name(subject)
+        if name is None:
+            return
+        for other in self.memory.sharing(name, self.live):
+            relation = self._relation(name, other)
+            if relation is None:
+                message = f"{name} is written in place, and {other} may be the same memory"
+                poison = self.context.unconverted("aliased-write", node.value if hasattr(node, "value") else node, message)
+                self.after.append(tree.assignment(self._target(other), poison))
+            else:
+                self.after.append(tree.assignment(self._target(other), relation))
+        reached = self.memory.parameters(name)
+        if reached:
+            self.mutations.writes.setdefault(self.info, set()).update(reached)
+
+    def _target(self, name: str) -> Any:
+        """A name of the alias analysis as an expression."""
+        node = tree.expression(name.replace("self.", f"{self.info.self_name}.", 1) if name.startswith("self.") else name)
+        if name.startswith("self.") and self.info.owner is not None:
+            self.facts.values[id(node.value)] = Module(frozenset([self.info.owner]), is_self=True)
+            self.facts.kept.append(node.value)
+        self.facts.values[id(node)] = Tensor()
+        self.facts.kept.append(node)
+        return node
+
+    def _relation(self, name: str, other: str) -> Any:
+        """What the other name becomes when this one has its new value, or None where that is not known."""
+        mine, its = self.memory.only(name), self.memory.only(other)
+        if mine is None or its is None:
+            return None
+        if mine is its:
+            return self._target(name)
+        if its.view is not None and its.parents == frozenset([mine]) and self.memory.unchanged(its):
+            return self._on(its.view, name)  # a view of what was written is taken again
+        if mine.view is not None and mine.parents == frozenset([its]) and self.memory.unchanged(mine):
+            return self._written_back(self._on(mine.view, other), self._target(name))
+        return None
+
+    def _on(self, view: Any, name: str) -> Any:
+        """The expression of a view, of another base."""
+        base = self._target(name)
+        if isinstance(view, cst.Call):
+            new = tree.replace(view, func=tree.replace(view.func, value=base))
+            self.facts.values[id(new.func)] = Method(Tensor(), view.func.attr.value)  # type: ignore[attr-defined]
+            self.facts.kept.append(new.func)
+        else:
+            new = tree.replace(view, value=base)
+        self.facts.carry(view, new)
+        return new
+
+    def _written_back(self, view: Any, value: Any) -> Any:
+        """The base after a view of it was written."""
+        if isinstance(view, cst.Subscript):
+            return self._at(view.value, view, "set", value)
+        if isinstance(view, cst.Call):
+            return self._put_back(view, value)
+        if isinstance(view, cst.Attribute) and view.attr.value in ("T", "mT"):
+            return tree.replace(view, value=value)
+        return value if isinstance(view, cst.Attribute) else None
+
+    def _refuse(self, node: Any, subject: Any) -> Any:
+        poison = self.context.unconverted("aliased-write", subject, "an in-place operation on an expression whose memory is not known")
+        return cst.Expr(poison)
+
+    # ------------------------------------------------------------------ calls that write
+
+    def _is_tensor(self, node: Any) -> bool:
+        value = self.context.value(node)
+        if isinstance(value, Tensor):
+            return True
+        if isinstance(value, Method) and not isinstance(value.receiver, Sequence):
+            return isinstance(node, cst.Attribute) and node.attr.value in self.context.rulebook.array_names
+        return False
+
+    def _inplace_call(self, node: Any) -> tuple[Any, Any] | None:
+        """For a call that writes: what it writes, and the new value as an expression without mutation."""
+        if not isinstance(node, cst.Call):
+            return None
+        value = self.context.value(node.func)
+        if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
+            name = value.name
+            if name.endswith("_") and not name.endswith("__") and (isinstance(value.receiver, Tensor) or value.receiver == UNKNOWN or isinstance(value.receiver, Method)):
+                if self.views.get(name) == "same" or not self._known_method(name):
+                    return None
+                receiver = self.expression(node.func.value)
+                plain = self._strip(receiver)
+                new = self._method_call(node, plain, name)
+                return node.func.value, new
+            return None
+        if isinstance(value, Torch):
+            last = value.name.rpartition(".")[2]
+            for argument in node.args:
+                if argument.keyword is not None and argument.keyword.value == "out" and tree.code(argument.value) != "None":
+                    args = [a for a in node.args if a is not argument]
+                    new = self._with_args(node, args)
+                    return argument.value, new
+            written = last.endswith("_") and not last.endswith("__") or self._says_inplace(node)
+            if written and node.args:
+                first = next((a for a in node.args if a.keyword is None or a.keyword.value in ("tensor", "input")), None)
+                if first is None:
+                    return None
+                stripped = self._strip(first.value)
+                args = [tree.replace(a, value=self.expression(stripped)) if a is first else self.expression(a) for a in node.args]
+                args = [a for a in args if a.keyword is None or a.keyword.value != "inplace"]
+                return first.value, self._with_args(node, args)
+            return None
+        if isinstance(value, Module) and self._module_writes(value) and node.args and isinstance(node.args[0].value, (cst.Name, cst.Attribute, cst.Subscript)):
+            first = node.args[0].value
+            if self._is_tensor(first) and self.runs:
+                return first, self.expression_inside(node)
+        return None
+
+    def _module_writes(self, value: Module) -> bool:
+        """Whether a submodule writes its argument: an in-place activation, or a Sequential that begins with one."""
+        if value.inplace and not value.items:
+            return True
+        if value.items:
+            for _, item in value.items:
+                if isinstance(item, Module) and self._module_writes(item):
+                    return True
+                kinds = {r.rpartition(".")[2] for r in item.classes if isinstance(r, str)} if isinstance(item, Module) else set()
+                if not kinds or not all(self.views.get(k.lower()) == "same" or k == "Identity" for k in kinds):
+                    return False
+        for ref in value.classes:
+            forward = self.facts.forward_of(ref)
+            if forward is not None and forward in self.mutations.writes:
+                names = [p.name.value for p in forward.parameters()]
+                if names and names[0] in self.mutations.writes[forward]:
+                    self._warn_module = ref
+                    return False
+        return False
+
+    def _says_inplace(self, node: cst.Call) -> bool:
+        """`F.relu(x, inplace=True)`; anything but a literal False counts as True."""
+        for argument in node.args:
+            if argument.keyword is not None and argument.keyword.value == "inplace":
+                return not (isinstance(argument.value, cst.Name) and argument.value.value == "False")
+        value = self.context.value(node.func)
+        if isinstance(value, Torch):
+            found = self.context.rulebook.find(value.name)
+            if found and not found[0].is_class:
+                limit = sum(1 for p in found[0].parameters if p.kind == "positional")
+                extra = [a for a in node.args if a.keyword is None][limit:]
+                return bool(extra) and tree.code(extra[0].value) == "True" and not any(p.kind == "sizes" for p in found[0].parameters)
+        return False
+
+    def _known_method(self, name: str) -> bool:
+        find = self.context.rulebook.find
+        return bool(find("torch.Tensor." + name) or find("torch.Tensor." + name[:-1]))
+
+    def _method_call(self, node: cst.Call, receiver: Any, name: str) -> Any:
+        """The functional form: without the underscore where that exists."""
+        find = self.context.rulebook.find
+        plain = name if find("torch.Tensor." + name) else name[:-1]
+        func = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", receiver), cst.Name(plain))
+        self.facts.values[id(func)] = Method(Tensor(), plain)
+        self.facts.kept.append(func)
+        args = [self.expression(a) for a in node.args]
+        new = tree.replace(node, func=func, args=args)
+        self.facts.values[id(new)] = Tensor()
+        self.facts.kept.append(new)
+        self.facts.origin[id(new)] = self.facts.origin.get(id(node), node)
+        return new
+
+    def _with_args(self, node: cst.Call, args: list[Any]) -> Any:
+        if args:
+            args = [*args[:-1], tree.replace(args[-1], comma=cst.MaybeSentinel.DEFAULT)]
+        new = tree.replace(node, args=args)
+        self.facts.carry(node, new)
+        return new
+
+    def _mutating_call(self, node: cst.Expr, call: cst.Call) -> Any:
+        """`clip_(x, 2.0)` as a statement, of a function that returns the argument it writes."""
+        value = self.context.value(call.func)
+        if not isinstance(value, Function):
+            return None
+        written = self.mutations.writes.get(value.info)
+        if not written:
+            return None
+        names = [p.name.value for p in value.info.parameters()]
+        reached = [(n, a) for n, a in zip(names, call.args) if n in written and a.keyword is None]
+        if len(reached) == 1 and _returns(value.info) == reached[0][0] and isinstance(reached[0][1].value, (cst.Name, cst.Attribute)):
+            subject = reached[0][1].value
+            self._follow(subject, node)
+            return cst.Assign([cst.AssignTarget(subject)], call)
+        return None
+
+    # ------------------------------------------------------------------ expressions
+
+    def expression(self, node: Any) -> Any:
+        """In-place calls inside an expression: taken out before it where their subject is read again."""
+        return tree.rewrite(node, self._visit)
+
+    def expression_inside(self, node: cst.Call) -> Any:
+        args = [self.expression(a) for a in node.args]
+        if all(a is b for a, b in zip(args, node.args)):
+            return node
+        new = tree.replace(node, args=args)
+        self.facts.carry(node, new)
+        return new
+
+    def _visit(self, node: cst.CSTNode) -> Any:
+        if isinstance(node, cst.Lambda):
+            return node
+        if not isinstance(node, cst.Call):
+            return None
+        self._check_arguments(node)
+        inplace = self._inplace_call(node)
+        if inplace is None:
+            return None
+        subject, value = inplace
+        root = self._lvalue(subject)
+        if root is None:
+            return value
+        name = self.memory.name(root)
+        if name is None:
+            return value
+        shared = bool(self.memory.sharing(name, self.live) or self.memory.parameters(name))
+        read_again = name in self.live or shared or name.startswith("self.")
+        if not read_again:
+            return value
+        if not self.runs:
+            return value
+        made = self._rebind(subject, value, cst.Expr(node))
+        if made is not None:
+            self.prelude.append(cst.SimpleStatementLine([made]))
+        self.prelude.extend(self.after)
+        self.after = []
+        return subject
+
+    def _check_arguments(self, node: cst.Call) -> None:
+        """A callee that writes its argument, where the caller reads it afterwards."""
+        value = self.context.value(node.func)
+        infos: list[FunctionInfo] = []
+        if isinstance(value, Function):
+            infos = [value.info]
+        elif isinstance(value, Module):
+            infos = [f for ref in value.classes if (f := self.facts.forward_of(ref)) is not None]
+        for info in infos:
+            written = self.mutations.writes.get(info)
+            if not written or not self.runs:
+                continue
+            names = [p.name.value for p in info.parameters()]
+            for i, argument in enumerate(node.args):
+                name = argument.keyword.value if argument.keyword is not None else names[i] if i < len(names) else ""
+                if name not in written:
+                    continue
+                root = self._lvalue(argument.value)
+                if root is None:
+                    continue
+                own = self.memory.name(root)
+                if own is None:
+                    continue
+                message = f"{info.qualname} changes {name} in place, and {own} is read afterwards"
+                if own in self.live or own.startswith("self."):
+                    poison = self.context.unconverted("mutated-argument", node, message)
+                    if not own.startswith("self."):
+                        self.after.append(tree.assignment(own, poison))
+                for other in self.memory.sharing(own, self.live):
+                    poison = self.context.unconverted("mutated-argument", node, message)
+                    if not other.startswith("self."):
+                        self.after.append(tree.assignment(other, poison))
+                reached = self.memory.parameters(own)
+                if reached:
+                    self.mutations.writes.setdefault(self.info, set()).update(reached)
+
+
+def _returns(info: FunctionInfo) -> str | None:
+    """The name that every return of a function gives back, if it is one."""
+    found = {tree.code(n.value) if n.value is not None else "" for n in tree.walk_scope(info.node.body) if isinstance(n, cst.Return)}
+    return next(iter(found)) if len(found) == 1 else None

@@ -1,0 +1,284 @@
+"""Torch's functions, methods, properties, constants and layers become their JAX equivalents, as the rules say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..apply import Argument, Refused, apply, bind, call_class, inline
+from ..context import Context
+from ..infer import ORDINARY, PROPERTIES, SHARED
+from ..rulebook import Definition
+from ..values import UNKNOWN, Method, Sequence, Static, Tensor, Torch
+
+PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
+
+
+def run(context: Context, module: cst.Module) -> cst.Module:
+    """Convert every use of torch in a file; what cannot be is reported and raises where it stood."""
+    return tree.rewrite(module, _Operations(context).visit)  # type: ignore[no-any-return]
+
+
+class _Operations:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.functions: list[str] = []
+
+    def visit(self, node: cst.CSTNode) -> Any:
+        if isinstance(node, (cst.Import, cst.ImportFrom)):
+            return node
+        if isinstance(node, cst.FunctionDef):
+            self.functions.append(node.name.value)
+            changed = self._children(node)
+            self.functions.pop()
+            return changed
+        if isinstance(node, cst.Subscript):
+            return self._picked(node) or self._index(node)
+        if isinstance(node, cst.Call):
+            return self._call(node)
+        if isinstance(node, cst.Attribute):
+            return self._attribute(node)
+        if isinstance(node, cst.Name):
+            value = self.context.value(node)
+            return self._reference(node, value.name) if isinstance(value, Torch) else None
+        if isinstance(node, cst.Arg) and node.keyword is not None:
+            return self._only(node, "value")
+        if isinstance(node, cst.Param):
+            return self._parameter(node)
+        return None
+
+    def _children(self, node: Any) -> Any:
+        """The node with everything below converted; the node itself is not looked at again."""
+        first = True
+
+        def before(n: cst.CSTNode) -> Any:
+            nonlocal first
+            if first:
+                first = False
+                return None
+            return self.visit(n)
+
+        return tree.rewrite(node, before)
+
+    def convert(self, node: Any) -> Any:
+        return tree.rewrite(node, self.visit)
+
+    def _only(self, node: Any, field: str) -> Any:
+        value = getattr(node, field)
+        new = self.convert(value)
+        return node if new is value else tree.replace(node, **{field: tree.fit(node, field, new)})
+
+    def _parameter(self, node: cst.Param) -> Any:
+        changes = {}
+        for field in ("annotation", "default"):
+            old = getattr(node, field)
+            if old is not None:
+                new = self.convert(old)
+                if new is not old:
+                    changes[field] = new
+        return tree.replace(node, **changes) if changes else node
+
+    # ------------------------------------------------------------------ calls
+
+    def _call(self, node: cst.Call) -> Any:
+        value = self.context.value(node.func)
+        if isinstance(value, Torch):
+            return self._torch(node, value.name)
+        if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
+            return self._method(node, node.func, value)
+        if isinstance(node.func, cst.Name):
+            return self._builtin(node, node.func.value)
+        return None
+
+    def _builtin(self, node: cst.Call, name: str) -> Any:
+        """`float("-inf")` beside arrays reads `-jnp.inf`."""
+        if name == "float" and len(node.args) == 1 and isinstance(node.args[0].value, cst.SimpleString):
+            text = str(node.args[0].value.evaluated_value).lower()
+            if text in ("inf", "-inf") and "__init__" not in self.functions:
+                return tree.expression(text.replace("inf", "jnp.inf"))
+        return None
+
+    def _torch(self, node: cst.Call, name: str) -> Any:
+        definitions = self.context.rulebook.find(name)
+        if not definitions:
+            constant = self.context.rulebook.constant(name)
+            if constant is not None:
+                func = tree.expression(constant)
+                return tree.replace(self._children(node), func=func)
+            return self._no_rule(node, name)
+        if definitions[0].is_class:
+            try:
+                return self._done(node, call_class(self.context, definitions[0], self._arguments(node)))
+            except Refused as refused:
+                return self.context.unconverted("unsupported", node, f"{name}: {refused}")
+        return self._apply(node, definitions, name, self._arguments(node))
+
+    def _no_rule(self, node: Any, name: str) -> Any:
+        return self.context.unconverted("no-rule", node, f"{name} has no JAX equivalent here")
+
+    def _arguments(self, node: cst.Call) -> list[Argument]:
+        value = self.context.value
+        return [Argument(self.convert(a.value), value(a.value), a.keyword.value if a.keyword else None, a.star) for a in node.args]
+
+    def _method(self, node: cst.Call, func: cst.Attribute, method: Method) -> Any:
+        name = method.name
+        if not isinstance(method.receiver, Tensor) and not self._tensor_like(method, node):
+            return None
+        definitions = self.context.rulebook.find("torch.Tensor." + name)
+        if not definitions and name.endswith("_") and not name.startswith("__"):
+            definitions = self.context.rulebook.find("torch.Tensor." + name[:-1])
+        if not definitions:
+            if isinstance(method.receiver, Tensor) and not method.receiver.assumed:
+                return self._no_rule(node, "torch.Tensor." + name)
+            return None
+        receiver = Argument(self.convert(func.value), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
+        return self._apply(node, definitions, "torch.Tensor." + name, [receiver, *self._arguments(node)])
+
+    def _tensor_like(self, method: Method, node: cst.Call) -> bool:
+        """Whether the method of an unknown object is taken for a tensor's."""
+        if method.receiver != UNKNOWN and not isinstance(method.receiver, Method):
+            return False
+        name = method.name
+        if name in ("split", "sort", "index"):
+            first = self.context.value(node.args[0].value) if node.args else None
+            return any(a.keyword and a.keyword.value == "dim" for a in node.args) or isinstance(first, Static) and first.type == "int"
+        in_init = bool(self.functions) and self.functions[-1] == "__init__" or not self.functions
+        return name not in ORDINARY and not (name in SHARED and in_init)
+
+    def _apply(self, node: Any, definitions: tuple[Definition, ...], name: str, arguments: list[Argument]) -> Any:
+        try:
+            return self._done(node, apply(self.context, definitions, arguments))
+        except Refused as refused:
+            if str(refused):
+                return self.context.unconverted("unsupported", node, f"{name}: {refused}")
+            return self.context.unconverted("arguments", node, f"these arguments of {name} have no JAX equivalent here")
+
+    def _done(self, node: cst.CSTNode, new: Any) -> Any:
+        self.context.facts.carry(node, new)
+        return new
+
+    # ------------------------------------------------------------------ attributes
+
+    def _attribute(self, node: cst.Attribute) -> Any:
+        value = self.context.value(node)
+        if isinstance(value, Torch):
+            return self._reference(node, value.name)
+        picked = self._picked_attribute(node)
+        if picked is not None:
+            return picked
+        base = self.context.value(node.value)
+        name = node.attr.value
+        if isinstance(base, Tensor) and name in PROPERTIES:
+            definitions = self.context.rulebook.find("torch.Tensor." + name)
+            if definitions:
+                receiver = Argument(self.convert(node.value), base)
+                return self._apply(node, definitions, "torch.Tensor." + name, [receiver])
+        return self._only(node, "value")
+
+    def _reference(self, node: Any, name: str) -> Any:
+        """A torch name that is not called: a constant, a class, or a function passed on."""
+        constant = self.context.rulebook.constant(name)
+        if constant is not None:
+            return self._done(node, tree.expression(constant))
+        definitions = self.context.rulebook.find(name)
+        if not definitions:
+            return self._no_rule(node, name)
+        definition = definitions[0]
+        if not definition.is_class:
+            if any(p.name == "key" and p.kind == "keyword" for p in definition.parameters):
+                return self.context.unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
+            direct = self._direct(definition)
+            if direct is not None:
+                return self._done(node, direct)
+        return self._done(node, tree.expression(self.context.name(definition.name)))
+
+    def _direct(self, definition: Definition) -> Any:
+        """`jax.nn.relu` for a rule that only calls it with its own parameters."""
+        names = [p.name for p in definition.parameters if p.name not in definition.unused]
+        if len(names) != 1:
+            return None
+        binding = bind(definition, [Argument(cst.Name(names[0]), Tensor())])
+        if binding is None:
+            return None
+        try:
+            result = inline(self.context, binding)
+        except Refused:
+            return None
+        if isinstance(result, cst.Call) and len(result.args) == 1 and result.args[0].keyword is None:
+            argument = result.args[0].value
+            if isinstance(argument, cst.Name) and argument.value == names[0] and tree.dotted(result.func):
+                return result.func
+        return None
+
+    # ------------------------------------------------------------------ one of several results
+
+    def _picked(self, node: cst.Subscript) -> Any:
+        """`x.max(1)[0]`: a rule for the first result alone, where there is one."""
+        if not isinstance(node.value, cst.Call) or len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+            return None
+        index = node.slice[0].slice.value
+        if not isinstance(index, cst.Integer) or index.value not in ("0", "1"):
+            return None
+        return self._pick(node, node.value, PAIR[index.value])
+
+    def _picked_attribute(self, node: cst.Attribute) -> Any:
+        if isinstance(node.value, cst.Call) and node.attr.value in ("values", "indices"):
+            return self._pick(node, node.value, PAIR[node.attr.value])
+        return None
+
+    def _pick(self, node: Any, call: cst.Call, suffix: str) -> Any:
+        value = self.context.value(call.func)
+        arguments: list[Argument] = []
+        if isinstance(value, Torch):
+            name = value.name
+        elif isinstance(value, Method) and isinstance(call.func, cst.Attribute) and (isinstance(value.receiver, Tensor) or self._tensor_like(value, call)):
+            name = "torch.Tensor." + value.name
+        else:
+            return None
+        definitions = self.context.rulebook.find(name + suffix)
+        if not definitions:
+            return None
+        if isinstance(value, Method) and isinstance(call.func, cst.Attribute):
+            arguments = [Argument(self.convert(call.func.value), Tensor())]
+        try:
+            new = apply(self.context, definitions, [*arguments, *self._arguments(call)])
+        except Refused:
+            return None
+        return self._done(node, new)
+
+    # ------------------------------------------------------------------ indexing
+
+    def _index(self, node: cst.Subscript) -> Any:
+        """A list as an index is an index array."""
+        base = self.context.value(node.value)
+        if not isinstance(base, Tensor):
+            return None
+        elements = []
+        changed = False
+        for element in node.slice:
+            part = element.slice
+            if isinstance(part, cst.Index) and isinstance(part.value, cst.List):
+                array = tree.expression("jnp.array()")
+                array = tree.replace(array, args=[cst.Arg(self.convert(part.value))])
+                elements.append(tree.replace(element, slice=tree.replace(part, value=array)))
+                changed = True
+            elif isinstance(part, cst.Index) and isinstance(self.context.value(part.value), Sequence) and not isinstance(part.value, cst.Tuple):
+                held = self.context.value(part.value)
+                assert isinstance(held, Sequence)
+                if held.tuple:
+                    elements.append(element)
+                    continue
+                array = tree.replace(tree.expression("jnp.array()"), args=[cst.Arg(self.convert(part.value))])
+                elements.append(tree.replace(element, slice=tree.replace(part, value=array)))
+                changed = True
+            else:
+                elements.append(element)
+        if not changed:
+            return None
+        new = tree.replace(node, slice=elements)
+        self.context.facts.carry(node, new)
+        return self._children(new)
+
+

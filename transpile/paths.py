@@ -1,0 +1,123 @@
+"""Where the params and state of a submodule are: paths such as `params["blocks"][str(i)]`, as source text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from . import tree
+from .arrays import Arrays
+from .effects import Effects
+from .infer import Inference
+from .project import ClassInfo
+from .values import Module, Static
+
+
+@dataclass(frozen=True)
+class Path:
+    """The subtree of params and of state that belongs to a module."""
+
+    params: str
+    state: str
+
+    def child(self, name: str) -> Path:
+        """The subtree of a submodule, by the source text of its name."""
+        return Path(f"{self.params}[{name}]", f"{self.state}[{name}]")
+
+
+SELF = Path("params", "state")
+Names = dict[str, Path]
+
+
+class Paths:
+    """Follow module-valued expressions to their params and state."""
+
+    def __init__(self, facts: Inference, arrays: Arrays, effects: Effects, cls: ClassInfo | None, self_name: str | None) -> None:
+        self.facts, self.arrays, self.effects, self.cls, self.self_name = facts, arrays, effects, cls, self_name
+
+    def of(self, node: cst.BaseExpression, names: Names) -> Path | None:
+        """The path of a module-valued expression, or None where it cannot be followed."""
+        if isinstance(node, cst.Name):
+            if node.value == self.self_name:
+                return SELF
+            return names.get(node.value)
+        if isinstance(node, cst.Attribute):
+            base = self.of(node.value, names)
+            if base is None:
+                return None
+            name = node.attr.value
+            owner = self.facts.of(node.value)
+            if isinstance(owner, Module):
+                for ref in owner.classes:
+                    alias = self.arrays.alias(ref, name) if isinstance(ref, ClassInfo) else None
+                    if alias is not None:
+                        name = alias
+            return base.child(f'"{name}"')
+        if isinstance(node, cst.Subscript):
+            return self._indexed(node, names)
+        if isinstance(node, cst.Call):
+            function = tree.dotted(node.func)
+            if function == "getattr" and len(node.args) >= 2:
+                base = self.of(node.args[0].value, names)
+                return base.child(_text(node.args[1].value)) if base is not None else None
+            return None
+        if isinstance(node, cst.IfExp):
+            a, b = self.of(node.body, names), self.of(node.orelse, names)
+            if a is None or b is None:
+                return None
+            test = tree.code(node.test)
+            return Path(f"({a.params} if {test} else {b.params})", f"({a.state} if {test} else {b.state})")
+        return None
+
+    def _indexed(self, node: cst.Subscript, names: Names) -> Path | None:
+        base = self.of(node.value, names)
+        if base is None or len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+            return None
+        index = node.slice[0].slice.value
+        holder = self.facts.of(node.value)
+        kinds = {r.rpartition(".")[2] if isinstance(r, str) else "" for r in holder.classes} if isinstance(holder, Module) else set()
+        text = _text(index)
+        if kinds and kinds <= {"ModuleDict", "ParameterDict"} or isinstance(index, (cst.SimpleString, cst.FormattedString)):
+            return base.child(text)
+        known = self.facts.of(index)
+        if isinstance(known, Static) and known.type == "str":
+            return base.child(text)
+        numbered = kinds and kinds <= {"ModuleList", "ParameterList"} or isinstance(holder, Module) and holder.items is not None
+        if numbered and isinstance(index, cst.Integer):
+            return base.child(f'"{index.value}"')
+        if numbered and isinstance(index, cst.Name):
+            return base.child(f"str({text})")
+        if numbered and not isinstance(index, cst.UnaryOperation) and not _may_be_negative(index):
+            return base.child(f"str({text})")
+        return base.child(f"{tree.code(node.value)}.name({text})")
+
+    def is_container(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression is a container of modules that `layers()` lists."""
+        value = self.facts.of(node)
+        if not isinstance(value, Module) or value.is_self and not self._own_container():
+            return value.is_self and self._own_container() if isinstance(value, Module) else False
+        for ref in value.classes:
+            layer = ref.torch_base() if isinstance(ref, ClassInfo) else ref
+            if layer is not None and self.effects.is_container(layer):
+                return True
+        return bool(value.open and not value.classes)
+
+    def _own_container(self) -> bool:
+        layer = self.cls.torch_base() if self.cls is not None else None
+        return layer is not None and self.effects.is_container(layer)
+
+
+def _may_be_negative(index: cst.BaseExpression) -> bool:
+    return any(isinstance(n, (cst.Subtract, cst.Minus)) for n in tree.walk(index)) or any(
+        isinstance(n, cst.BinaryOperation) and isinstance(n.operator, cst.Subtract) for n in tree.walk(index)
+    )
+
+
+def _text(node: cst.BaseExpression) -> str:
+    """An expression as a subscript, in double quotes where it is a plain string."""
+    if isinstance(node, cst.SimpleString) and isinstance(node.evaluated_value, str) and '"' not in node.evaluated_value and "\\" not in node.value:
+        return f'"{node.evaluated_value}"'
+    if isinstance(node, cst.FormattedString) and node.start in ("f'", "F'") and '"' not in tree.code(node):
+        return 'f"' + tree.code(node)[2:-1] + '"'
+    return tree.code(node)

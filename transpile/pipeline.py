@@ -1,0 +1,419 @@
+"""The passes, in order, over all files of a project.
+
+    parse -> facts -> erasures -> mutation -> operations -> construction -> effects -> submodules -> keys -> signatures -> imports -> format
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+import libcst as cst
+
+from . import support, tree
+from .arrays import Arrays, running_functions
+from .context import Context
+from .diagnostics import Diagnostic
+from .effects import Effects, _uses
+from .infer import Inference
+from .passes import construction, erasures, imports, keys, mutation, operations, signatures, submodules
+from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
+from .rulebook import Rulebook
+from .values import Module
+
+
+@dataclass
+class Converted:
+    """One converted file."""
+
+    path: PurePosixPath
+    tree: cst.Module
+    diagnostics: list[Diagnostic]
+    changed: bool
+    support: set[str] = field(default_factory=set)
+
+
+def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
+    """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
+    project.link()
+    facts = Inference(project, rulebook).run()
+    contexts = {module: Context(module, facts, rulebook) for module in project.modules.values()}
+    trees = {module: module.tree for module in contexts}
+    with tree.carrying(facts.carry):
+        for module, context in contexts.items():
+            trees[module] = erasures.run(context, trees[module])
+            _refresh(facts, trees[module])
+        running = running_functions(facts)
+        _mutations(contexts, trees, facts, running)
+        for module, context in contexts.items():
+            trees[module] = operations.run(context, trees[module])
+            _refresh(facts, trees[module])
+        _Classes(contexts, trees, facts, running).run()
+        out = []
+        for module, context in contexts.items():
+            if trees[module] is not module.tree:
+                trees[module] = imports.run(context, trees[module], support_import(module.path))
+            used = support.names_used(trees[module]) if trees[module] is not module.tree else set()
+            out.append(Converted(module.path, trees[module], sorted(context.diagnostics), trees[module] is not module.tree, used))
+    return out
+
+
+def _refresh(facts: Inference, module: cst.Module) -> None:
+    """Point the infos of functions and classes at the nodes that a pass rebuilt."""
+    for node in tree.walk(module):
+        if isinstance(node, cst.FunctionDef) and id(node) in facts.by_node:
+            facts.by_node[id(node)].node = node
+        elif isinstance(node, cst.ClassDef) and id(node) in facts.class_by_node:
+            facts.class_by_node[id(node)].node = node
+
+
+def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo]) -> None:
+    """Which functions write their arguments is known after a round; then the writes are rewritten."""
+    found = mutation.Mutations()
+
+    def rewrite(context: Context, module: cst.Module) -> cst.Module:
+        def before(node: cst.CSTNode) -> Any:
+            info = facts.by_node.get(id(node)) if isinstance(node, cst.FunctionDef) else None
+            if info is None:
+                return None
+            new = mutation.run(context, node, info, found, info in running or info.outer is not None)  # type: ignore[arg-type]
+            facts.carry(node, new)
+            return new
+
+        return tree.rewrite(module, before)  # type: ignore[no-any-return]
+
+    for _ in range(3):
+        size = sum(len(w) for w in found.writes.values())
+        for module in contexts:
+            rewrite(Context(module, facts, contexts[module].rulebook), trees[module])
+        if sum(len(w) for w in found.writes.values()) == size:
+            break
+    for module, context in contexts.items():
+        trees[module] = rewrite(context, trees[module])
+        _refresh(facts, trees[module])
+
+
+class _Classes:
+    """From here on functions are rewritten one by one, and put back into their files at the end."""
+
+    def __init__(self, contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo]) -> None:
+        self.contexts, self.trees, self.facts, self.running = contexts, trees, facts, running
+        self.arrays = Arrays(facts, running)
+        self.replaced: dict[int, list[Any]] = {}  # id of a node in the tree -> what stands there at the end
+        self.generated: dict[FunctionInfo, frozenset[str]] = {}
+
+    def run(self) -> None:
+        functions = [f for m in self.contexts for f in m.all_functions]
+        original = {f: f.node for f in functions}
+        for info in functions:
+            if info not in self.running and info.outer is None:
+                self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays))
+        initialising = self._initialising(functions)
+        constructors = {}
+        for cls in self._classes():
+            if cls in self.arrays.own:
+                constructors[cls] = self._construct(cls, initialising)
+        nodes = {f: f.node for f in functions if f.name != "__init__"}
+        effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
+        threaded = self.running | initialising
+        for info in functions:
+            if info.outer is not None:
+                continue
+            context = self.contexts[info.module]
+            if info in threaded:
+                node = self._thread(context, info, info.node, effects)
+            else:
+                node = self._host(context, info, info.node, effects)
+            self._put(original[info], [node])
+        for cls, made in constructors.items():
+            self._place(cls, made, effects, original)
+        for module, context in self.contexts.items():
+            self.trees[module] = self._assemble(context, self.trees[module])
+
+    def _classes(self) -> list[ClassInfo]:
+        return [c for m in self.contexts for c in m.all_classes]
+
+    def _set(self, info: FunctionInfo, node: cst.FunctionDef) -> None:
+        if node is not info.node:
+            self.facts.carry(info.node, node)
+            info.node = node
+
+    def _put(self, original: cst.CSTNode, nodes: list[Any]) -> None:
+        if len(nodes) != 1 or nodes[0] is not original:
+            self.replaced[id(original)] = nodes
+
+    def _initialising(self, functions: list[FunctionInfo]) -> set[FunctionInfo]:
+        """Methods that run while a model is built and give its own params values."""
+        found: set[FunctionInfo] = set()
+        changed = True
+        while changed:
+            changed = False
+            for info in functions:
+                if info in found or info in self.running or info.name == "__init__" or info.owner not in self.arrays.own or info.outer is not None:
+                    continue
+                for kind, subject in _uses(self.facts, info.node):
+                    hit = False
+                    if kind == "array":
+                        array = self.arrays.find(*subject)
+                        hit = array is not None and array.where in ("params", "state") and not _creates(info.node, subject[1])
+                    elif kind == "child":
+                        hit = True
+                    elif kind == "function":
+                        hit = subject.info in found
+                    if hit:
+                        found.add(info)
+                        changed = True
+                        break
+        return found
+
+    def _construct(self, cls: ClassInfo, initialising: set[FunctionInfo]) -> construction.Constructor:
+        context = self.contexts[cls.module]
+        init = cls.methods.get("__init__")
+        if init is not None:
+            return construction.Split(context, cls, init.node, self.arrays, initialising).run()
+        return construction.Constructor()
+
+    # ------------------------------------------------------------------ functions
+
+    def _thread(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
+        needs = effects.functions.get(info, frozenset())
+        names = signatures.renames(info, node, needs)
+        node = submodules.run(context, node, info, effects, self.arrays, names)
+        if "key" in needs:
+            node = keys.run(context, node)
+        node = keys.in_lambdas(node)
+        return signatures.run(node, info, needs, names)
+
+    def _host(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
+        """A function that only builds models: its parameters become declarations."""
+        node = construction.declare_parameters(context, node, node)
+        node = keys.in_lambdas(node)
+        if keys.has_sites(node):
+            node = _no_keys(context, node)
+        return node
+
+    def _place(self, cls: ClassInfo, made: construction.Constructor, effects: Effects, original: dict[FunctionInfo, cst.FunctionDef]) -> None:
+        """Put the parts of a split `__init__` into the class."""
+        context = self.contexts[cls.module]
+        methods: list[Any] = []
+        info = cls.methods.get("__init__")
+        if info is not None:
+            kept = _wrap_unknown(context, cls, made.kept)
+            doc = [s for s in kept if tree.is_docstring(s)]
+            node = info.node
+            if kept or len([*node.params.params, *node.params.kwonly_params]) > 1 or isinstance(node.params.star_arg, cst.Param):
+                if not kept or len(kept) == len(doc):
+                    kept = [*kept, tree.statement("pass")]
+                node = tree.with_body(node, kept)
+                node = construction.declare_parameters(context, node, node)
+                node = keys.in_lambdas(node)
+                if keys.has_sites(node):
+                    node = _no_keys(context, node)
+                methods.append(node)
+        self_name = info.self_name if info is not None and info.self_name else "self"
+        has_children = self._has_children(cls, made)
+        missing = self._unset_state(cls, made)
+        if made.params or missing is None:
+            methods.append(self._method(context, cls, "init", self_name, made.params, "params", has_children, effects))
+        state = [*made.state, *(missing or [])]
+        if state:
+            methods.append(self._method(context, cls, "init_state", self_name, state, "state", has_children, effects))
+        for name, body in made.properties.items():
+            methods.append(self._property(context, cls, name, self_name, body, effects))
+        extra = self._container_call(context, cls, effects)
+        methods = [m if i == 0 else _spaced(m) for i, m in enumerate(methods)]
+        if info is not None:
+            if methods:
+                first = methods[0]
+                methods[0] = tree.replace(first, leading_lines=original[info].leading_lines)
+            self._put(original[info], [*methods, *extra])
+        elif methods or extra:
+            self.added.setdefault(cls, []).extend([_spaced(m) for m in [*methods, *extra]])
+
+    @property
+    def added(self) -> dict[ClassInfo, list[Any]]:
+        if not hasattr(self, "_added"):
+            self._added: dict[ClassInfo, list[Any]] = {}
+        return self._added
+
+    def _has_children(self, cls: ClassInfo, made: construction.Constructor) -> bool:
+        for c in cls.ancestors():
+            for value in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values():
+                if isinstance(value, Module) and not value.is_self:
+                    return True
+            if c is not cls and c in self.arrays.own and self.arrays.own[c].arrays:
+                return True
+            if c in self.facts.dynamic or c in self.facts.earlier[3]:
+                return True
+        declared = (n for s in made.kept for n in tree.walk(s) if isinstance(n, cst.Call))
+        return cls.torch_base() is not None or any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared)
+
+    def _unset_state(self, cls: ClassInfo, made: construction.Constructor) -> list[Any] | None:
+        """State that no constructor sets begins as None."""
+        init = cls.methods.get("__init__")
+        lines = []
+        written = {n.value for s in [*made.state] for n in tree.walk(s) if isinstance(n, cst.Name)}
+        del written
+        made_names = {t.attr.value for s in made.state for n in tree.walk(s) if isinstance(n, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
+        in_kept = {t.attr.value for s in made.kept for n in tree.walk(s) if isinstance(n, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
+        for name, array in self.arrays.own[cls].arrays.items():
+            if array.where != "state" or name in made_names or name in in_kept:
+                continue
+            if any(c is not cls and c in self.arrays.own and name in self.arrays.own[c].arrays for c in cls.ancestors()):
+                continue
+            if init is not None and any(isinstance(n, cst.SimpleString) and n.evaluated_value == name for n in tree.walk(init.node)):
+                continue
+            target = tree.expression(f"self.{name}")
+            self.facts.values[id(target.value)] = Module(frozenset([cls]), is_self=True)
+            self.facts.kept.append(target.value)
+            default = tree.expression("None")
+            if name in cls.assigned:
+                default = cls.assigned[name]
+            lines.append(cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], default)]))
+        return lines
+
+    def _method(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], what: str, has_children: bool, effects: Effects) -> Any:
+        definition = tree.statement(f"def {name}({self_name}, key):\n    pass\n")
+        info = FunctionInfo(name, definition, cls.module, cls)
+        self.facts.by_node[id(definition)] = info
+        needs = frozenset({what, "key"})
+        effects.functions[info] = needs
+        worker = submodules._Submodules(context, tree.with_body(definition, body), info, effects, self.arrays, {})
+        worker.stateful, worker.nested = what == "state", 0
+        statements = worker.block(body)
+        literal = _literal(statements, what) if not has_children else None
+        if literal is not None:
+            statements = [literal]
+        else:
+            start = f"{what} = super().{name}(key)" if has_children else f"{what} = {{}}"
+            statements = [tree.statement(start), *statements, tree.statement(f"return {what}")]
+        node = tree.with_body(definition, statements)
+        if keys.has_sites(node):
+            node = keys.run(context, node)
+        node = keys.in_lambdas(node)
+        if has_children and tree.code(node).count("key") > 2 and literal is None:
+            pass
+        return node
+
+    def _property(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], effects: Effects) -> Any:
+        definition = tree.statement(f"@property\ndef {name}({self_name}):\n    pass\n")
+        info = FunctionInfo(name, definition, cls.module, cls)
+        effects.functions[info] = frozenset()
+        made = submodules.run(context, tree.with_body(definition, body), info, effects, self.arrays, {})
+        return made
+
+    def _container_call(self, context: Context, cls: ClassInfo, effects: Effects) -> list[Any]:
+        """A class that extends Sequential and holds state needs a call of its own that says so."""
+        layer = cls.torch_base()
+        if layer is None or not effects.is_container(layer) or cls.find("forward") is not None:
+            return []
+        needs = effects.cls(cls)
+        if "state" not in needs or any(isinstance(b, ClassInfo) for b in cls.bases):
+            return []
+        keywords = [k for k in ("key", "training") if k in needs]
+        parameters = "".join(f", {k}={'None' if k == 'key' else 'False'}" for k in keywords)
+        arguments = "".join(f", {k}={k}" for k in keywords)
+        star = ", *" if keywords else ""
+        return [tree.statement(f"def __call__(self, params, state, x{star}{parameters}):\n    return self.apply(params, state, x{arguments})\n")]
+
+    def _assemble(self, context: Context, module: cst.Module) -> cst.Module:
+        def before(node: cst.CSTNode) -> Any:
+            if isinstance(node, cst.ClassDef):
+                cls = self.facts.class_by_node.get(id(node))
+                body: list[Any] = []
+                for statement in tree.body_statements(node):
+                    new = tree.rewrite(statement, before)
+                    if isinstance(new, cst.FlattenSentinel):
+                        body.extend(new)
+                    elif not isinstance(new, cst.RemovalSentinel):
+                        body.append(new)
+                if cls is not None and cls in self.added:
+                    body = [s for s in body if not (isinstance(s, cst.SimpleStatementLine) and isinstance(s.body[0], cst.Pass))]
+                    body.extend(self.added[cls])
+                if len(body) == len(tree.body_statements(node)) and all(a is b for a, b in zip(body, tree.body_statements(node))):
+                    return node
+                if len(body) > 1 and isinstance(body[0], cst.FunctionDef):
+                    body[0] = tree.replace(body[0], leading_lines=[line for line in body[0].leading_lines if line.comment is not None])
+                return tree.with_body(node, body)
+            if id(node) in self.replaced:
+                nodes = self.replaced[id(node)]
+                return cst.FlattenSentinel(nodes) if nodes else cst.RemoveFromParent()
+            return None
+
+        new = tree.rewrite(module, before)
+        return new  # type: ignore[no-any-return]
+
+
+def _spaced(node: Any) -> Any:
+    if any(line.comment is None for line in node.leading_lines):
+        return node
+    return tree.replace(node, leading_lines=[cst.EmptyLine(indent=False), *node.leading_lines])
+
+
+def _creates(node: cst.FunctionDef, name: str) -> bool:
+    """Whether a method makes this parameter rather than gives it a value."""
+    for n in tree.walk(node.body):
+        if isinstance(n, cst.Assign) and isinstance(n.targets[0].target, cst.Attribute) and n.targets[0].target.attr.value == name:
+            if any(isinstance(c, cst.Call) and tree.dotted(c.func) == "nn.Parameter" for c in tree.walk(n.value)):
+                return True
+    return False
+
+
+def _literal(statements: list[Any], what: str) -> Any:
+    """`return {"weight": …}` where all that happens is that entries are set once, without reading others."""
+    entries = []
+    seen: set[str] = set()
+    for s in statements:
+        if not isinstance(s, cst.SimpleStatementLine) or len(s.body) != 1 or any(line.comment is not None for line in s.leading_lines) or s.trailing_whitespace.comment is not None:
+            return None
+        small = s.body[0]
+        if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Subscript):
+            return None
+        target = small.targets[0].target
+        if not isinstance(target.value, cst.Name) or target.value.value != what or what in tree.names_read(small.value):
+            return None
+        key = tree.code(target.slice[0])
+        if key in seen:
+            return None
+        seen.add(key)
+        entries.append(f"{key}: 0")
+    literal = tree.statement(f"return {{{', '.join(entries)}}}")
+    returned = literal.body[0]
+    elements = [tree.replace(e, value=s.body[0].value) for e, s in zip(returned.value.elements, statements)]
+    return tree.replace(literal, body=[tree.replace(returned, value=tree.replace(returned.value, elements=elements))])
+
+
+def _no_keys(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
+    """A draw while a model is built, outside what becomes params or state."""
+
+    def before(n: cst.CSTNode) -> Any:
+        if isinstance(n, (cst.SimpleStatementLine,)) and keys.has_sites(n):
+            return tree.rewrite(n, inner)
+        return None
+
+    def inner(n: cst.CSTNode) -> Any:
+        if isinstance(n, cst.Call) and keys.has_sites(n) and not any(keys.has_sites(c) and isinstance(c, cst.Call) for a in n.args for c in tree.walk(a.value)):
+            return context.unconverted("random-in-init", n, "a random tensor is drawn while the module is built, outside its parameters")
+        return None
+
+    return tree.rewrite(node, before)  # type: ignore[no-any-return]
+
+
+def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> list[Any]:
+    """Attributes of unknown make that are called become modules: `self.act = nn.as_module(act)`."""
+    wanted = {name for c, name in context.facts.wrapped if c in cls.family()}
+    if not wanted:
+        return statements
+
+    def before(node: cst.CSTNode) -> Any:
+        if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Attribute):
+            target = node.targets[0].target
+            if target.attr.value in wanted and tree.dotted(target) == f"self.{target.attr.value}":
+                value = context.value(node.value)
+                if not isinstance(value, Module) and not (isinstance(node.value, cst.Name) and node.value.value == "None"):
+                    call = tree.replace(tree.expression(f"{context.name('as_module')}()"), args=[cst.Arg(node.value)])
+                    return tree.replace(node, value=call)
+        return None
+
+    return [tree.rewrite(s, before) for s in statements]

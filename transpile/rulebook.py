@@ -1,0 +1,309 @@
+"""The rule files read as syntax: which function or class stands for each torch name, and what it needs."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .rule import PLACEMENT
+
+MARKS = {"rule", "layer"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a rule: `kind` is "positional", "sizes" (loose sizes), "keyword" or "rest"."""
+
+    name: str
+    kind: str
+    default: ast.expr | None
+    accepts: frozenset[str]  # annotation words; empty takes anything
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A function, class or constant of the rule files."""
+
+    name: str
+    node: ast.stmt
+    file: Path
+    text: str  # the whole file
+    torch_names: tuple[str, ...] = ()
+    imports: dict[str, str] = field(default_factory=dict)
+
+    @functools.cached_property
+    def source(self) -> str:
+        """Its text without decorators."""
+        lines = self.text.splitlines()
+        return "\n".join(lines[self.node.lineno - 1 : self.node.end_lineno])
+
+    @functools.cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        node = self.node
+        if isinstance(node, ast.ClassDef):
+            found = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+            if not found:
+                return ()
+            return tuple(_parameters(found[0].args))[1:]
+        assert isinstance(node, ast.FunctionDef)
+        return tuple(_parameters(node.args))
+
+    @property
+    def is_class(self) -> bool:
+        return isinstance(self.node, ast.ClassDef)
+
+    @functools.cached_property
+    def body(self) -> list[ast.stmt]:
+        """The statements after the docstring."""
+        assert isinstance(self.node, (ast.FunctionDef, ast.ClassDef))
+        statements = self.node.body
+        first = statements[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            return statements[1:]
+        return statements
+
+    @functools.cached_property
+    def names_used(self) -> frozenset[str]:
+        return frozenset(n.id for n in ast.walk(self.node) if isinstance(n, ast.Name))
+
+    @functools.cached_property
+    def unused(self) -> frozenset[str]:
+        """Parameters that are listed but not used: knowingly dropped."""
+        if self.is_class:
+            return frozenset()
+        used = {n.id for statement in self.body for n in ast.walk(statement) if isinstance(n, ast.Name)}
+        return frozenset(p.name for p in self.parameters if p.name not in used and p.name != "key")
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        assert isinstance(self.node, ast.ClassDef)
+        return next((n for n in self.node.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
+
+
+def _parameters(args: ast.arguments) -> Iterator[Parameter]:
+    positional = [*args.posonlyargs, *args.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
+    for arg, default in zip(positional, defaults):
+        yield Parameter(arg.arg, "positional", default, _words(arg.annotation))
+    if args.vararg:
+        yield Parameter(args.vararg.arg, "sizes", None, _words(args.vararg.annotation))
+    for arg, keyword_default in zip(args.kwonlyargs, args.kw_defaults):
+        yield Parameter(arg.arg, "keyword", keyword_default, _words(arg.annotation))
+    if args.kwarg:
+        yield Parameter(args.kwarg.arg, "rest", None, frozenset())
+
+
+def _words(annotation: ast.expr | None) -> frozenset[str]:
+    if annotation is None:
+        return frozenset()
+    names = {n.id for n in ast.walk(annotation) if isinstance(n, ast.Name)}
+    if any(isinstance(n, ast.Constant) and n.value is None for n in ast.walk(annotation)):
+        names.add("None")
+    return frozenset(names)
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    """All definitions by name, and the overloads of each torch name in order."""
+
+    definitions: dict[str, Definition]
+    by_torch: dict[str, tuple[Definition, ...]]
+    constants: dict[str, str]  # torch name -> JAX expression
+    registrations: tuple[tuple[str, frozenset[str]], ...] = ()  # statements of rule files, and the names they use
+
+    def find(self, name: str) -> tuple[Definition, ...]:
+        """The overloads of a torch name, under any of the paths that torch exports it by."""
+        for candidate in spellings(name):
+            if candidate in self.by_torch:
+                return self.by_torch[candidate]
+        return ()
+
+    def layer(self, name: str) -> Definition | None:
+        """The class that stands for a torch.nn class, if there is one."""
+        found = self.find(name)
+        return found[0] if found and found[0].is_class else None
+
+    def constant(self, name: str) -> str | None:
+        for candidate in spellings(name):
+            if candidate in self.constants:
+                return self.constants[candidate]
+        return None
+
+    def needs(self, name: str) -> frozenset[str]:
+        """The definitions that one needs, itself included, transitively."""
+        return self._needs(name)
+
+    @functools.cached_property
+    def _cache(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def _needs(self, name: str) -> frozenset[str]:
+        if name not in self._cache:
+            found, todo = {name}, [name]
+            while todo:
+                for other in self.definitions[todo.pop()].names_used:
+                    if other in self.definitions and other not in found:
+                        found.add(other)
+                        todo.append(other)
+            self._cache[name] = frozenset(found)
+        return self._cache[name]
+
+    def bases(self, name: str) -> Iterator[Definition]:
+        """A class and those it inherits from, nearest first."""
+        definition = self.definitions.get(name)
+        if definition is None or not isinstance(definition.node, ast.ClassDef):
+            return
+        yield definition
+        for base in definition.node.bases:
+            if isinstance(base, ast.Name):
+                yield from self.bases(base.id)
+
+    def method(self, name: str, method: str) -> ast.FunctionDef | None:
+        """A method of a layer, own or inherited."""
+        for definition in self.bases(name):
+            found = definition.method(method)
+            if found is not None:
+                return found
+        return None
+
+    def constructor(self, definition: Definition) -> tuple[Parameter, ...]:
+        """The parameters of a layer's constructor, own or inherited."""
+        found = self.method(definition.name, "__init__")
+        return tuple(_parameters(found.args))[1:] if found is not None else ()
+
+    def effects(self, name: str) -> frozenset[str]:
+        """Which of params, state, key, training a layer's call takes."""
+        found = self.method(name, "__call__")
+        if found is None:
+            return frozenset()
+        args = found.args
+        names = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
+        return frozenset(names & {"params", "state", "key", "training"})
+
+    @functools.cached_property
+    def array_names(self) -> frozenset[str]:
+        """The names that layers give their parameters and buffers."""
+        classes = {d.name for found in self.by_torch.values() for d in found if d.is_class}
+        return frozenset(name for c in classes for name in self.arrays(c) if not name.endswith("_"))
+
+    def optional(self, name: str) -> frozenset[str]:
+        """The parameters of a layer that are absent under some configuration: those its call tests for."""
+        found = set()
+        for definition in self.bases(name):
+            for n in ast.walk(definition.node):
+                if isinstance(n, ast.Compare) and isinstance(n.ops[0], (ast.In, ast.NotIn)) and isinstance(n.left, ast.Constant):
+                    found.add(str(n.left.value))
+                elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "get" and n.args:
+                    if isinstance(n.args[0], ast.Constant):
+                        found.add(str(n.args[0].value))
+        return frozenset(found)
+
+    def arrays(self, name: str) -> dict[str, str]:
+        """The names of a layer's parameters and buffers, each with where it lives: "params" or "state"."""
+        found: dict[str, str] = {}
+        for definition in self.bases(name):
+            for method, where in (("init", "params"), ("init_state", "state"), ("__call__", "")):
+                node = definition.method(method)
+                for n in ast.walk(node) if node is not None else ():
+                    if isinstance(n, ast.Dict) and where:
+                        for key in n.keys:
+                            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                                found.setdefault(key.value, where)
+                    elif isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name):
+                        holder = n.value.id
+                        if holder in ("params", "state") and isinstance(n.slice, ast.Constant):
+                            found.setdefault(str(n.slice.value), holder)
+                    elif isinstance(n, ast.Compare) and isinstance(n.ops[0], ast.In) and isinstance(n.left, ast.Constant):
+                        if isinstance(n.comparators[0], ast.Name) and n.comparators[0].id in ("params", "state"):
+                            found.setdefault(str(n.left.value), n.comparators[0].id)
+                    elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "get":
+                        if isinstance(n.func.value, ast.Name) and n.func.value.id in ("params", "state") and n.args:
+                            if isinstance(n.args[0], ast.Constant):
+                                found.setdefault(str(n.args[0].value), n.func.value.id)
+        return found
+
+
+def spellings(name: str) -> Iterator[str]:
+    """The names under which torch may export the same object, the given one first."""
+    yield name
+    parts = name.split(".")
+    if parts[:3] == ["torch", "nn", "modules"]:
+        yield "torch.nn." + parts[-1]
+    if parts[:3] in (["torch", "nn", "parameter"], ["torch", "nn", "parallel"]) or parts[:2] == ["torch", "autograd"]:
+        yield "torch.nn." + parts[-1]
+    if parts[:2] == ["torch", "functional"]:
+        yield "torch." + parts[-1]
+        yield "torch.nn.functional." + parts[-1]
+    if parts[:3] == ["torch", "nn", "functional"]:
+        yield "torch." + parts[-1]
+    if parts[:2] == ["torch", "_C"] or parts[:2] == ["torch", "cuda"]:
+        yield "torch." + parts[-1]
+
+
+def directory() -> Path:
+    """Where the rule files are: beside the package in a checkout, inside it when installed."""
+    here = Path(__file__).parent
+    return here / "rules" if (here / "rules").is_dir() else here.parent / "rules"
+
+
+@functools.cache
+def load(*extra: Path) -> Rulebook:
+    """Read the rule files; the user's own (`extra`) come first and so take precedence."""
+    definitions: dict[str, Definition] = {}
+    by_torch: dict[str, list[Definition]] = {}
+    constants: dict[str, str] = {}
+    registrations: list[tuple[str, frozenset[str]]] = []
+    for path in [*extra, *sorted(directory().rglob("*.py"))]:
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        imports = _imports(tree)
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                names = tuple(_torch_names(node))
+                definition = Definition(node.name, node, path, text, names, imports)
+                definitions.setdefault(node.name, definition)
+                for name in names:
+                    by_torch.setdefault(name, []).append(definition)
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                if name == "CONSTANTS" and isinstance(node.value, ast.Dict):
+                    for key, value in zip(node.value.keys, node.value.values):
+                        if isinstance(key, ast.Constant):
+                            constants[key.value] = ast.unparse(value)
+                else:
+                    definitions.setdefault(name, Definition(name, node, path, text, (), imports))
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                # a call at module level registers something: jax.tree_util.register_pytree_node(Cls, ...)
+                uses = frozenset(n.id for n in ast.walk(node.value) if isinstance(n, ast.Name))
+                registrations.append((ast.unparse(node), uses))
+    return Rulebook(definitions, {k: tuple(v) for k, v in by_torch.items()}, constants, tuple(registrations))
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Import statements by the name they bind, those of other rule files and of the rule form left out."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                bound = alias.asname or alias.name.split(".")[0]
+                found[bound] = "import " + alias.name + (f" as {alias.asname}" if alias.asname else "")
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module and not node.module.startswith("transpile"):
+            for alias in node.names:
+                suffix = f" as {alias.asname}" if alias.asname else ""
+                found[alias.asname or alias.name] = f"from {node.module} import {alias.name}{suffix}"
+    return found
+
+
+def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name) and decorator.func.id in MARKS:
+            for argument in decorator.args:
+                if isinstance(argument, ast.Constant):
+                    yield argument.value
+
+
+def dropped(name: str) -> bool:
+    """Whether an argument of this name is placement, which no rule takes."""
+    return name in PLACEMENT

@@ -1,0 +1,200 @@
+"""What the analysis knows of an expression's value: a small lattice of frozen dataclasses."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .project import ClassInfo, FunctionInfo
+
+
+@dataclass(frozen=True)
+class Value:
+    """Nothing is known: the top of the lattice."""
+
+
+UNKNOWN = Value()
+
+
+@dataclass(frozen=True)
+class Tensor(Value):
+    """An array, traced under jit. `assumed`: a parameter that nothing says otherwise of. `none`: may also be None."""
+
+    assumed: bool = False
+    none: bool = False
+    kind: str | None = None  # "f", "i", "b" or "c" where known
+    param: bool = False  # an nn.Parameter, or a buffer: lives in params or state
+
+
+@dataclass(frozen=True)
+class Missing:
+    """No constant is known."""
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True)
+class Static(Value):
+    """Known when the function is traced: numbers, strings, shapes, dtypes, config objects, None."""
+
+    const: Any = MISSING
+    type: str = ""  # "int", "float", "bool", "str", "dtype", "device", "None", or "" where unknown
+
+
+NONE = Static(None, "None")
+
+
+@dataclass(frozen=True)
+class Module(Value):
+    """A submodule: an instance of one of `classes` (torch layers by name, or the user's), or of any other if `open`."""
+
+    classes: frozenset[Any] = frozenset()
+    open: bool = False
+    element: Value | None = None  # of a container: the join of what it holds
+    items: tuple[tuple[str, Value], ...] | None = None  # of a container: name and value of each, where known
+    none: bool = False
+    inplace: bool = False  # writes its argument: nn.ReLU(inplace=True)
+    is_self: bool = False
+
+
+@dataclass(frozen=True)
+class Class(Value):
+    """A class: the user's, or torch's by dotted name."""
+
+    ref: Any
+    bound: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Function(Value):
+    """A function or method of the user's."""
+
+    info: FunctionInfo
+    owner: ClassInfo | None = None  # for a bound method: the class of its self
+    base: bool = False  # called through super()
+
+
+@dataclass(frozen=True)
+class Torch(Value):
+    """A name of torch's: a module, function, class or constant."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Method(Value):
+    """A method of a tensor or of an unknown object, not yet called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(frozen=True)
+class External(Value):
+    """A name of another library's, or a builtin."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Sequence(Value):
+    """A list or tuple; `items` where its length is known."""
+
+    element: Value = UNKNOWN
+    items: tuple[Value, ...] | None = None
+    tuple: bool = False
+
+
+@dataclass(frozen=True)
+class Mapping(Value):
+    """A dict."""
+
+    element: Value = UNKNOWN
+
+
+def join(a: Value | None, b: Value | None) -> Value:
+    """The least value that covers both; None stands for nothing yet."""
+    if a is None or b is None:
+        return a or b or UNKNOWN
+    if a == b:
+        return a
+    if NONE in (a, b):
+        other = b if a == NONE else a
+        if isinstance(other, (Tensor, Module)):
+            return dataclasses.replace(other, none=True)
+        if isinstance(other, Static):
+            return Static()
+        return other
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param)
+    if isinstance(a, Static) and isinstance(b, Static):
+        return Static(MISSING, a.type if a.type == b.type else "")
+    if isinstance(a, Module) and isinstance(b, Module):
+        element = join(a.element, b.element) if a.element or b.element else None
+        if element == UNKNOWN:
+            element = None
+        return Module(
+            a.classes | b.classes,
+            a.open or b.open,
+            element,
+            a.items if a.items == b.items else None,
+            a.none or b.none,
+            a.inplace or b.inplace,
+            a.is_self and b.is_self,
+        )
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        items = None
+        if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+            items = tuple(join(x, y) for x, y in zip(a.items, b.items))
+        return Sequence(_covering(a, b), items, a.tuple and b.tuple)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return Mapping(join(a.element, b.element))
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Tensor) and one.assumed:
+            return other if not isinstance(other, Static) else Tensor(assumed=True)
+        if isinstance(one, Tensor) and isinstance(other, Static):
+            return dataclasses.replace(one, param=False)  # a number that becomes a tensor in a loop
+    if isinstance(a, Module) or isinstance(b, Module):
+        module = a if isinstance(a, Module) else b
+        assert isinstance(module, Module)
+        other = b if module is a else a
+        if isinstance(other, (Value, Class, External, Torch, Function)) and not isinstance(other, (Tensor, Static, Sequence, Mapping)):
+            return dataclasses.replace(module, open=True)
+    return UNKNOWN
+
+
+def _covering(a: Sequence, b: Sequence) -> Value:
+    if a.items == ():
+        return b.element
+    if b.items == ():
+        return a.element
+    return join(a.element, b.element)
+
+
+def sequence(items: list[Value], is_tuple: bool = False) -> Sequence:
+    """A list or tuple of these."""
+    element: Value | None = None
+    for item in items:
+        element = join(element, item)
+    return Sequence(element or UNKNOWN, tuple(items), is_tuple)
+
+
+def is_traced(value: Value) -> bool:
+    """Whether the value is computed from array contents."""
+    return isinstance(value, Tensor)
+
+
+def element_of(value: Value) -> Value:
+    """What iterating over it yields."""
+    if isinstance(value, Sequence):
+        return value.element
+    if isinstance(value, Tensor):
+        return Tensor(kind=value.kind)
+    if isinstance(value, Static):
+        return Static(MISSING, "int" if value.type in ("range", "shape") else "")
+    if isinstance(value, Module):
+        return value.element or Module(open=True)
+    return UNKNOWN

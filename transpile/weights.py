@@ -1,0 +1,120 @@
+"""Carry weights between a torch module and its converted counterpart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def from_torch(source: Any, module: Any) -> tuple[Any, Any]:
+    """(params, state) for a converted module, from a torch module or a state_dict.
+
+    The shape of the result is that of the module's own tree of submodules; names are torch's.
+    """
+    tensors = _tensors(source)
+    params: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    _fill(module, "", tensors, source if hasattr(source, "named_modules") else None, params, state)
+    return params, state
+
+
+def _tensors(source: Any) -> dict[str, tuple[str, Any]]:
+    """Dotted name -> ("params" or "state", array)."""
+    if isinstance(source, Mapping):
+        return {name: ("", to_array(value)) for name, value in source.items()}
+    found: dict[str, tuple[str, Any]] = {}
+    for name, value in source.named_buffers(remove_duplicate=False):
+        found[name] = ("state", to_array(value))
+    for name, value in source.named_parameters(remove_duplicate=False):
+        found[name] = ("params", to_array(value))
+    return found
+
+
+def to_array(tensor: Any) -> Any:
+    """A jax array with a tensor's dtype and values."""
+    import jax.numpy as jnp
+
+    if not hasattr(tensor, "detach"):
+        return jnp.asarray(tensor)
+    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if str(tensor.dtype) == "torch.bfloat16":
+        return jnp.asarray(tensor.float().numpy()).astype(jnp.bfloat16)
+    return jnp.asarray(tensor.numpy())
+
+
+def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], original: Any, params: Any, state: Any) -> None:
+    import jax
+
+    own_state = _own_names(module, "init_state", jax)
+    own_params = _own_names(module, "init", jax)
+    children = dict(module.children())
+    tail = prefix + "." if prefix else ""
+    direct = {name[len(tail) :]: where_value for name, where_value in tensors.items() if name.startswith(tail) and "." not in name[len(tail) :]}
+    for name, (where, value) in direct.items():
+        if name in children and not _declares(children[name]):
+            continue
+        if own_state is not None and name in own_state or own_state is None and where == "state":
+            state[name] = value
+        elif own_params is not None and name in own_params or own_params is None and where != "state":
+            params[name] = value
+    for name, child in children.items():
+        if _declares(child):
+            if name in direct:
+                (state if type(child).__name__ == "Buffer" else params)[name] = direct[name][1]
+            (params if type(child).__name__ == "Buffer" else state).setdefault(name, {})
+            continue
+        inner = getattr(original, name, None) if original is not None else None
+        if inner is None and original is not None and hasattr(original, "_modules"):
+            inner = original._modules.get(name)
+        params[name], state[name] = {}, {}
+        _fill(child, f"{tail}{name}", tensors, inner, params[name], state[name])
+    for name in own_state or ():
+        if name not in state:
+            value = getattr(original, name, None) if original is not None else None
+            state[name] = to_array(value) if hasattr(value, "detach") else value
+
+
+def _declares(module: Any) -> bool:
+    """A Parameter or Buffer: one array, not a module with arrays."""
+    return type(module).__name__ in ("Parameter", "Buffer") and hasattr(module, "initial")
+
+
+def _own_names(module: Any, method: str, jax: Any) -> set[str] | None:
+    """The names that `init` or `init_state` returns; None where it cannot be run."""
+    try:
+        with jax.numpy_dtype_promotion("standard"):
+            tree = jax.eval_shape(getattr(module, method), jax.ShapeDtypeStruct((), jax.random.key(0).dtype))
+    except Exception:
+        return _by_running(module, method, jax)
+    return set(tree) if isinstance(tree, dict) else set()
+
+
+def _by_running(module: Any, method: str, jax: Any) -> set[str] | None:
+    try:
+        tree = getattr(module, method)(jax.random.key(0))
+    except Exception:
+        return None
+    return set(tree) if isinstance(tree, dict) else set()
+
+
+def to_torch(params: Any, state: Any = None) -> dict[str, Any]:
+    """A state_dict of torch tensors from params and state."""
+    import numpy as np
+    import torch
+
+    found: dict[str, Any] = {}
+
+    def walk(tree: Any, prefix: str) -> None:
+        for name, value in tree.items():
+            if isinstance(value, dict):
+                walk(value, f"{prefix}{name}.")
+            elif value is not None:
+                array = np.asarray(value)
+                if array.dtype.name == "bfloat16":
+                    found[prefix + name] = torch.from_numpy(array.astype(np.float32)).to(torch.bfloat16)
+                else:
+                    found[prefix + name] = torch.from_numpy(array.copy())
+
+    walk(params, "")
+    walk(state or {}, "")
+    return found
