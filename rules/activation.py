@@ -22,23 +22,11 @@ def leaky_relu(input, negative_slope=0.01):
     return jnp.where(input > 0, input, negative_slope * input)  # jax.nn.leaky_relu has another gradient at 0
 
 
-@rule("torch.nn.functional.sigmoid")
-def functional_sigmoid(input):
-    return jax.nn.sigmoid(input)
-
-
-@rule("torch.nn.functional.tanh")
-def functional_tanh(input):
-    return jnp.tanh(input)
-
-
 @rule("torch.nn.functional.gelu")
 def gelu(input, approximate="none"):
-    if approximate == "none":
-        return jax.nn.gelu(input, approximate=False)
     if approximate == "tanh":
         return jax.nn.gelu(input)
-    raise ValueError(f"approximate must be 'none' or 'tanh', not {approximate!r}")
+    return jax.nn.gelu(input, approximate=False)
 
 
 @rule("torch.nn.functional.silu")

@@ -12,6 +12,14 @@ from .linear_layers import Linear
 from .module import Module
 
 
+class OutputProjection(Linear):
+    """The last linear layer of attention: its bias starts at 0."""
+
+    def init(self, key):
+        params = super().init(key)
+        return params | {"bias": jnp.zeros(self.out_features)} if self.bias else params
+
+
 @layer("torch.nn.MultiheadAttention")
 class MultiheadAttention(Module):
     """Attention of several heads between (length, batch, width), or (batch, length, width) with ``batch_first``.
@@ -38,7 +46,7 @@ class MultiheadAttention(Module):
         self.vdim = embed_dim if vdim is None else vdim
         self.dropout, self.batch_first = dropout, batch_first
         self.bias, self.add_bias_kv, self.add_zero_attn = bias, add_bias_kv, add_zero_attn
-        self.out_proj = Linear(embed_dim, embed_dim, bias)
+        self.out_proj = OutputProjection(embed_dim, embed_dim, bias)
 
     def init(self, key):
         keys = jax.random.split(key, 6)
@@ -53,7 +61,6 @@ class MultiheadAttention(Module):
             params["v_proj_weight"] = xavier_uniform(keys[3], (width, self.vdim))
         if self.bias:
             params["in_proj_bias"] = jnp.zeros(3 * width)
-            params["out_proj"]["bias"] = jnp.zeros(width)
         if self.add_bias_kv:
             params["bias_k"] = jax.random.normal(keys[4], (1, 1, width)) / math.sqrt(width)
             params["bias_v"] = jax.random.normal(keys[5], (1, 1, width)) / math.sqrt(width)

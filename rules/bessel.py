@@ -1,4 +1,4 @@
-"""Bessel and Airy functions; those that JAX lacks come from their integrals, to full precision."""
+"""Bessel functions; those that JAX lacks come from their integrals, to full precision."""
 
 import math
 
@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from transpile.rule import rule
+from transpile.rule import Unsupported, rule
 
 
 @rule("torch.i0", "torch.special.i0", "torch.special.modified_bessel_i0", "torch.Tensor.i0")
@@ -31,18 +31,112 @@ def i1e(input):
 
 @rule("torch.special.spherical_bessel_j0")
 def spherical_bessel_j0(input):
-    return jnp.sinc(input / math.pi)
+    """sin(x) / x: 1 at 0, 0 at infinity."""
+    return jnp.where(input == 0, 1, jnp.where(jnp.isinf(input), 0, jnp.sin(input) / input))
 
 
-def as_floats(x):
-    """x as an array of floats."""
-    return jnp.asarray(x, dtype=jnp.promote_types(jnp.result_type(x), float))
+def circle(points):
+    """Angles evenly spaced around the circle, on which the mean of a smooth function is its integral."""
+    return 2 * np.pi * np.arange(points) / points
+
+
+def bessel_j(x, order):
+    """Bessel function of the first kind, of order 0 or 1, for 0 <= x <= 25."""
+    t = circle(96)
+    lag, sine = jnp.asarray(order * t, x.dtype), jnp.asarray(np.sin(t), x.dtype)
+    return jnp.cos(lag - x[..., None] * sine).mean(axis=-1)
+
+
+def bessel_y(x, order):
+    """Bessel function of the second kind, of order 0 or 1, for 0 < x <= 25: Neumann's series in J0, J2, J4, ..."""
+    t, k = circle(192), np.arange(1, 40)
+    weight = jnp.asarray(((-1.0) ** k / k * np.cos(2 * k * t[:, None])).sum(axis=-1), x.dtype)
+    sine = jnp.asarray(np.sin(t), x.dtype)
+    log = jnp.log(x / 2) + float(np.euler_gamma)
+    if order == 0:
+        series = (weight * jnp.cos(x[..., None] * sine)).mean(axis=-1)
+        return 2 / math.pi * (log * bessel_j(x, 0) - 2 * series)
+    series = (weight * sine * jnp.sin(x[..., None] * sine)).mean(axis=-1)
+    return 2 / math.pi * (log * bessel_j(x, 1) - bessel_j(x, 0) / x - 2 * series)
+
+
+def bessel_far(x, order):
+    """Both kinds for x > 25, (J, Y), by Hankel's expansion."""
+    terms = [1.0]
+    for k in range(1, 24):
+        terms.append(terms[-1] * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k * x))
+    even = sum((-1) ** i * term for i, term in enumerate(terms[0::2]))
+    odd = sum((-1) ** i * term for i, term in enumerate(terms[1::2]))
+    phase = x - (2 * order + 1) * math.pi / 4
+    size = jnp.sqrt(2 / (math.pi * x))
+    return size * (even * jnp.cos(phase) - odd * jnp.sin(phase)), size * (even * jnp.sin(phase) + odd * jnp.cos(phase))
+
+
+def as_float(x):
+    """x itself, or as floats of the default width if it holds integers."""
+    return jnp.asarray(x, dtype=jnp.result_type(x, 1.0))
 
 
 @rule("torch.special.bessel_j0")
 def bessel_j0(input):
-    return bessel_near(input, 0)
+    x = jnp.abs(as_float(input))
+    return jnp.where(x <= 25, bessel_j(jnp.minimum(x, 25), 0), bessel_far(jnp.maximum(x, 25), 0)[0])
 
 
-def angles(count):
-    return 2 * np.pi * np.arange(count) / count
+@rule("torch.special.bessel_j1")
+def bessel_j1(input):
+    x = jnp.abs(as_float(input))
+    j1 = jnp.where(x <= 25, bessel_j(jnp.minimum(x, 25), 1), bessel_far(jnp.maximum(x, 25), 1)[0])
+    return jnp.where(input < 0, -j1, j1)
+
+
+@rule("torch.special.bessel_y0")
+def bessel_y0(input):
+    x = as_float(input)
+    return jnp.where(x <= 25, bessel_y(jnp.minimum(x, 25), 0), bessel_far(jnp.maximum(x, 25), 0)[1])
+
+
+@rule("torch.special.bessel_y1")
+def bessel_y1(input):
+    x = as_float(input)
+    y1 = jnp.where(x <= 25, bessel_y(jnp.minimum(x, 25), 1), bessel_far(jnp.maximum(x, 25), 1)[1])
+    return jnp.where(x == 0, -jnp.inf, y1)
+
+
+def scaled_bessel_k(x, order):
+    """exp(x) times the modified Bessel function of the second kind, of order 0 or 1.
+
+    The integral over t >= 0 of exp(-x (cosh t - 1)) cosh(order t), by the trapezoidal rule up to where it is below 1e-17.
+    """
+    safe = jnp.clip(x, 1e-8, 1e30)
+    step = 2 * jnp.arcsinh(jnp.sqrt(20 / safe)) / 128
+    t = step[..., None] * jnp.arange(129)
+    f = jnp.exp(-2 * safe[..., None] * jnp.sinh(t / 2) ** 2) * jnp.cosh(order * t)
+    near_zero = (1 + x) * (1 / x if order else -jnp.log(x / 2) - float(np.euler_gamma))
+    k = jnp.where(x < 1e-8, near_zero, step * (f.sum(axis=-1) - (f[..., 0] + f[..., -1]) / 2))
+    return jnp.where(x < 0, jnp.nan, jnp.where(x == 0, jnp.inf, k))
+
+
+@rule("torch.special.scaled_modified_bessel_k0")
+def scaled_modified_bessel_k0(input):
+    return scaled_bessel_k(as_float(input), 0)
+
+
+@rule("torch.special.scaled_modified_bessel_k1")
+def scaled_modified_bessel_k1(input):
+    return scaled_bessel_k(as_float(input), 1)
+
+
+@rule("torch.special.modified_bessel_k0")
+def modified_bessel_k0(input):
+    return scaled_modified_bessel_k0(input) * jnp.exp(-input)
+
+
+@rule("torch.special.modified_bessel_k1")
+def modified_bessel_k1(input):
+    return scaled_modified_bessel_k1(input) * jnp.exp(-input)
+
+
+@rule("torch.special.airy_ai")
+def airy_ai(input):
+    raise Unsupported("JAX has no Airy function: keep this part in torch, or compute it by scipy outside of jit")

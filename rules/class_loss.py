@@ -78,7 +78,8 @@ def along(weight, input):
 @rule("torch.nn.functional.multi_margin_loss")
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, *, reduction="mean"):
     """What each class score (N, C) or (C,) lacks to stand the margin below the target's, to the power p."""
-    input, index = jnp.atleast_1d(input), target[..., None]
+    input = jnp.atleast_1d(input)
+    index = target.reshape(*input.shape[:-1], 1)
     gap = jax.nn.relu(margin - jnp.take_along_axis(input, index, axis=-1) + input) ** p
     others = jnp.arange(input.shape[-1]) != index
     if weight is not None:

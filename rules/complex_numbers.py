@@ -59,4 +59,4 @@ def angle(input):
     """The argument in radians; of a real number 0 or pi, or NaN for NaN."""
     if jnp.iscomplexobj(input):
         return jnp.angle(input)
-    return jnp.where(jnp.isnan(input), jnp.nan, jnp.where(input < 0, math.pi, 0))
+    return jnp.where(jnp.isnan(input), input, jnp.where(input < 0, math.pi, 0))

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Unsupported, rule
+from transpile.rule import rule
 
-from .spatial import per_dim, sliding_windows
+from .spatial import per_dim, spatial_windows
 
 
 @rule(
@@ -81,7 +81,7 @@ def unfold_patches(input, kernel_size, dilation=1, padding=0, stride=1):
     """The patches of (N, C, H, W), or (C, H, W), as columns: (N, C * kernel, places)."""
     kernel_size = per_dim(kernel_size, 2)
     pads = [(0, 0)] * (input.ndim - 2) + [(p, p) for p in per_dim(padding, 2)]
-    patches = sliding_windows(jnp.pad(input, pads), kernel_size, per_dim(stride, 2), per_dim(dilation, 2))
+    patches = spatial_windows(jnp.pad(input, pads), kernel_size, per_dim(stride, 2), per_dim(dilation, 2))
     *leading, channels, height, width, rows, columns = patches.shape
     return patches.reshape(*leading, channels * height * width, rows * columns)
 

@@ -37,6 +37,8 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
 def histogramdd(input, bins, *, range=None, weight=None, density=False):
     """Counts in the cells of a grid over the last dim of ``input``, and its edges in each dim."""
     points = input.reshape(-1, input.shape[-1])
+    if range is None and len(points) == 0:
+        range = (0, 1) * input.shape[-1]
     pairs = None if range is None else list(zip(range[::2], range[1::2]))
     weight = None if weight is None else weight.reshape(-1)
     counts, edges = jnp.histogramdd(points, bins, pairs, weight, density)

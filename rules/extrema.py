@@ -25,15 +25,15 @@ class MinMax(NamedTuple):
 
 def lowest(dtype):
     """The least value of a dtype: -inf for floats."""
-    return -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else False if dtype == bool else jnp.iinfo(dtype).min
+    return -jnp.inf if jnp.issubdtype(dtype, jnp.floating) else False if dtype == jnp.bool_ else jnp.iinfo(dtype).min
 
 
 def highest(dtype):
     """The greatest value of a dtype: inf for floats."""
-    return jnp.inf if jnp.issubdtype(dtype, jnp.floating) else True if dtype == bool else jnp.iinfo(dtype).max
+    return jnp.inf if jnp.issubdtype(dtype, jnp.floating) else True if dtype == jnp.bool_ else jnp.iinfo(dtype).max
 
 
-def pick(input, indices, dim, keepdim):
+def _pick(input, indices, dim, keepdim):
     """The elements at ``indices`` (size 1 along ``dim``) with their indices: all the gradient goes to these."""
     if input.ndim == 0:
         return ValuesIndices(input, indices.reshape(()))
@@ -51,7 +51,7 @@ def max_all(input):
 @rule("torch.max", "torch.Tensor.max")
 def max_dim(input, dim: int, keepdim=False):
     """The largest elements along a dim and their indices; of equals the first, which gets all the gradient."""
-    return pick(input, jnp.atleast_1d(input).argmax(axis=dim, keepdims=True), dim, keepdim)
+    return _pick(input, jnp.atleast_1d(input).argmax(axis=dim, keepdims=True), dim, keepdim)
 
 
 @rule("torch.max", "torch.Tensor.max")
@@ -61,7 +61,9 @@ def max_other(input, other: Tensor):
 
 @rule("torch.max[0]", "torch.max.values", "torch.Tensor.max[0]", "torch.Tensor.max.values")
 def max_values(input, dim: int, keepdim=False):
-    return max_dim(input, dim, keepdim).values
+    """The largest elements along a dim; of equals the first gets all the gradient."""
+    values, _ = max_dim(input, dim, keepdim)
+    return values
 
 
 @rule("torch.max[1]", "torch.max.indices", "torch.Tensor.max[1]", "torch.Tensor.max.indices")
@@ -77,7 +79,7 @@ def min_all(input):
 @rule("torch.min", "torch.Tensor.min")
 def min_dim(input, dim: int, keepdim=False):
     """The smallest elements along a dim and their indices; of equals the first, which gets all the gradient."""
-    return pick(input, jnp.atleast_1d(input).argmin(axis=dim, keepdims=True), dim, keepdim)
+    return _pick(input, jnp.atleast_1d(input).argmin(axis=dim, keepdims=True), dim, keepdim)
 
 
 @rule("torch.min", "torch.Tensor.min")
@@ -87,7 +89,9 @@ def min_other(input, other: Tensor):
 
 @rule("torch.min[0]", "torch.min.values", "torch.Tensor.min[0]", "torch.Tensor.min.values")
 def min_values(input, dim: int, keepdim=False):
-    return min_dim(input, dim, keepdim).values
+    """The smallest elements along a dim; of equals the first gets all the gradient."""
+    values, _ = min_dim(input, dim, keepdim)
+    return values
 
 
 @rule("torch.min[1]", "torch.min.indices", "torch.Tensor.min[1]", "torch.Tensor.min.indices")
@@ -149,9 +153,13 @@ def _running(input, dim, cumulative, reaches):
 
 @rule("torch.cummax[0]", "torch.cummax.values", "torch.Tensor.cummax[0]", "torch.Tensor.cummax.values")
 def cummax_values(input, dim):
-    return cummax(input, dim).values
+    """The largest element so far along a dim; of equals the last gets the gradient."""
+    values, _ = cummax(input, dim)
+    return values
 
 
 @rule("torch.cummin[0]", "torch.cummin.values", "torch.Tensor.cummin[0]", "torch.Tensor.cummin.values")
 def cummin_values(input, dim):
-    return cummin(input, dim).values
+    """The smallest element so far along a dim; of equals the last gets the gradient."""
+    values, _ = cummin(input, dim)
+    return values

@@ -6,6 +6,8 @@ from jax import lax
 
 from transpile.rule import Unsupported, rule
 
+from .linalg import hermitian_from
+
 
 @rule("torch.linalg.cholesky", "torch.cholesky", "torch.Tensor.cholesky")
 def cholesky(A, upper=False):
@@ -64,18 +66,21 @@ def svd(input, some=True, compute_uv=True):
     return u, s, vh.conj().mT
 
 
+# Only one triangle of A is read. JAX reads both when it averages them, and again when it differentiates.
+
+
 @rule("torch.linalg.eigh")
 def eigh(A, UPLO="L"):
     if UPLO == "L":
-        return jnp.linalg.eigh(A, symmetrize_input=False)
-    return jnp.linalg.eigh(A, UPLO=UPLO, symmetrize_input=False)
+        return jnp.linalg.eigh(hermitian_from(A), symmetrize_input=False)
+    return jnp.linalg.eigh(hermitian_from(A, UPLO), symmetrize_input=False)
 
 
 @rule("torch.linalg.eigvalsh")
 def eigvalsh(A, UPLO="L"):
     if UPLO == "L":
-        return jnp.linalg.eigvalsh(A, symmetrize_input=False)
-    return jnp.linalg.eigvalsh(A, UPLO=UPLO, symmetrize_input=False)
+        return jnp.linalg.eigvalsh(hermitian_from(A), symmetrize_input=False)
+    return jnp.linalg.eigvalsh(hermitian_from(A, UPLO), symmetrize_input=False)
 
 
 @rule("torch.linalg.eig")

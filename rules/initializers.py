@@ -9,17 +9,17 @@ from transpile.rule import rule
 
 
 @rule("torch.nn.init.zeros_", "torch.nn.init._no_grad_zero_")
-def init_zeros_(tensor):
+def init_zeros(tensor):
     return jnp.zeros_like(tensor)
 
 
 @rule("torch.nn.init.ones_")
-def init_ones_(tensor):
+def init_ones(tensor):
     return jnp.ones_like(tensor)
 
 
 @rule("torch.nn.init.constant_", "torch.nn.init.constant", "torch.nn.init._no_grad_fill_")
-def init_constant_(tensor, val):
+def init_constant(tensor, val):
     if val == 0:
         return jnp.zeros_like(tensor)
     if val == 1:
@@ -28,7 +28,7 @@ def init_constant_(tensor, val):
 
 
 @rule("torch.nn.init.normal_", "torch.nn.init.normal", "torch.nn.init._no_grad_normal_")
-def init_normal_(tensor, mean=0.0, std=1.0, generator=None, *, key):
+def init_normal(tensor, mean=0.0, std=1.0, generator=None, *, key):
     if mean == 0 and std == 1:
         return jax.random.normal(key, tensor.shape, tensor.dtype)
     if mean == 0:
@@ -37,14 +37,14 @@ def init_normal_(tensor, mean=0.0, std=1.0, generator=None, *, key):
 
 
 @rule("torch.nn.init.uniform_", "torch.nn.init.uniform", "torch.nn.init._no_grad_uniform_")
-def init_uniform_(tensor, a=0.0, b=1.0, generator=None, *, key):
+def init_uniform(tensor, a=0.0, b=1.0, generator=None, *, key):
     if a == 0 and b == 1:
         return jax.random.uniform(key, tensor.shape, tensor.dtype)
     return jax.random.uniform(key, tensor.shape, tensor.dtype, minval=a, maxval=b)
 
 
 @rule("torch.nn.init.trunc_normal_", "torch.nn.init._no_grad_trunc_normal_")
-def init_trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None, *, key):
+def trunc_normal(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None, *, key):
     if mean == 0 and std == 1:
         return jax.random.truncated_normal(key, a, b, tensor.shape, tensor.dtype)
     if mean == 0:  # a and b are values, not multiples of std
@@ -53,7 +53,7 @@ def init_trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None,
 
 
 @rule("torch.nn.init.xavier_uniform_", "torch.nn.init.xavier_uniform")
-def init_xavier_uniform_(tensor, gain=1.0, generator=None, *, key):
+def xavier_uniform(tensor, gain=1.0, generator=None, *, key):
     if gain == 1:
         return jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0)(key, tensor.shape, tensor.dtype)
     return jax.nn.initializers.variance_scaling(gain**2, "fan_avg", "uniform", in_axis=1, out_axis=0)(
@@ -62,9 +62,9 @@ def init_xavier_uniform_(tensor, gain=1.0, generator=None, *, key):
 
 
 @rule("torch.nn.init.xavier_normal_", "torch.nn.init.xavier_normal")
-def init_xavier_normal_(tensor, gain=1.0, generator=None, *, key):
+def xavier_normal(tensor, gain=1.0, generator=None, *, key):
     if gain == 1:  # not glorot_normal, which cuts at two standard deviations
-        return jax.nn.initializers.variance_scaling(1, "fan_avg", "normal", in_axis=1, out_axis=0)(
+        return jax.nn.initializers.variance_scaling(1.0, "fan_avg", "normal", in_axis=1, out_axis=0)(
             key, tensor.shape, tensor.dtype
         )
     return jax.nn.initializers.variance_scaling(gain**2, "fan_avg", "normal", in_axis=1, out_axis=0)(
@@ -73,9 +73,9 @@ def init_xavier_normal_(tensor, gain=1.0, generator=None, *, key):
 
 
 @rule("torch.nn.init.kaiming_normal_", "torch.nn.init.kaiming_normal")
-def init_kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None, *, key):
+def kaiming_normal(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None, *, key):
     if nonlinearity == "relu" or nonlinearity == "leaky_relu" and a == 0:  # not he_normal, which cuts at two std
-        return jax.nn.initializers.variance_scaling(2, mode, "normal", in_axis=1, out_axis=0)(
+        return jax.nn.initializers.variance_scaling(2.0, mode, "normal", in_axis=1, out_axis=0)(
             key, tensor.shape, tensor.dtype
         )
     if nonlinearity == "leaky_relu":
@@ -88,9 +88,9 @@ def init_kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", 
 
 
 @rule("torch.nn.init.kaiming_uniform_", "torch.nn.init.kaiming_uniform")
-def init_kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None, *, key):
+def kaiming_uniform(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None, *, key):
     if nonlinearity == "relu" or nonlinearity == "leaky_relu" and a == 0:
-        return jax.nn.initializers.variance_scaling(2, mode, "uniform", in_axis=1, out_axis=0)(
+        return jax.nn.initializers.variance_scaling(2.0, mode, "uniform", in_axis=1, out_axis=0)(
             key, tensor.shape, tensor.dtype
         )
     if nonlinearity == "leaky_relu":
@@ -103,19 +103,19 @@ def init_kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu",
 
 
 @rule("torch.nn.init.orthogonal_", "torch.nn.init.orthogonal")
-def init_orthogonal_(tensor, gain=1, generator=None, *, key):
+def orthogonal(tensor, gain=1, generator=None, *, key):
     if gain == 1:
         return jax.nn.initializers.orthogonal(column_axis=0)(key, tensor.shape, tensor.dtype)
     return jax.nn.initializers.orthogonal(gain, column_axis=0)(key, tensor.shape, tensor.dtype)
 
 
 @rule("torch.nn.init.eye_", "torch.nn.init.eye")
-def init_eye_(tensor):
+def init_eye(tensor):
     return jnp.eye(*tensor.shape, dtype=tensor.dtype)
 
 
 @rule("torch.nn.init.dirac_", "torch.nn.init.dirac")
-def init_dirac_(tensor, groups=1):
+def dirac(tensor, groups=1):
     """A convolution weight (out, in / groups, ...) that passes the channels of each group through."""
     out, inputs, *window = tensor.shape
     n = min(out // groups, inputs)
@@ -126,7 +126,7 @@ def init_dirac_(tensor, groups=1):
 
 
 @rule("torch.nn.init.sparse_", "torch.nn.init.sparse")
-def init_sparse_(tensor, sparsity, std=0.01, generator=None, *, key):
+def sparse_normal(tensor, sparsity, std=0.01, generator=None, *, key):
     """Normal values; in each column the share ``sparsity`` of them, at random places, is 0."""
     value_key, place_key = jax.random.split(key)
     rank = jnp.argsort(jax.random.uniform(place_key, tensor.shape), axis=0)

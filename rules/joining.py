@@ -47,8 +47,8 @@ def block_diag(*tensors):
 @rule("torch.chunk", "torch.unsafe_chunk", "torch.Tensor.chunk", "torch.Tensor.unsafe_chunk")
 def chunk(input, chunks, dim=0):
     """At most ``chunks`` pieces of equal size, but for a smaller last one: 5 in 4 chunks is 2, 2, 1."""
-    size = -(-input.shape[dim] // chunks)
-    return split_sizes(input, size or [0] * chunks, dim)
+    length = -(-input.shape[dim] // chunks)
+    return split_sizes(input, length or [0] * chunks, dim)
 
 
 @rule("torch.split", "torch.functional.split")

@@ -21,7 +21,7 @@ def inv_ex(A, *, check_errors=False):
 
 @rule("torch.linalg.pinv")
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
-    A = lower_hermitian(A) if hermitian else A
+    A = hermitian_from(A) if hermitian else A
     if rtol is None:
         rtol = rcond
     if atol is None and rtol is None:
@@ -37,9 +37,10 @@ def pinverse(input, rcond=1e-15):
     return jnp.linalg.pinv(input, rtol=rcond)
 
 
-def lower_hermitian(A):
-    """The Hermitian matrix whose lower triangle is that of A, with the gradient of A itself."""
-    return A + lax.stop_gradient(jnp.tril(A) + jnp.tril(A, -1).conj().mT - A)
+def hermitian_from(A, UPLO="L"):
+    """The Hermitian matrix with the lower ("L") or upper triangle of A, and with the gradient of A itself."""
+    whole = jnp.tril(A) + jnp.tril(A, -1).conj().mT if UPLO == "L" else jnp.triu(A) + jnp.triu(A, 1).conj().mT
+    return A + lax.stop_gradient(whole - A)
 
 
 def cutoff(A, largest, atol=None, rtol=None):
@@ -53,7 +54,7 @@ def cutoff(A, largest, atol=None, rtol=None):
 @rule("torch.linalg.matrix_rank")
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     """How many singular values of A exceed both ``atol`` and ``rtol`` times the largest."""
-    size = jnp.linalg.svdvals(lower_hermitian(A) if hermitian else A)
+    size = jnp.linalg.svdvals(hermitian_from(A) if hermitian else A)
     zero = cutoff(A, size.max(axis=-1, initial=0), tol if atol is None else atol, rtol)
     return (size > zero[..., None]).sum(axis=-1)
 

@@ -133,8 +133,7 @@ def poisson_nll_loss(input, target, log_input=True, full=False, *, eps=1e-8, red
     """Negative log-likelihood of counts; ``input`` is the rate, or its logarithm."""
     loss = jnp.exp(input) - target * input if log_input else input - target * jnp.log(input + eps)
     if full:  # Stirling's formula for log(target!)
-        count = jnp.where(target > 1, target, 1)
-        stirling = count * jnp.log(count) - count + 0.5 * jnp.log(2 * math.pi * count)
+        stirling = target * jnp.log(target) - target + 0.5 * jnp.log(2 * math.pi * target)
         loss = loss + jnp.where(target > 1, stirling, 0)
     return reduce_loss(loss, reduction)
 

@@ -228,6 +228,21 @@ def unconverted(diagnostic, source):
     raise NotImplementedError(f"{diagnostic}: {source}")
 
 
+class Unconverted:
+    """Stands for torch code that could not be converted where a file is only imported: using it raises."""
+
+    def __init__(self, diagnostic, source):
+        self._message = f"{diagnostic}: {source}"
+
+    def __call__(self, *args, **kwargs):
+        raise NotImplementedError(self._message)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotImplementedError(self._message)
+
+
 def reinitialise(module, name, function):
     """Give a param of a module another initial value: ``function(value, key)``. A module without that param is left."""
     init = module.init

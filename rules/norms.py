@@ -17,25 +17,25 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     result = jnp.abs(x[:0]).dtype if x.ndim else jnp.abs(x).dtype
     if jnp.finfo(x.dtype).bits == 16:
         x = x.astype(jnp.float32)
-    nonzero = x != 0
-    size = jnp.where(nonzero, jnp.abs(jnp.where(nonzero, x, 1)), 0)
+    present = x != 0
+    length = jnp.where(present, jnp.abs(jnp.where(present, x, 1)), 0)
     if ord == 0:
-        norm = nonzero.sum(axis=axis, keepdims=keepdim)
+        total = present.sum(axis=axis, keepdims=keepdim)
     elif ord == 1:
-        norm = size.sum(axis=axis, keepdims=keepdim)
+        total = length.sum(axis=axis, keepdims=keepdim)
     elif ord == math.inf:
-        norm = size.max(axis=axis, keepdims=keepdim, initial=0)
+        total = length.max(axis=axis, keepdims=keepdim, initial=0)
     elif ord == -math.inf:
-        norm = size.min(axis=axis, keepdims=keepdim)
+        total = length.min(axis=axis, keepdims=keepdim)
     else:
-        norm = _root(_power(size, ord).sum(axis=axis, keepdims=keepdim), ord)
-    return norm.astype(result)
+        total = _root(_power(length, ord).sum(axis=axis, keepdims=keepdim), ord)
+    return total.astype(result)
 
 
-def _power(size, p):
-    """``size ** p`` for ``size >= 0``, flat at 0."""
+def _power(length, p):
+    """``length ** p`` for ``length >= 0``, flat at 0."""
     zero = 0.0 if p > 0 else math.inf
-    return jnp.where(size > 0, jnp.where(size > 0, size, 1) ** p, jnp.where(jnp.isnan(size), size, zero))
+    return jnp.where(length > 0, jnp.where(length > 0, length, 1) ** p, jnp.where(jnp.isnan(length), length, zero))
 
 
 def _root(total, p):
@@ -66,5 +66,5 @@ def dist(input, other, p=2):
 def renorm(input, p, dim, maxnorm):
     """The slices along ``dim``, those of norm above ``maxnorm`` scaled down to it."""
     others = tuple(d for d in range(input.ndim) if d != dim % input.ndim)
-    size = vector_norm(input, p, dim=others, keepdim=True)
-    return input * jnp.where(size > maxnorm, maxnorm / (size + 1e-7), 1).astype(input.dtype)
+    length = vector_norm(input, p, dim=others, keepdim=True)
+    return input * jnp.where(length > maxnorm, maxnorm / (length + 1e-7), 1).astype(input.dtype)

@@ -88,7 +88,9 @@ def power_of_tensors(input, exponent):
 
 @rule("torch.float_power", "torch.Tensor.float_power")
 def float_power(input, exponent):
-    return jnp.float_power(input, exponent)
+    """The power in the widest floats, float64 where x64 is on."""
+    dtype = jnp.promote_types(jnp.result_type(input, exponent), float)
+    return power_of_tensors(jnp.asarray(input, dtype), jnp.asarray(exponent, dtype))
 
 
 @rule("torch.square", "torch.Tensor.square")

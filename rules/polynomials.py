@@ -11,14 +11,14 @@ def orthogonal_polynomial(x, n, first, step):
 
     Degree 0 is 1, degree 1 is ``first(x)``, degree k + 1 is ``step(x, k, q, p)`` of degrees k (q) and k - 1 (p).
     """
-    dtype = jnp.result_type(x, n, float) if not jnp.issubdtype(jnp.result_type(x, n), jnp.floating) else jnp.result_type(x, n)
-    x, n = jnp.broadcast_arrays(jnp.asarray(x, dtype), jnp.trunc(jnp.asarray(n, dtype)))
+    dtype = jnp.result_type(x, n, 1.0)
+    x, n = jnp.broadcast_arrays(jnp.asarray(x, dtype), jnp.asarray(n).astype(int))
 
     def next_degree(k, pair):
         p, q = pair
         return jnp.where(k < n, q, p), jnp.where(k < n, step(x, k, q, p), q)
 
-    last = jnp.max(n, initial=1).astype(int)
+    last = jnp.max(n, initial=1)
     _, q = lax.fori_loop(1, last, next_degree, (jnp.ones_like(x), first(x)))
     return jnp.where(n < 0, 0, jnp.where(n == 0, 1, q))
 

@@ -79,8 +79,8 @@ def bernoulli_p(input, p, *, generator=None, key):
 @rule("torch.normal")
 def normal(mean: Tensor, std: Tensor, *, generator=None, key):
     """Normal values with these means and standard deviations, which broadcast."""
-    shape, dtype = jnp.broadcast_shapes(mean.shape, std.shape), jnp.result_type(mean, std)
-    return mean + std * jax.random.normal(key, shape, dtype)
+    shape = jnp.broadcast_shapes(jnp.shape(mean), jnp.shape(std))
+    return mean + std * jax.random.normal(key, shape, jnp.result_type(mean, std))
 
 
 @rule("torch.normal")

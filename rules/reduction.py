@@ -127,9 +127,21 @@ def trace(input):
 
 @rule("torch.cov", "torch.Tensor.cov")
 def cov(input, *, correction=1, fweights=None, aweights=None):
-    if correction == 1:
-        return jnp.cov(input, fweights=fweights, aweights=aweights)
-    return jnp.cov(input, ddof=correction, fweights=fweights, aweights=aweights)
+    if fweights is None and aweights is None and correction == 1:
+        return jnp.cov(input)
+    if fweights is None and aweights is None:
+        return jnp.cov(input, ddof=correction)
+    return weighted_cov(input, correction, fweights, aweights)
+
+
+def weighted_cov(input, correction, fweights, aweights):
+    """The covariance of the rows, each column counted ``fweights`` times and weighted by ``aweights``."""
+    x = jnp.atleast_2d(input)
+    w = fweights if aweights is None else aweights if fweights is None else fweights * aweights
+    total = w.sum()
+    lost = correction if aweights is None or correction == 0 else correction * (w * aweights).sum() / total
+    centred = x - (x * w).sum(axis=1, keepdims=True) / total
+    return (centred @ (centred * w).T.conj() / (total - lost)).squeeze()
 
 
 @rule("torch.corrcoef", "torch.Tensor.corrcoef")

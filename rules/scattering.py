@@ -11,8 +11,8 @@ from .extrema import highest, lowest
 @rule("torch.scatter", "torch.Tensor.scatter")
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """``input`` with ``src`` (or a number) written to the places along ``dim`` that index names."""
-    where, src = _scatter_places(input, dim, index, value if src is None else src)
-    target = jnp.atleast_1d(input).at[where]
+    places, src = _scatter_places(input, dim, index, value if src is None else src)
+    target = jnp.atleast_1d(input).at[places]
     written = target.set(src) if reduce is None else target.add(src) if reduce == "add" else target.multiply(src)
     return written.reshape(input.shape)
 
@@ -20,8 +20,8 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
 @rule("torch.scatter_add", "torch.Tensor.scatter_add")
 def scatter_add(input, dim, index, src):
     """``input`` with ``src`` added at the places along ``dim`` that index names, repeats included."""
-    where, src = _scatter_places(input, dim, index, src)
-    return jnp.atleast_1d(input).at[where].add(src).reshape(input.shape)
+    places, src = _scatter_places(input, dim, index, src)
+    return jnp.atleast_1d(input).at[places].add(src).reshape(input.shape)
 
 
 def _scatter_places(input, dim, index, src):
@@ -30,47 +30,47 @@ def _scatter_places(input, dim, index, src):
     src = jnp.asarray(src, input.dtype)
     if index.size == 0:
         return (jnp.zeros(0, int),), jnp.zeros((0, *input.shape[1:]), input.dtype)
-    where = list(jnp.indices(index.shape, sparse=True))
-    where[dim] = index
-    return tuple(where), src[tuple(map(slice, index.shape))] if src.ndim else src
+    places = list(jnp.indices(index.shape, sparse=True))
+    places[dim] = index
+    return tuple(places), src[tuple(map(slice, index.shape))] if src.ndim else src
 
 
 @rule("torch.scatter_reduce", "torch.Tensor.scatter_reduce")
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """``input`` reduced with ``src`` at the places that index names, with or without the element that was there."""
-    where, src = _scatter_places(input, dim, index, src)
+    places, src = _scatter_places(input, dim, index, src)
     x = jnp.atleast_1d(input)
     dtype = input.dtype
     if not include_self:
         neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": lowest(dtype), "amin": highest(dtype)}[reduce]
-        x = x.at[where].set(jnp.asarray(neutral, dtype))
+        x = x.at[places].set(jnp.asarray(neutral, dtype))
     if reduce == "amax":
-        x = x.at[where].max(src)
+        x = x.at[places].max(src)
     elif reduce == "amin":
-        x = x.at[where].min(src)
+        x = x.at[places].min(src)
     elif reduce == "prod":
-        x = _scatter_product(x, where, src)
+        x = _scatter_product(x, places, src)
     else:
-        x = x.at[where].add(src)
+        x = x.at[places].add(src)
     if reduce == "mean":
-        count = jnp.full(x.shape, int(include_self)).at[where].add(1)
+        count = jnp.full(x.shape, int(include_self)).at[places].add(1)
         count = jnp.maximum(count, 1)
         x = x / count.astype(dtype) if jnp.issubdtype(dtype, jnp.inexact) else x // count.astype(dtype)
     return x.reshape(input.shape)
 
 
-def _scatter_product(x, where, src):
-    """``x.at[where].multiply(src)``, differentiable also where an index is repeated."""
-    product = lax.stop_gradient(x).at[where].multiply(lax.stop_gradient(src))
+def _scatter_product(x, places, src):
+    """``x.at[places].multiply(src)``, differentiable also where a place is repeated."""
+    product = lax.stop_gradient(x).at[places].multiply(lax.stop_gradient(src))
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         return product
-    nonzero = lambda v: lax.stop_gradient(jnp.where(v == 0, 1, v))
-    zeros = (x == 0).astype(int).at[where].add((src == 0).astype(int))
-    rest = nonzero(x).at[where].multiply(nonzero(src))
-    others = lambda v, zeros, rest: jnp.where(zeros == (v == 0), rest / nonzero(v), 0)
-    change = others(x, zeros, rest) * (x - lax.stop_gradient(x))
-    changes = others(src, zeros[where], rest[where]) * (src - lax.stop_gradient(src))
-    return product + change.at[where].add(changes)
+    fixed_x, fixed_src = (lax.stop_gradient(jnp.where(v == 0, 1, v)) for v in (x, src))
+    rest = fixed_x.at[places].multiply(fixed_src)  # the product of all factors but the zeros
+    empty = (x == 0).astype(int).at[places].add((src == 0).astype(int))  # how many zeros
+    slope_x = jnp.where(empty == (x == 0), rest / fixed_x, 0)
+    slope_src = jnp.where(empty[places] == (src == 0), rest[places] / fixed_src, 0)
+    change = slope_x * (x - lax.stop_gradient(x))
+    return product + change.at[places].add(slope_src * (src - lax.stop_gradient(src)))
 
 
 @rule("torch.index_add", "torch.Tensor.index_add")

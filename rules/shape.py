@@ -39,7 +39,13 @@ def stride(input, dim=None):
     raise Unsupported("JAX arrays have no strides: compute with shape, or drop the layout test")
 
 
-@rule("torch.Tensor.resize_", "torch.Tensor.resize", "torch.Tensor.resize_as_", "torch.Tensor.resize_as", "torch.resize_as_")
+@rule(
+    "torch.Tensor.resize_",
+    "torch.Tensor.resize",
+    "torch.Tensor.resize_as_",
+    "torch.Tensor.resize_as",
+    "torch.resize_as_",
+)
 def resize_(input, *sizes):
     raise Unsupported("resize_ may show uninitialised memory: use reshape, or make a new array")
 
@@ -54,15 +60,14 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     raise Unsupported("as_strided_scatter writes by memory order, which JAX arrays do not have: use .at[...].set")
 
 
-@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy")
-def view(input, *shape: int | tuple):
-    return input.reshape(*shape)
-
-
 @rule("torch.Tensor.view", "torch.view_copy")
 def view_dtype(input, dtype: Dtype):
-    """The same bits read as ``dtype``."""
     return input.view(dtype)
+
+
+@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy")
+def view(input, *shape):
+    return input.reshape(*shape)
 
 
 @rule("torch.Tensor.view_as", "torch.Tensor.reshape_as")

@@ -1,7 +1,5 @@
 """Softmax and its relatives."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 from jax import lax

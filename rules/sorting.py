@@ -8,7 +8,7 @@ from jax import lax
 
 from transpile.rule import rule
 
-from .extrema import ValuesIndices, lowest, pick
+from .extrema import ValuesIndices, _pick, lowest
 
 
 @rule("torch.sort", "torch.Tensor.sort")
@@ -79,12 +79,14 @@ def topk_indices(input, k, dim=-1, largest=True, sorted=True):
 def kthvalue(input, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along a dim, counting from 1, and its index."""
     order = jnp.argsort(jnp.atleast_1d(input), axis=dim)
-    return pick(input, lax.slice_in_dim(order, k - 1, k, axis=dim), dim, keepdim)
+    return _pick(input, lax.slice_in_dim(order, k - 1, k, axis=dim), dim, keepdim)
 
 
 @rule("torch.kthvalue[0]", "torch.kthvalue.values", "torch.Tensor.kthvalue[0]", "torch.Tensor.kthvalue.values")
 def kthvalue_values(input, k, dim=-1, keepdim=False):
-    return kthvalue(input, k, dim, keepdim).values
+    """The ``k``-th smallest element along a dim, counting from 1."""
+    values, _ = kthvalue(input, k, dim, keepdim)
+    return values
 
 
 @rule("torch.median", "torch.Tensor.median")
@@ -116,26 +118,28 @@ def median_dim(input, dim: int, keepdim=False):
     missing = jnp.atleast_1d(jnp.isnan(input))
     first_nan = missing.argmax(axis=dim, keepdims=True)
     indices = _rank(input, dim, (missing.shape[dim] - 1) // 2)
-    return pick(input, jnp.where(missing.any(axis=dim, keepdims=True), first_nan, indices), dim, keepdim)
+    return _pick(input, jnp.where(missing.any(axis=dim, keepdims=True), first_nan, indices), dim, keepdim)
 
 
 @rule("torch.nanmedian", "torch.Tensor.nanmedian")
 def nanmedian_dim(input, dim: int, keepdim=False):
     """The lower middle one of the elements along a dim that are not NaN, and its index."""
     known = jnp.atleast_1d(~jnp.isnan(input)).sum(axis=dim, keepdims=True)
-    return pick(input, _rank(input, dim, jnp.maximum(known - 1, 0) // 2), dim, keepdim)
+    return _pick(input, _rank(input, dim, jnp.maximum(known - 1, 0) // 2), dim, keepdim)
 
 
 def _rank(input, dim, rank):
     """The index along ``dim`` of the element at this place in the order."""
     order = jnp.argsort(jnp.atleast_1d(input), axis=dim)
-    shape = tuple(1 if d == dim % order.ndim else n for d, n in enumerate(order.shape))
-    return jnp.take_along_axis(order, jnp.broadcast_to(rank, shape), axis=dim)
+    single = tuple(1 if d == dim % order.ndim else n for d, n in enumerate(order.shape))
+    return jnp.take_along_axis(order, jnp.broadcast_to(rank, single), axis=dim)
 
 
 @rule("torch.median[0]", "torch.median.values", "torch.Tensor.median[0]", "torch.Tensor.median.values")
 def median_values(input, dim: int, keepdim=False):
-    return median_dim(input, dim, keepdim).values
+    """The lower middle element along a dim."""
+    values, _ = median_dim(input, dim, keepdim)
+    return values
 
 
 @rule("torch.mode", "torch.Tensor.mode")
@@ -148,12 +152,14 @@ def mode(input, dim=-1, keepdim=False):
     fresh = jnp.diff(ordered, axis=dim, prepend=lax.slice_in_dim(ordered, 0, 1, axis=dim)) != 0
     run = places - lax.cummax(jnp.where(fresh, places, 0), axis=dim)
     winner = jnp.take_along_axis(ordered, run.argmax(axis=dim, keepdims=True), axis=dim)
-    return pick(input, jnp.where(x == winner, places, 0).max(axis=dim, keepdims=True), dim, keepdim)
+    return _pick(input, jnp.where(x == winner, places, 0).max(axis=dim, keepdims=True), dim, keepdim)
 
 
 @rule("torch.mode[0]", "torch.mode.values", "torch.Tensor.mode[0]", "torch.Tensor.mode.values")
 def mode_values(input, dim=-1, keepdim=False):
-    return mode(input, dim, keepdim).values
+    """The smallest of the most frequent elements along a dim."""
+    values, _ = mode(input, dim, keepdim)
+    return values
 
 
 @rule("torch.quantile", "torch.Tensor.quantile")

@@ -1,4 +1,4 @@
-"""Sizes and windows over spatial dims, shared by convolution, pooling and padding."""
+"""Sizes and windows over spatial dims, shared by convolution and pooling."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -10,12 +10,17 @@ def per_dim(value, n):
     return values * n if len(values) == 1 else values
 
 
-def sliding_windows(input, sizes, strides, dilations):
+def window_slices(input, axis, size, stride, dilation):
+    """The first elements of all windows along one dim, their second elements and so on: ``size`` arrays."""
+    span = input.shape[axis] - dilation * (size - 1)
+    return [lax.slice_in_dim(input, i, i + span, stride, axis) for i in range(0, dilation * size, dilation)]
+
+
+def spatial_windows(input, sizes, strides, dilations):
     """Every window over the last dims: (..., *lengths) to (..., *sizes, *counts)."""
     axis = input.ndim - len(sizes)
     for size, stride, dilation in zip(sizes, strides, dilations):
-        span = input.shape[axis] - dilation * (size - 1)
-        windows = [lax.slice_in_dim(input, i, i + span, stride, axis) for i in range(0, dilation * size, dilation)]
-        input = jnp.moveaxis(jnp.stack(windows, axis), axis + 1, -1)
+        windows = jnp.stack(window_slices(input, axis, size, stride, dilation), axis)
+        input = jnp.moveaxis(windows, axis + 1, -1)
         axis += 1
     return input

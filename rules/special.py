@@ -1,5 +1,7 @@
 """Special functions: error, gamma and normal-distribution functions and their relatives."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -36,12 +38,20 @@ def lgamma(input):
 
 @rule("torch.digamma", "torch.special.digamma", "torch.special.psi", "torch.Tensor.digamma")
 def digamma(input):
-    return jax.scipy.special.digamma(input)
+    """The derivative of lgamma, reflected where x < 0: there the derivatives of JAX's are only good to a percent."""
+    negative = input < 0
+    angle = math.pi * jnp.where(negative, input - jnp.round(input), 0.5)
+    reflected = jax.scipy.special.digamma(jnp.where(negative, 1 - input, input))
+    return jnp.where(negative, reflected - math.pi * jnp.cos(angle) / jnp.sin(angle), reflected)
 
 
 @rule("torch.polygamma", "torch.special.polygamma")
 def polygamma(n, input):
-    return jax.scipy.special.polygamma(n, input)
+    """The n-th derivative of digamma."""
+    if n == 0:
+        return digamma(input)
+    input = jnp.asarray(input, jnp.result_type(input, 1.0))
+    return jax.jvp(lambda x: polygamma(n - 1, x), (input,), (jnp.ones_like(input),))[1]
 
 
 @rule("torch.Tensor.polygamma")
@@ -66,17 +76,22 @@ def igammac(input, other):
 
 @rule("torch.special.zeta")
 def zeta(input, other):
-    return jax.scipy.special.zeta(input, other)
+    """Hurwitz's zeta function; NaN below 1 as in torch, and for other < 0, where JAX's is inaccurate."""
+    return jnp.where((input < 1) | (other < 0), jnp.nan, jax.scipy.special.zeta(input, other))
 
 
 @rule("torch.xlogy", "torch.special.xlogy", "torch.Tensor.xlogy")
 def xlogy(input, other):
-    return jax.scipy.special.xlogy(input, other)
+    """input * log(other), and 0 where input is 0, without a gradient to it where the log is infinite or NaN."""
+    no_log = (input == 0) & (other <= 0)
+    return jax.scipy.special.xlogy(jnp.where(no_log, lax.stop_gradient(input), input), other)
 
 
 @rule("torch.special.xlog1py")
 def xlog1py(input, other):
-    return jax.scipy.special.xlog1py(input, other)
+    """input * log(1 + other), and 0 where input is 0, without a gradient to it where the log is infinite or NaN."""
+    no_log = (input == 0) & (other <= -1)
+    return jax.scipy.special.xlog1py(jnp.where(no_log, lax.stop_gradient(input), input), other)
 
 
 @rule("torch.special.entr")

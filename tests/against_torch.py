@@ -15,7 +15,7 @@ def float64():
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(0)
     try:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), jax.default_matmul_precision("highest"):
             yield
     finally:
         torch.set_default_dtype(before)

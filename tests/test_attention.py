@@ -70,7 +70,7 @@ def test_half_types_compute_in_float32():
     got = jax.jit(scaled_dot_product_attention)(*(to_jax(x.float()).astype(jnp.bfloat16) for x in half))
     assert got.dtype == jnp.bfloat16
     assert np.abs(np.asarray(got, np.float32) - want).max() < 1.5 * torch_error
-    slope = jax.grad(lambda q: scaled_dot_product_attention(q, q, q).sum())(got)
+    slope = jax.jit(jax.grad(lambda q: scaled_dot_product_attention(q, q, q).sum()))(got)
     assert slope.dtype == jnp.bfloat16 and jnp.isfinite(slope).all()
 
 

@@ -1,5 +1,7 @@
 """Recurrent layers and packed sequences against torch."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -40,7 +42,7 @@ def test_given_states(name):
     module, layer = getattr(torch.nn, name)(3, 5, **options), getattr(recurrent, name)(3, 5, **options)
     x, states = torch.randn(2, 4, 3), [torch.randn(2, 2, 5) for _ in range(2 if name == "LSTM" else 1)]
     hx = tuple(states) if name == "LSTM" else states[0]
-    assert_same(layer(params_of(module), to_jax(x), to_jax(hx)), module(x, hx))
+    assert_same(jax.jit(layer)(params_of(module), to_jax(x), to_jax(hx)), module(x, hx))
 
 
 @pytest.mark.parametrize("name, options", [("RNNCell", {"nonlinearity": "relu"}), ("LSTMCell", {}), ("GRUCell", {})])
@@ -53,40 +55,37 @@ def test_cells(name, options, shape):
 def test_dropout_acts_between_layers_in_training():
     layer, x = recurrent.LSTM(3, 4, num_layers=2, dropout=1.0), jnp.ones((4, 2, 3))
     params = layer.init(jax.random.key(0))
-    trained, _ = layer(params, x, key=jax.random.key(1), training=True)
+    trained, _ = jax.jit(functools.partial(layer, training=True))(params, x, key=jax.random.key(1))
     second = recurrent.LSTM(4, 4)
-    alone, _ = second({k.replace("l1", "l0"): v for k, v in params.items() if "l1" in k}, jnp.zeros((4, 2, 4)))
+    alone, _ = jax.jit(second)({k.replace("l1", "l0"): v for k, v in params.items() if "l1" in k}, jnp.zeros((4, 2, 4)))
     np.testing.assert_allclose(trained, alone)
-    assert not np.allclose(layer(params, x)[0], alone)
+    assert not np.allclose(jax.jit(layer)(params, x)[0], alone)
 
 
-@pytest.mark.parametrize("name", ["LSTM", "GRU"])
-@pytest.mark.parametrize("lengths", [LENGTHS, [2, 5, 3]])
+@pytest.mark.parametrize("name, lengths", [("LSTM", LENGTHS), ("LSTM", [2, 5, 3]), ("GRU", [2, 5, 3])])
 def test_packed(name, lengths):
     options = {"bidirectional": True, "batch_first": True}
     module, layer = getattr(torch.nn, name)(3, 4, **options), getattr(recurrent, name)(3, 4, **options)
     x, ordered = torch.randn(3, 6, 3, requires_grad=True), lengths == LENGTHS
     packed = torch_rnn.pack_padded_sequence(x, torch.tensor(lengths), True, enforce_sorted=ordered)
     outputs, states = module(packed)
-    want = torch_rnn.pad_packed_sequence(outputs, True, padding_value=7.0)
-    (want[0].cos().sum()).backward()
+    cut = torch_rnn.pad_packed_sequence(outputs, True, padding_value=7.0)
+    whole = torch_rnn.pad_packed_sequence(outputs, True, padding_value=7.0, total_length=6)
+    cut[0].cos().sum().backward()
 
-    def run(params, x, lengths, total_length=None):
+    def run(x, lengths, total_length=None):
         packed = packing.pack_padded_sequence(x, lengths, True, enforce_sorted=ordered)
-        outputs, states = layer(params, packed)
-        return packing.pad_packed_sequence(outputs, True, 7.0, total_length), states
-
-    params = params_of(module)
-    assert_same(run(params, to_jax(x), lengths), (want, states))
-    padded = torch_rnn.pad_packed_sequence(outputs, True, padding_value=7.0, total_length=6)
-    jitted = jax.jit(run, static_argnums=3)
-    assert_same(jitted(params, to_jax(x), jnp.array(lengths), 6), (padded, states))
-    with pytest.raises(TypeError, match="total_length"):
-        jitted(params, to_jax(x), jnp.array(lengths), None)
+        outputs, states = layer(params_of(module), packed)
+        padded = packing.pad_packed_sequence(outputs, True, 7.0, total_length)
+        return jnp.cos(padded[0]).sum(), (padded, states)
 
     garbage = jnp.where(np.arange(6)[:, None] < np.array(lengths)[:, None, None], to_jax(x), jnp.nan)
-    slope = jax.grad(lambda x: jnp.cos(run(params, x, lengths)[0][0]).sum())(garbage)
+    slope, got = jax.jit(jax.grad(lambda x: run(x, lengths), has_aux=True))(garbage)
+    assert_same(got, (cut, states))
     np.testing.assert_allclose(slope, x.grad.numpy(), 1e-6, 1e-9)
+    assert_same(jax.jit(run, static_argnums=2)(to_jax(x), jnp.array(lengths), 6)[1], (whole, states))
+    with pytest.raises(TypeError, match="total_length"):
+        jax.jit(run)(to_jax(x), jnp.array(lengths))
 
 
 @pytest.mark.parametrize("ordered", [True, False])

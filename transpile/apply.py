@@ -70,6 +70,8 @@ def bind(definition: Definition, arguments: list[Argument]) -> Binding | None:
             binding.given[name] = argument
         else:
             if i >= len(positional):
+                if isinstance(literal(argument.node), bool) and not argument.star:
+                    continue  # torch has `inplace` last
                 return None
             parameter = positional[i]
             if parameter.kind == "sizes":

@@ -221,7 +221,8 @@ def running_functions(facts: Inference) -> set[FunctionInfo]:
     forward = reachable([f for f in functions if f.name == "forward"])
     built = reachable([f for f in functions if f.name == "__init__"])
     rest = {f for f in functions if f not in forward and f not in built and not _initialises(f)}
-    return {f for f in forward | reachable(list(rest)) if f.name != "__init__" and (f in forward or f not in built)}
+    others = {f for f in reachable(list(rest)) if f not in built and not _initialises(f)}
+    return {f for f in forward | others if f.name != "__init__"}
 
 
 def _initialises(info: FunctionInfo) -> bool:

@@ -28,13 +28,17 @@ class Context:
     rulebook: Rulebook
     diagnostics: list[Diagnostic] = field(default_factory=list)
     support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
+    quiet: bool = False  # for rounds whose findings do not count
     _positions: Any = None
+    _original: Any = None
 
     def value(self, node: cst.CSTNode) -> Value:
         return self.facts.of(node)
 
     def report(self, id: str, node: cst.CSTNode, message: str) -> None:
         """Add a diagnostic at the place where the node stood in the source."""
+        if self.quiet:
+            return
         line, column = self.position(node)
         found = Diagnostic(str(self.module.path), line, column, id, message)
         if found not in self.diagnostics:
@@ -53,6 +57,12 @@ class Context:
         for inner in tree.walk(node):
             yield self.facts.origin.get(id(inner), inner)
 
+    def is_original(self, node: cst.CSTNode) -> bool:
+        """Whether a name stood in the source, rather than being made by a pass."""
+        if self._original is None:
+            self._original = {id_(n) for n in tree.walk(self.module.tree) if isinstance(n, (cst.Name, cst.Attribute))}
+        return id_(node) in self._original or id_(node) in self.facts.origin
+
     def unconverted(self, id: str, node: cst.BaseExpression, message: str) -> Any:
         """Report, and the expression that takes the place of what could not be converted."""
         self.report(id, node, message)
@@ -62,6 +72,14 @@ class Context:
         call = tree.expression(f"nn.unconverted({_quoted(id)}, {_quoted(text)})")
         self.facts.carry(node, call)
         return call
+
+    def unconverted_at_import(self, id: str, node: cst.BaseExpression, message: str) -> Any:
+        """The same where code runs when the file is imported: an object that raises when it is used."""
+        call = self.unconverted(id, node, message)
+        self.support.add("Unconverted")
+        made = tree.replace(call, func=tree.expression("nn.Unconverted"))
+        self.facts.carry(node, made)
+        return made
 
     def name(self, function: str) -> str:
         """How the output refers to a definition of jax_nn.py."""

@@ -515,6 +515,9 @@ class Frame:
             return self.facts.values.get(id(found), UNKNOWN)
         if name in self.facts.module_env.get(self.module, {}):
             return self.facts.module_env[self.module][name]
+        for star in self.module.stars:
+            if star.startswith("torch") and self.facts.rulebook.find(f"{star}.{name}"):
+                return Torch(f"{star}.{name}")
         return External("builtins." + name)
 
     def _attribute(self, node: cst.Attribute, env: Env) -> Value:

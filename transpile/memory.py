@@ -256,7 +256,7 @@ class Memory:
         mine = {p for place in self.places(name) for p in place.closure()}
         found = []
         for other in sorted(live):
-            if other != name and other in self.env and any(place.closure() & mine for place in self.env[other]):
+            if other != name and other in self.env and other not in ("None", "True", "False") and any(place.closure() & mine for place in self.env[other]):
                 found.append(other)
         return found
 

@@ -86,7 +86,7 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
     for _ in range(3):
         size = sum(len(w) for w in found.writes.values())
         for module in contexts:
-            rewrite(Context(module, facts, contexts[module].rulebook), trees[module])
+            rewrite(Context(module, facts, contexts[module].rulebook, quiet=True), trees[module])
         if sum(len(w) for w in found.writes.values()) == size:
             break
     for module, context in contexts.items():

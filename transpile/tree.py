@@ -27,35 +27,52 @@ def fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     )
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+_IS_NODE: dict[type, bool] = {}
+
+
+def is_node(value: Any) -> bool:
+    """isinstance(value, cst.CSTNode), which is an abstract class and slow to ask."""
+    kind = type(value)
+    found = _IS_NODE.get(kind)
+    if found is None:
+        found = _IS_NODE[kind] = issubclass(kind, cst.CSTNode)
+    return found
+
+
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The direct children that hold code, in the order of the fields."""
+    found = []
     for name in fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (list, tuple)):
+        if is_node(value):
+            found.append(value)
+        elif value.__class__ is list or value.__class__ is tuple:
             for item in value:
-                if isinstance(item, cst.CSTNode):
-                    yield item
+                if is_node(item):
+                    found.append(item)
+    return found
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The node and everything below it, outer before inner."""
     stack = [node]
+    pop, extend = stack.pop, stack.extend
     while stack:
-        current = stack.pop()
+        current = pop()
         yield current
-        stack.extend(reversed(list(children(current))))
+        below = children(current)
+        below.reverse()
+        extend(below)
 
 
 def walk_scope(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Like `walk`, but does not enter nested functions, classes and lambdas below the node."""
-    stack = list(children(node))
+    stack = children(node)
     while stack:
         current = stack.pop(0)
         yield current
         if not isinstance(current, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
-            stack[0:0] = list(children(current))
+            stack[0:0] = children(current)
 
 
 def replace(node: Node, **changes: Any) -> Node:
@@ -88,11 +105,11 @@ def rewrite(node: Node, before: Rewriter | None = None, after: Rewriter | None =
     changes: dict[str, Any] = {}
     for name in fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
+        if is_node(value):
             new = rewrite(value, before, after)
             if new is not value:
                 changes[name] = None if isinstance(new, cst.RemovalSentinel) else _fit(node, name, new)
-        elif isinstance(value, (list, tuple)) and value:
+        elif value and (value.__class__ is list or value.__class__ is tuple):
             items = _rewrite_items(node, value, before, after)
             if items is not None:
                 changes[name] = items
@@ -126,7 +143,7 @@ def _rewrite_items(parent: cst.CSTNode, items: Sequence[Any], before: Rewriter |
     out: list[Any] = []
     changed = False
     for item in items:
-        if not isinstance(item, cst.CSTNode):
+        if not is_node(item):
             out.append(item)
             continue
         new = rewrite(item, before, after)

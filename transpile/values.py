@@ -192,7 +192,7 @@ def element_of(value: Value) -> Value:
     if isinstance(value, Sequence):
         return value.element
     if isinstance(value, Tensor):
-        return Tensor(kind=value.kind)
+        return Tensor(value.assumed, kind=value.kind)
     if isinstance(value, Static):
         return Static(MISSING, "int" if value.type in ("range", "shape") else "")
     if isinstance(value, Module):

@@ -169,7 +169,7 @@ class _Mutation:
         return self.expression(node)
 
     def _assign(self, node: cst.Assign, target: Any) -> Any:
-        if isinstance(target, cst.Subscript) and self._is_tensor(target.value):
+        if isinstance(target, cst.Subscript) and self._is_tensor(target.value) and not self._holds_objects(target, node.value):
             value = self.expression(node.value)
             return self._store(node, target, value)
         if isinstance(target, cst.Attribute) and target.attr.value == "data" and self._is_tensor(target.value):
@@ -181,6 +181,15 @@ class _Mutation:
             subject, value = inplace
             return self._through(node, subject, value)
         return self.expression(node)
+
+    def _holds_objects(self, target: cst.Subscript, value: Any) -> bool:
+        """Whether what is only assumed to be a tensor must be a list or dict: by what is stored, or under what."""
+        base = self.context.value(target.value)
+        if not (isinstance(base, Tensor) and base.assumed):
+            return False
+        index = target.slice[0].slice
+        key = self.context.value(index.value) if isinstance(index, cst.Index) else UNKNOWN
+        return isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(key, Static) and key.type == "str" or isinstance(self.context.value(value), (Sequence, Module))
 
     def _unpacked(self, node: cst.Assign, target: cst.Tuple) -> Any:
         """`x[0], y[1] = a, b`: one after another, in order, from temporaries."""

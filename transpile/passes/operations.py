@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..apply import Argument, Refused, apply, bind, call_class, inline
+from ..apply import Argument, Refused, apply, bind, call_class, choose, inline
 from ..context import Context
 from ..infer import ORDINARY, PROPERTIES, SHARED
 from ..rulebook import Definition
@@ -30,10 +30,11 @@ class _Operations:
         if isinstance(node, (cst.Import, cst.ImportFrom)):
             return node
         if isinstance(node, cst.FunctionDef):
-            self.functions.append(node.name.value)
-            changed = self._children(node)
-            self.functions.pop()
-            return changed
+            return self._function(node)
+        if isinstance(node, cst.ClassDef):
+            return self._class(node)
+        if isinstance(node, cst.Annotation):
+            return self._annotation(node)
         if isinstance(node, cst.Subscript):
             return self._picked(node) or self._index(node)
         if isinstance(node, cst.Call):
@@ -41,13 +42,82 @@ class _Operations:
         if isinstance(node, cst.Attribute):
             return self._attribute(node)
         if isinstance(node, cst.Name):
-            value = self.context.value(node)
-            return self._reference(node, value.name) if isinstance(value, Torch) else None
-        if isinstance(node, cst.Arg) and node.keyword is not None:
+            name = self._torch_name(node)
+            return self._reference(node, name) if name is not None else None
+        if isinstance(node, (cst.Arg, cst.AnnAssign)) and getattr(node, "keyword", None) is not None:
             return self._only(node, "value")
+        if isinstance(node, (cst.AssignTarget, cst.CompFor, cst.For, cst.NamedExpr)) and isinstance(node.target, cst.Name):
+            return self._with_target(node)
         if isinstance(node, cst.Param):
             return self._parameter(node)
         return None
+
+    def _function(self, node: cst.FunctionDef) -> Any:
+        decorators = [self._in_header(d) for d in node.decorators]
+        params = self._in_header(node.params)
+        returns = self._annotation(node.returns) if node.returns is not None else None
+        self.functions.append(node.name.value)
+        body = self._children(node.body)
+        self.functions.pop()
+        same = body is node.body and params is node.params and returns is node.returns and all(a is b for a, b in zip(decorators, node.decorators))
+        if same:
+            return node
+        new = tree.replace(node, decorators=decorators, params=params, returns=returns, body=body)
+        self.context.facts.carry(node, new)
+        return new
+
+    def _class(self, node: cst.ClassDef) -> Any:
+        """A base class of torch's that has no counterpart is left out: what needs it is reported where it is used."""
+        bases = []
+        for base in node.bases:
+            name = self._torch_name(base.value)
+            if name is not None and not self.context.rulebook.find(name) and self.context.rulebook.constant(name) is None:
+                self.context.report("no-rule", base.value, f"the base class {name} has no JAX equivalent here")
+                continue
+            bases.append(self._in_header(base))
+        if bases:
+            bases[-1] = tree.replace(bases[-1], comma=cst.MaybeSentinel.DEFAULT) if len(bases) != len(node.bases) else bases[-1]
+        keywords = [self._in_header(k) for k in node.keywords]
+        decorators = [self._in_header(d) for d in node.decorators]
+        functions, self.functions = self.functions, []
+        body = self._children(node.body)
+        self.functions = functions
+        changes: dict[str, Any] = {"bases": bases, "body": body, "decorators": decorators, "keywords": keywords}
+        if not bases and not keywords:
+            changes |= {"lpar": cst.MaybeSentinel.DEFAULT, "rpar": cst.MaybeSentinel.DEFAULT}
+        new = tree.replace(node, **changes)
+        self.context.facts.carry(node, new)
+        return new
+
+    def _in_header(self, node: Any) -> Any:
+        """Decorators, defaults and bases run when the file is imported."""
+        functions, self.functions = self.functions, []
+        new = self.convert(node)
+        self.functions = functions
+        return new
+
+    def _annotation(self, node: cst.Annotation) -> Any:
+        count = len(self.context.diagnostics)
+        new = self.convert(node.annotation)
+        if len(self.context.diagnostics) > count:
+            quoted = tree.code(node.annotation).replace('"', "'")
+            new = cst.SimpleString(f'"{quoted}"')
+        return node if new is node.annotation else tree.replace(node, annotation=new)
+
+    def _torch_name(self, node: Any) -> str | None:
+        """The torch name that an expression refers to through an import; a local alias keeps its own name."""
+        dotted = tree.dotted(node)
+        head = dotted.split(".")[0] if dotted else ""
+        imported = head in self.context.module.imports or bool(self.context.module.stars) and head not in self.context.module.assigned
+        if not imported or not self.context.is_original(node):
+            return None
+        value = self.context.value(node)
+        if isinstance(value, Torch):
+            return value.name
+        if id(node) in self.context.facts.values:
+            return None
+        resolved = self.context.facts.project.resolve(self.context.module, dotted or "")
+        return resolved if isinstance(resolved, str) and (resolved == "torch" or resolved.startswith("torch.")) else None
 
     def _children(self, node: Any) -> Any:
         """The node with everything below converted; the node itself is not looked at again."""
@@ -70,6 +140,22 @@ class _Operations:
         new = self.convert(value)
         return node if new is value else tree.replace(node, **{field: tree.fit(node, field, new)})
 
+    def _with_target(self, node: Any) -> Any:
+        """A name that is assigned is not a reference to torch."""
+        changes = {}
+        for field in tree.fields(type(node)):
+            old = getattr(node, field)
+            if field == "target" or not isinstance(old, cst.CSTNode) and not (isinstance(old, (list, tuple)) and old):
+                continue
+            new = self.convert(old) if isinstance(old, cst.CSTNode) else [self.convert(o) for o in old]
+            if new is not old:
+                changes[field] = tree.fit(node, field, new) if isinstance(old, cst.CSTNode) else new
+        if not changes:
+            return node
+        made = tree.replace(node, **changes)
+        self.context.facts.carry(node, made)
+        return made
+
     def _parameter(self, node: cst.Param) -> Any:
         changes = {}
         for field in ("annotation", "default"):
@@ -84,8 +170,9 @@ class _Operations:
 
     def _call(self, node: cst.Call) -> Any:
         value = self.context.value(node.func)
-        if isinstance(value, Torch):
-            return self._torch(node, value.name)
+        torch_name = value.name if isinstance(value, Torch) else self._torch_name(node.func)
+        if torch_name is not None:
+            return self._torch(node, torch_name)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, value)
         if isinstance(node.func, cst.Name):
@@ -110,13 +197,21 @@ class _Operations:
             return self._no_rule(node, name)
         if definitions[0].is_class:
             try:
-                return self._done(node, call_class(self.context, definitions[0], self._arguments(node)))
+                made = call_class(self.context, definitions[0], self._arguments(node))
+                if self._torch_name(node.func) is None:
+                    made = tree.replace(made, func=self.convert(node.func))  # an alias of the user's
+                return self._done(node, made)
             except Refused as refused:
-                return self.context.unconverted("unsupported", node, f"{name}: {refused}")
+                return self._unconverted("unsupported", node, f"{name}: {refused}")
         return self._apply(node, definitions, name, self._arguments(node))
 
     def _no_rule(self, node: Any, name: str) -> Any:
-        return self.context.unconverted("no-rule", node, f"{name} has no JAX equivalent here")
+        return self._unconverted("no-rule", node, f"{name} has no JAX equivalent here")
+
+    def _unconverted(self, id: str, node: Any, message: str) -> Any:
+        if not self.functions:
+            return self.context.unconverted_at_import(id, node, message)
+        return self.context.unconverted(id, node, message)
 
     def _arguments(self, node: cst.Call) -> list[Argument]:
         value = self.context.value
@@ -127,13 +222,14 @@ class _Operations:
         if not isinstance(method.receiver, Tensor) and not self._tensor_like(method, node):
             return None
         definitions = self.context.rulebook.find("torch.Tensor." + name)
-        if not definitions and name.endswith("_") and not name.startswith("__"):
-            definitions = self.context.rulebook.find("torch.Tensor." + name[:-1])
         if not definitions:
             if isinstance(method.receiver, Tensor) and not method.receiver.assumed:
                 return self._no_rule(node, "torch.Tensor." + name)
             return None
         receiver = Argument(self.convert(func.value), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
+        certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
+        if not certain and choose(definitions, [receiver, *self._arguments(node)]) is None:
+            return None  # not a tensor, then
         return self._apply(node, definitions, "torch.Tensor." + name, [receiver, *self._arguments(node)])
 
     def _tensor_like(self, method: Method, node: cst.Call) -> bool:
@@ -152,8 +248,8 @@ class _Operations:
             return self._done(node, apply(self.context, definitions, arguments))
         except Refused as refused:
             if str(refused):
-                return self.context.unconverted("unsupported", node, f"{name}: {refused}")
-            return self.context.unconverted("arguments", node, f"these arguments of {name} have no JAX equivalent here")
+                return self._unconverted("unsupported", node, f"{name}: {refused}")
+            return self._unconverted("arguments", node, f"these arguments of {name} have no JAX equivalent here")
 
     def _done(self, node: cst.CSTNode, new: Any) -> Any:
         self.context.facts.carry(node, new)
@@ -162,9 +258,9 @@ class _Operations:
     # ------------------------------------------------------------------ attributes
 
     def _attribute(self, node: cst.Attribute) -> Any:
-        value = self.context.value(node)
-        if isinstance(value, Torch):
-            return self._reference(node, value.name)
+        name_ = self._torch_name(node)
+        if name_ is not None:
+            return self._reference(node, name_)
         picked = self._picked_attribute(node)
         if picked is not None:
             return picked
@@ -188,7 +284,7 @@ class _Operations:
         definition = definitions[0]
         if not definition.is_class:
             if any(p.name == "key" and p.kind == "keyword" for p in definition.parameters):
-                return self.context.unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
+                return self._unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
             direct = self._direct(definition)
             if direct is not None:
                 return self._done(node, direct)

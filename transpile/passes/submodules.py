@@ -192,14 +192,23 @@ class _Submodules:
     def _return(self, node: cst.Return) -> Any:
         if node.value is None:
             return cst.Return(tree.expression("None, state")) if self.stateful and not self.nested else node
-        self.hint = None
+        self.hint = self._returned_name(node.value)
         value = self.expression(node.value)
+        self.hint = None
         if not self.stateful or self.nested:
             return node if value is node.value else tree.replace(node, value=value)
         if isinstance(value, cst.Tuple) and not value.lpar:
             value = tree.parenthesised(value)
         pair = cst.Tuple([cst.Element(value, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))), cst.Element(cst.Name("state"))], lpar=[], rpar=[])
         return tree.replace(node, value=pair, whitespace_after_return=cst.SimpleWhitespace(" "))
+
+    def _returned_name(self, node: cst.BaseExpression) -> str | None:
+        """In `return self.head(self.bn(x))` nothing reads x any more: its name can hold what is taken out."""
+        calls = [n for n in tree.walk(node) if isinstance(n, cst.Call) and self._stateful_call(n)]
+        if not calls or not calls[-1].args or not isinstance(calls[-1].args[0].value, cst.Name):
+            return None
+        name = calls[-1].args[0].value.value
+        return name if not self._read_outside_call(node, name) and not self.nested else None
 
     def _if(self, node: cst.If) -> Any:
         test = self.expression(node.test)
@@ -340,8 +349,8 @@ class _Submodules:
                 return self._super(node, node.func, value, receiver)
             if value.name == "forward":
                 return self._module(node, node.func.value, receiver)
-            if not receiver.is_self and value.name not in HOST_METHODS:
-                return self.context.unconverted("module-value", node, f"the method {value.name} of a module of unknown class"), None
+            if value.name not in HOST_METHODS and not receiver.is_self:
+                return self._module(node, node.func, Module(open=True))
         if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
             found = self.facts.of(node)
             path = self.paths.of(node, self.names)
@@ -518,7 +527,6 @@ class _Submodules:
 
     def _hoist(self, node: cst.Call, call: Any, state: str) -> Any:
         name = self.hint or self._temporary(node)
-        self.hint = None if self.hint != "_" else self.hint
         self._bind_state(cst.Name(name), state, call)
         return cst.Name(name)
 
