@@ -252,7 +252,7 @@ def new(input, data):
 
 
 @rule("torch.Tensor.new")
-def new_zeros(input, *size: int):
+def new_sizes(input, *size: int):
     if not size:
         return jnp.zeros(0, dtype=input.dtype)
     return jnp.zeros(size, dtype=input.dtype)

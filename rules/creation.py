@@ -2,7 +2,6 @@
 
 import math
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -21,7 +20,7 @@ def ones(*size, dtype=None):
 
 
 @rule("torch.full")
-def full(size, fill_value, dtype=None):
+def full(size, fill_value, *, dtype=None):
     """Filled with one number; without a dtype it takes the number's own, and holds on to it as torch does."""
     if dtype is not None or isinstance(fill_value, bool):
         return jnp.full(size, fill_value, dtype=dtype)
@@ -33,17 +32,17 @@ def full(size, fill_value, dtype=None):
 
 
 @rule("torch.zeros_like", "torch.empty_like")
-def zeros_like(input, dtype=None):
+def zeros_like(input, *, dtype=None):
     return jnp.zeros_like(input, dtype=dtype)
 
 
 @rule("torch.ones_like")
-def ones_like(input, dtype=None):
+def ones_like(input, *, dtype=None):
     return jnp.ones_like(input, dtype=dtype)
 
 
 @rule("torch.full_like")
-def full_like(input, fill_value, dtype=None):
+def full_like(input, fill_value, *, dtype=None):
     return jnp.full_like(input, fill_value, dtype=dtype)
 
 
@@ -62,19 +61,19 @@ def new_ones(input, *size, dtype=None):
 
 
 @rule("torch.Tensor.new_full")
-def new_full(input, size, fill_value, dtype=None):
+def new_full(input, size, fill_value, *, dtype=None):
     if dtype is None:
         return jnp.full(size, fill_value, dtype=input.dtype)
     return jnp.full(size, fill_value, dtype=dtype)
 
 
 @rule("torch.empty_strided", "torch.empty_permuted")
-def empty_strided(size, stride, dtype=None):
+def empty_strided(size, stride, *, dtype=None):
     return jnp.zeros(size, dtype=dtype)
 
 
 @rule("torch.Tensor.new_empty_strided")
-def new_empty_strided(input, size, stride, dtype=None):
+def new_empty_strided(input, size, stride, *, dtype=None):
     if dtype is None:
         return jnp.zeros(size, dtype=input.dtype)
     return jnp.zeros(size, dtype=dtype)
@@ -96,7 +95,7 @@ def copy_(input, src):
 
 
 @rule("torch.tensor")
-def tensor(data, dtype=None):
+def tensor(data, *, dtype=None):
     """An array of these values, through which no gradient passes."""
     if dtype is None and isinstance(data, float):
         return jnp.array(data, dtype=float)  # jnp.array(0.5) is weakly typed: half precision beside it would win
@@ -106,7 +105,7 @@ def tensor(data, dtype=None):
 
 
 @rule("torch.Tensor.new_tensor")
-def new_tensor(input, data, dtype=None):
+def new_tensor(input, data, *, dtype=None):
     if dtype is None:
         return lax.stop_gradient(jnp.array(data, dtype=input.dtype))
     return lax.stop_gradient(jnp.array(data, dtype=dtype))
@@ -128,7 +127,7 @@ def from_numpy(ndarray):
 
 
 @rule("torch.scalar_tensor")
-def scalar_tensor(s, dtype=None):
+def scalar_tensor(s, *, dtype=None):
     if dtype is None:
         return jnp.array(s, dtype=float)
     return jnp.array(s, dtype=dtype)
@@ -140,36 +139,43 @@ def variable(data, requires_grad=False, volatile=False):
 
 
 @rule("torch.arange")
-def arange_end(end, dtype=None):
+def arange_end(end, *, dtype=None):
     return jnp.arange(end, dtype=dtype)
 
 
 @rule("torch.arange")
-def arange(start, end, step=1, dtype=None):
+def arange(start, end, step=1, *, dtype=None):
     if step == 1:
         return jnp.arange(start, end, dtype=dtype)
     return jnp.arange(start, end, step, dtype=dtype)
 
 
 @rule("torch.range")
-def range_(start, end, step=1, dtype=None):
+def range_(start, end, step=1, *, dtype=None):
     """From start to end, which is included if a whole number of steps leads there; floats unless a dtype is given."""
     steps = jnp.arange(math.floor((end - start) / step) + 1)
     return (start + step * steps).astype(dtype or float)
 
 
 @rule("torch.linspace")
-def linspace(start, end, steps, dtype=None):
-    return jnp.linspace(start, end, steps, dtype=dtype)
+def linspace(start, end, steps, *, dtype=None):
+    """Evenly spaced numbers; whole ones are cut toward 0, counting from both ends to the middle as torch does."""
+    if dtype is None:
+        return jnp.linspace(start, end, steps)
+    if not jnp.issubdtype(dtype, jnp.integer):
+        return jnp.linspace(start, end, steps, dtype=dtype)
+    i = np.arange(steps)
+    step = (end - start) / max(steps - 1, 1)
+    return jnp.asarray(np.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i)), dtype)
 
 
 @rule("torch.logspace")
-def logspace(start, end, steps, base=10.0, dtype=None):
+def logspace(start, end, steps, base=10.0, *, dtype=None):
     return jnp.logspace(start, end, steps, base=base, dtype=dtype)
 
 
 @rule("torch.eye")
-def eye(n, m=None, dtype=None):
+def eye(n, m=None, *, dtype=None):
     return jnp.eye(n, M=m, dtype=dtype)
 
 
@@ -179,14 +185,14 @@ def meshgrid(*tensors, indexing="ij"):
 
 
 @rule("torch.tril_indices")
-def tril_indices(row, col, offset=0, dtype=None):
+def tril_indices(row, col, offset=0, *, dtype=None):
     if dtype is None:
         return jnp.stack(jnp.tril_indices(row, offset, col))
     return jnp.stack(jnp.tril_indices(row, offset, col)).astype(dtype)
 
 
 @rule("torch.triu_indices")
-def triu_indices(row, col, offset=0, dtype=None):
+def triu_indices(row, col, offset=0, *, dtype=None):
     if dtype is None:
         return jnp.stack(jnp.triu_indices(row, offset, col))
     return jnp.stack(jnp.triu_indices(row, offset, col)).astype(dtype)

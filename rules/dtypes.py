@@ -9,12 +9,12 @@ from transpile.rule import Device, Dtype, Tensor, Unsupported, rule
 
 
 @rule("torch.Tensor.to")
-def to_device(input, device: Device, non_blocking=False, copy=False):
+def to_device(input, device: Device = None, *, copy=False):
     return input
 
 
 @rule("torch.Tensor.to")
-def to_dtype(input, dtype: Dtype, non_blocking=False, copy=False):
+def to_dtype(input, dtype: Dtype, *, copy=False):
     return input.astype(dtype)
 
 
@@ -24,9 +24,17 @@ def to_like(input, other: Tensor, non_blocking=False, copy=False):
 
 
 @rule("torch.Tensor.to")
-def to_device_dtype(input, device=None, dtype=None, non_blocking=False, copy=False):
-    if dtype is None:
-        return input
+def to_device_dtype(input, device: Device, dtype: Dtype, non_blocking=False, copy=False):
+    return input.astype(dtype)
+
+
+@rule("torch.Tensor.to")
+def to_device_soon(input, device: Device, non_blocking: bool, copy=False):
+    return input
+
+
+@rule("torch.Tensor.to")
+def to_dtype_soon(input, dtype: Dtype, non_blocking: bool, copy=False):
     return input.astype(dtype)
 
 
@@ -131,7 +139,7 @@ def clone(input):
     return input
 
 
-@rule("torch.detach", "torch.Tensor.detach", "torch.Tensor.data")
+@rule("torch.detach", "torch.detach_copy", "torch.Tensor.detach", "torch.Tensor.data")
 def detach(input):
     return lax.stop_gradient(input)
 
@@ -221,6 +229,15 @@ def result_type(tensor1, tensor2):
 @rule("torch.promote_types")
 def promote_types(type1, type2):
     return jnp.promote_types(type1, type2)
+
+
+@rule("torch.can_cast")
+def can_cast(from_, to):
+    """Whether torch converts between these dtypes without being told: bool, int, float, complex, upwards only."""
+    kinds = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
+    lower = [i for i, kind in enumerate(kinds) if jnp.issubdtype(from_, kind)]
+    upper = [i for i, kind in enumerate(kinds) if jnp.issubdtype(to, kind)]
+    return lower <= upper
 
 
 @rule("torch.get_default_dtype")

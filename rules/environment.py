@@ -1,5 +1,7 @@
 """What torch answers about devices, autograd and compilers: constants, as seen from a JAX program."""
 
+import jax.numpy as jnp
+
 from transpile.rule import rule
 
 
@@ -28,7 +30,7 @@ def requires_grad(input):
     return False  # code asks in order to save work or to set hooks, and JAX has need of neither
 
 
-@rule("torch.Tensor.is_contiguous")
+@rule("torch.Tensor.is_contiguous", "torch.Tensor.is_cpu")
 def is_contiguous(input):
     return True
 
@@ -88,7 +90,6 @@ def is_grad_enabled():
     "torch.compiler.is_exporting",
     "torch._dynamo.is_compiling",
     "torch.is_inference_mode_enabled",
-    "torch.is_deterministic",
     "torch.are_deterministic_algorithms_enabled",
     "torch.is_autocast_cpu_enabled",
     "torch.is_autocast_cache_enabled",
@@ -100,6 +101,26 @@ def is_scripting():
 @rule("torch.is_autocast_enabled")
 def is_autocast_enabled(device_type=None):
     return False
+
+
+@rule("torch.get_autocast_gpu_dtype")
+def get_autocast_gpu_dtype():
+    return jnp.float16
+
+
+@rule("torch.get_autocast_cpu_dtype")
+def get_autocast_cpu_dtype():
+    return jnp.bfloat16
+
+
+@rule("torch.is_storage")
+def is_storage(obj):
+    return False
+
+
+@rule("torch.set_default_device")
+def set_default_device(device):
+    return None
 
 
 @rule("torch.overrides.has_torch_function", "torch.overrides.has_torch_function_unary")

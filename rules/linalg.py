@@ -39,7 +39,8 @@ def pinverse(input, rcond=1e-15):
 
 def hermitian_from(A, UPLO="L"):
     """The Hermitian matrix with the lower ("L") or upper triangle of A, and with the gradient of A itself."""
-    whole = jnp.tril(A) + jnp.tril(A, -1).conj().mT if UPLO == "L" else jnp.triu(A) + jnp.triu(A, 1).conj().mT
+    triangle = jnp.tril(A, -1) if UPLO == "L" else jnp.triu(A, 1)
+    whole = triangle + triangle.conj().mT + A.real * jnp.eye(A.shape[-1], dtype=A.dtype)
     return A + lax.stop_gradient(whole - A)
 
 

@@ -32,11 +32,16 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     A = A if dtype is None else A.astype(dtype)
     if ord in ("nuc", 2, -2):
         values = jnp.linalg.svdvals(jnp.moveaxis(A, dim, (-2, -1)))
-        norm = (
-            values.sum(axis=-1) if ord == "nuc" else values.max(axis=-1, initial=0) if ord == 2 else values.min(axis=-1)
-        )
-        return jnp.expand_dims(norm, tuple(d % A.ndim for d in dim)) if keepdim else norm
-    along, across = dim if abs(ord) == 1 else reversed(dim)  # 1: sums down the columns, inf: along the rows
-    sums = vector_norm(A, 1, dim=along, keepdim=True)
-    norm = sums.max(axis=across, keepdims=True, initial=0) if ord > 0 else sums.min(axis=across, keepdims=True)
+        norm = values.sum(axis=-1, keepdims=True) if ord == "nuc" else _extreme(values, ord, -1)
+        norm = jnp.moveaxis(norm[..., None], (-2, -1), dim)
+    else:
+        along, across = dim if abs(ord) == 1 else reversed(dim)  # 1: sums down the columns, inf: along the rows
+        norm = _extreme(vector_norm(A, 1, dim=along, keepdim=True), ord, across)
     return norm if keepdim else norm.squeeze(tuple(dim))
+
+
+def _extreme(values, ord, axis):
+    """The largest (of none: 0) for a positive order, the smallest for a negative one."""
+    if ord < 0:
+        return values.min(axis=axis, keepdims=True)
+    return values.max(axis=axis, keepdims=True, initial=None if values.shape[axis] else 0)

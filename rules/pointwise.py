@@ -21,7 +21,7 @@ def sub(input, other, *, alpha=1):
     return input - alpha * other
 
 
-@rule("torch.rsub", "torch.Tensor.rsub")
+@rule("torch.rsub")
 def rsub(input, other, alpha=1):
     if alpha == 1:
         return other - input

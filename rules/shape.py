@@ -176,7 +176,7 @@ def summed_to(input, sizes):
     """``input`` summed over the dims along which ``sizes`` would have been broadcast to its shape."""
     old = (1,) * (input.ndim - len(sizes)) + tuple(sizes)
     axes = tuple(d for d, n in enumerate(old) if n == 1 and input.shape[d] != 1)
-    return input.sum(axis=axes, keepdims=True).reshape(sizes)
+    return (input.sum(axis=axes, keepdims=True) if axes else input).reshape(sizes)
 
 
 @rule("torch.atleast_1d")

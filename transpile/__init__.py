@@ -3,4 +3,12 @@
 from .convert import Report, Result, convert_path, convert_source
 from .weights import from_torch, to_torch
 
-__all__ = ["Report", "Result", "convert_path", "convert_source", "from_torch", "to_torch"]
+__all__ = ["Report", "Result", "convert_path", "convert_source", "from_torch", "to_torch", "verify"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "verify":  # it needs numpy, which converting must not
+        from .equivalence import verify
+
+        return verify
+    raise AttributeError(f"module 'transpile' has no attribute {name!r}")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
 
 from . import convert as conversion
 from .diagnostics import CATALOGUE, Diagnostic
@@ -36,6 +41,45 @@ def check(path: Path) -> None:
     report = conversion.convert_path(path, None)
     _print(report.diagnostics)
     sys.exit(2 if report.failed else 1 if report.diagnostics else 0)
+
+
+@main.command()
+@click.argument("subject")
+@click.option("--init", default="", help="Constructor arguments, as Python: 'GPTConfig(n_layer=2)'.")
+@click.option("--inputs", default="", help="Shapes: 'f32[2,3] i32[2,16]<50'.")
+@click.option("--example", type=click.Path(exists=True), help="A file with example() -> (constructor arguments, inputs).")
+@click.option("--converted", type=click.Path(exists=True), help="Verify this file rather than converting anew.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def verify(subject: str, init: str, inputs: str, example: str | None, converted: str | None, output_format: str) -> None:
+    """Compare a torch class with its conversion: SUBJECT is FILE::CLASS. This imports and runs the file's code."""
+    path, _, cls = subject.partition("::")
+    if not cls or not Path(path).is_file():
+        raise click.UsageError("SUBJECT must be FILE::CLASS, and the file must exist")
+    if not inputs and not example:
+        raise click.UsageError("give --inputs or --example")
+    request = {"path": path, "cls": cls, "init": init, "inputs": inputs, "example": example, "converted": converted}
+    click.echo(f"verify runs the code of {path} in a process of its own", err=True)
+    done = subprocess.run([sys.executable, "-m", "transpile.verification", json.dumps(request)], capture_output=True, text=True)
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        error = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        raise click.ClickException(f"{path}::{cls} could not be run: {error}")
+    result = json.loads(lines[-1])
+    if output_format == "json":
+        click.echo(json.dumps(result, indent=1))
+    else:
+        _table(subject, result)
+    sys.exit(0 if result["ok"] else 1)
+
+
+def _table(subject: str, result: dict[str, Any]) -> None:
+    table = Table(title=f"{subject}: {'both compute the same' if result['ok'] else 'THEY DIFFER'}")
+    for column in ("check", "what", "ok", "largest error", "note"):
+        table.add_column(column)
+    for row in result["rows"]:
+        error = "" if row["error"] is None else f"{row['error']:.1e}"
+        table.add_row(row["check"], row["name"], "yes" if row["ok"] else "NO", error, row["note"])
+    Console(width=140).print(table)
 
 
 @main.command()

@@ -1,0 +1,375 @@
+"""Prove that a converted module computes what the torch module does: outputs, gradients, state, initial values, lowering."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .weights import _tensors, from_torch
+
+STRICT = 1e-7  # float64, relative and absolute
+DRAWS = 4000  # elements of a tensor compared by distribution
+SIGMAS = 6.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: `error` is the largest difference, scaled by the larger of 1 and the largest value."""
+
+    check: str
+    name: str
+    ok: bool
+    error: float | None = None
+    note: str = ""
+
+
+@dataclass
+class Report:
+    """All comparisons of one module."""
+
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.rows) and all(row.ok for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"ok": self.ok, "rows": [asdict(row) for row in self.rows]}
+
+
+def verify(torch_module: Any, jax_module: Any, *inputs: Any, training: bool = False, dtype: str = "float64", **keywords: Any) -> Report:
+    """Compare outputs and gradients under jit, and in training mode the new state.
+
+    `inputs` are torch tensors or anything else that both sides take. float64 is strict (1e-7); in float32 the JAX error
+    against float64 may be at most twice torch's own. Weights are carried over by `from_torch`.
+    """
+    report = Report()
+    _compare(report, torch_module, jax_module, inputs, keywords, training, dtype)
+    return report
+
+
+def _compare(report: Report, torch_module: Any, jax_module: Any, inputs: Any, keywords: Any, training: bool, dtype: str) -> None:
+    import jax
+    import torch
+
+    mode = "train" if training else "eval"
+    tag = f"{mode} {dtype}"
+    wide = dtype == "float64"
+    default = torch.get_default_dtype()
+    x64 = jax.config.jax_enable_x64
+    try:
+        torch.set_default_dtype(torch.float64)
+        jax.config.update("jax_enable_x64", True)
+        reference = copy.deepcopy(torch_module).double().train(training)
+        silenced = _without_dropout(reference) if training else []
+        args = [_cast(x, torch.float64) for x in inputs]
+        kwargs = {k: _cast(v, torch.float64) for k, v in keywords.items()}
+        if training and _is_random(reference, args, kwargs):
+            report.rows.append(Row("output", tag, True, None, "not compared: draws random numbers in training mode"))
+            return
+        before = copy.deepcopy(reference)
+        want, want_grads, want_state = _torch_side(reference, args, kwargs)
+        exact = (want, want_grads, want_state)
+        if not wide:
+            torch.set_default_dtype(torch.float32)
+            jax.config.update("jax_enable_x64", False)
+            narrow = copy.deepcopy(before).float()
+            args = [_cast(x, torch.float32) for x in inputs]
+            kwargs = {k: _cast(v, torch.float32) for k, v in keywords.items()}
+            before = copy.deepcopy(narrow)
+            want, want_grads, want_state = _torch_side(narrow, args, kwargs)
+        with _quiet(jax_module, silenced), jax.default_matmul_precision("highest"):
+            got, got_grads, got_state = _jax_side(jax_module, before, args, kwargs, training)
+        bound = (lambda mine, theirs, true: _strict(mine, theirs)) if wide else _twice
+        _rows(report, "output", tag, got, want, exact[0], bound)
+        _rows(report, "gradient", tag, got_grads, want_grads, exact[1], bound)
+        if training and got_state:
+            _rows(report, "state", tag, got_state, {k: v for k, v in want_state.items() if k in got_state}, exact[2], bound)
+    finally:
+        torch.set_default_dtype(default)
+        jax.config.update("jax_enable_x64", x64)
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    return value.to(dtype) if hasattr(value, "is_floating_point") and value.is_floating_point() else value
+
+
+def _without_dropout(module: Any) -> list[str]:
+    """Set every dropout rate to 0; random masks cannot agree between the two sides."""
+    names = []
+    for name, child in module.named_modules():
+        for attribute in ("p", "dropout", "attn_drop", "dropout_p"):
+            if isinstance(getattr(child, attribute, None), float) and ("rop" in type(child).__name__ or attribute != "p"):
+                setattr(child, attribute, 0.0)
+                names.append(f"{name}.{attribute}" if name else attribute)
+    return names
+
+
+class _quiet:
+    """The same rates set to 0 in the JAX module for a while."""
+
+    def __init__(self, module: Any, names: list[str]) -> None:
+        self.module, self.names, self.saved = module, names, []
+
+    saved: list[tuple[Any, str, Any]]
+
+    def __enter__(self) -> None:
+        self.saved = []
+        for dotted in self.names:
+            *path, attribute = dotted.split(".")
+            target: Any = self.module
+            for part in path:
+                target = getattr(target, part, None)
+            if target is not None and hasattr(target, attribute):
+                self.saved.append((target, attribute, getattr(target, attribute)))
+                setattr(target, attribute, 0.0)
+
+    def __exit__(self, *_: object) -> None:
+        for target, attribute, value in self.saved:
+            setattr(target, attribute, value)
+
+
+def _is_random(module: Any, args: Any, kwargs: Any) -> bool:
+    import torch
+
+    results = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            results.append(leaves(copy.deepcopy(module)(*_cloned(args), **_cloned(kwargs))))
+    return any(not torch.equal(a, b) for a, b in zip(*results))
+
+
+def _cloned(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {k: _cloned(v) for k, v in values.items()}
+    if isinstance(values, (list, tuple)):
+        return type(values)(_cloned(v) for v in values)
+    return values.clone() if hasattr(values, "clone") else values
+
+
+def leaves(value: Any) -> list[Any]:
+    """The arrays of an output, in order; dicts by sorted key."""
+    if isinstance(value, dict):
+        return [leaf for k in sorted(value, key=str) for leaf in leaves(value[k])]
+    if isinstance(value, (list, tuple)):
+        return [leaf for v in value for leaf in leaves(v)]
+    return [value] if hasattr(value, "shape") and hasattr(value, "dtype") else []
+
+
+def _torch_side(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    import torch
+
+    floats: list[Any] = []
+
+    def track(value: Any) -> Any:
+        if hasattr(value, "is_floating_point") and value.is_floating_point():
+            leaf = value.detach().clone().requires_grad_()
+            floats.append(leaf)
+            return leaf.clone()  # a module may write its input in place
+        return _cloned(value)
+
+    args, kwargs = [track(a) for a in args], {k: track(v) for k, v in kwargs.items()}
+    out = leaves(module(*args, **kwargs))
+    total = sum((y * torch.cos(y)).sum() for y in out if y.is_floating_point() and y.requires_grad)
+    named = {k: p for k, p in module.named_parameters() if p.requires_grad}
+    grads: dict[str, Any] = {}
+    if isinstance(total, torch.Tensor):
+        found = torch.autograd.grad(total, [*named.values(), *floats], allow_unused=True)
+        values = [torch.zeros_like(p) if g is None else g for p, g in zip([*named.values(), *floats], found)]
+        grads = dict(zip([*named, *(f"input {i}" for i in range(len(floats)))], values))
+    state = {k: v.detach().numpy() for k, v in module.named_buffers()}
+    return [y.detach().numpy() for y in out], {k: g.numpy() for k, g in grads.items()}, state
+
+
+def _jax_side(module: Any, original: Any, args: Any, kwargs: Any, training: bool) -> tuple[Any, Any, Any]:
+    import jax
+    import jax.numpy as jnp
+
+    params, state = from_torch(original, module)
+    call = caller(module, training)
+    arrays = [jnp.asarray(a.detach().numpy()) if hasattr(a, "detach") else a for a in args]
+    named = {k: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v for k, v in kwargs.items()}
+    places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
+    floats = [i for i in places if jnp.issubdtype(arrays[i].dtype, jnp.floating)]
+    float_names = [k for k, v in named.items() if hasattr(v, "dtype") and jnp.issubdtype(v.dtype, jnp.floating)]
+
+    def run(params: Any, inputs: Any, by_name: Any) -> Any:
+        full = list(arrays)
+        for i, x in zip(floats, inputs):
+            full[i] = x
+        return call(params, state, full, {**named, **by_name})
+
+    def loss(params: Any, inputs: Any, by_name: Any) -> Any:
+        out, new_state = run(params, inputs, by_name)
+        total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.floating))
+        return total, (out, new_state)
+
+    inputs, by_name = [arrays[i] for i in floats], {k: named[k] for k in float_names}
+    out, new_state = jax.jit(run)(params, inputs, by_name)
+    ys = leaves(out)
+    grads: dict[str, Any] = {}
+    if any(jnp.issubdtype(y.dtype, jnp.floating) for y in ys):
+        (tree, more, named_more) = jax.jit(jax.grad(lambda *a: loss(*a)[0], (0, 1, 2), allow_int=True))(params, inputs, by_name)
+        grads = {k: np.asarray(v) for k, v in flatten(tree).items()}
+        grads |= {f"input {i}": np.asarray(g) for i, g in enumerate([*more, *named_more.values()])}
+    return [np.asarray(y) for y in ys], grads, {k: np.asarray(v) for k, v in flatten(new_state).items()}
+
+
+def caller(module: Any, training: bool) -> Callable[..., Any]:
+    """`call(params, state, args, kwargs) -> (output, state)` for any converted module."""
+    import jax
+
+    key = jax.random.key(0)
+
+    def call(params: Any, state: Any, args: Any, kwargs: Any) -> Any:
+        return module.apply(params, state, *args, key=key, training=training, **kwargs)
+
+    return call
+
+
+def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """Nested dicts as a flat one with dotted names."""
+    found: dict[str, Any] = {}
+    for name, value in tree.items() if isinstance(tree, dict) else ():
+        if isinstance(value, dict):
+            found |= flatten(value, f"{prefix}{name}.")
+        elif value is not None and np.asarray(value).dtype.kind in "fiubc":
+            found[prefix + name] = value
+    return found
+
+
+def _strict(mine: Any, theirs: Any) -> tuple[bool, float]:
+    if mine.shape != theirs.shape:
+        return False, float("inf")
+    if not mine.size:
+        return True, 0.0
+    ok = bool(np.allclose(mine, theirs, STRICT, STRICT, equal_nan=True))
+    return ok, _error(mine, theirs)
+
+
+def _twice(mine: Any, theirs: Any, true: Any) -> tuple[bool, float]:
+    """The JAX error against float64 at most twice torch's own, beyond a few units in the last place."""
+    if mine.shape != true.shape:
+        return False, float("inf")
+    if not mine.size:
+        return True, 0.0
+    floor = 64 * float(np.finfo(np.float32).eps)
+    own, other = _error(mine, true), _error(theirs, true)
+    return own <= max(2 * other, floor), own
+
+
+def _error(a: Any, b: Any) -> float:
+    a, b = np.asarray(a, np.complex128 if np.iscomplexobj(a) else np.float64), np.asarray(b)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    scale = max(1.0, float(np.abs(b[np.isfinite(b)]).max(initial=0.0)))
+    difference = np.abs(a - b)[~same]
+    return float(difference.max(initial=0.0)) / scale
+
+
+def _rows(report: Report, check: str, tag: str, got: Any, want: Any, exact: Any, bound: Any) -> None:
+    if isinstance(want, list):
+        if len(got) != len(want):
+            report.rows.append(Row(check, tag, False, None, f"{len(got)} arrays for {len(want)}"))
+            return
+        triples = [(str(i), g, w, e) for i, (g, w, e) in enumerate(zip(got, want, exact))]
+    else:
+        shared = _sum_shared(got, want)
+        triples = [(k, shared[k], w, exact.get(k, w)) for k, w in want.items() if k in shared]
+        missing = [k for k in want if k not in shared and np.abs(want[k]).max(initial=0.0) > 0]
+        if missing:
+            report.rows.append(Row(check, tag, False, None, f"missing: {', '.join(missing[:5])}"))
+    worst, ok, note = 0.0, True, ""
+    for name, g, w, e in triples:
+        fine, error = bound(g, w, e)
+        if not fine:
+            ok, note = False, note or f"{name} differs"
+        worst = max(worst, error)
+    report.rows.append(Row(check, tag, ok, worst, note or f"{len(triples)} arrays"))
+
+
+def _sum_shared(got: dict[str, Any], want: dict[str, Any]) -> dict[str, Any]:
+    return got
+
+
+# --------------------------------------------------------------------------- initial values
+
+
+def verify_init(make_torch: Callable[[], Any], jax_module: Any) -> Report:
+    """Compare the distributions of initial values: mean, spread and bounds over many draws."""
+    import jax
+    import torch
+
+    report = Report()
+    torch.manual_seed(0)
+    first = make_torch()
+    size = min((p.numel() for p in first.parameters()), default=1)
+    times = max(2, min(64, DRAWS // max(size, 1)))
+    torch_draws = [_tensors(m) for m in [first, *(make_torch() for _ in range(times - 1))]]
+    init = jax.jit(jax_module.init)
+    jax_draws = [flatten(init(k)) for k in jax.random.split(jax.random.key(0), times)]
+    names = [n for n, (where, _) in torch_draws[0].items() if where == "params"]
+    extra = set(jax_draws[0]) - set(names)
+    bad = []
+    for name in names:
+        if name not in jax_draws[0]:
+            continue  # tied: stored once under another name
+        a = np.stack([np.asarray(d[name][1], np.float64) for d in torch_draws])
+        b = np.stack([np.asarray(d[name], np.float64) for d in jax_draws])
+        why = _distribution(a, b)
+        if why:
+            bad.append(f"{name}: {why}")
+    if extra:
+        bad.append(f"not in torch: {', '.join(sorted(extra)[:5])}")
+    report.rows.append(Row("init", f"{times} draws", not bad, None, "; ".join(bad[:3]) or f"{len(names)} params"))
+    return report
+
+
+def _distribution(a: Any, b: Any) -> str:
+    """Why two samples are not of one distribution, or nothing."""
+    if a.shape != b.shape:
+        return f"shape {b.shape[1:]} for {a.shape[1:]}"
+    a, b = a.ravel(), b.ravel()
+    n = a.size
+    if a.std() == 0:
+        return "" if np.allclose(a, b) else f"{b.flat[0]:.4g} for {a.flat[0]:.4g}"
+    if abs(a.mean() - b.mean()) > SIGMAS * np.sqrt((a.var() + b.var()) / n):
+        return f"mean {b.mean():.4g} for {a.mean():.4g}"
+    kurtosis = ((a - a.mean()) ** 4).mean() / a.var() ** 2
+    spread = SIGMAS * a.std() * np.sqrt(max(kurtosis - 1, 0.1) / (2 * n))
+    if n > 50 and abs(a.std() - b.std()) > spread + 1e-9:
+        return f"standard deviation {b.std():.4g} for {a.std():.4g}"
+    bounded = np.abs(a).max() < 2.0 * a.std()  # uniform: its bounds are sharp
+    if bounded and np.abs(b).max() > 1.02 * np.abs(a).max() and n > 500:
+        return f"bound {np.abs(b).max():.4g} for {np.abs(a).max():.4g}"
+    return ""
+
+
+def verify_lowering(torch_module: Any, jax_module: Any, *inputs: Any, platforms: tuple[str, ...] = ("cpu", "cuda", "tpu")) -> Report:
+    """Lower the jitted module for each platform, which needs none of them."""
+    import jax
+    import jax.numpy as jnp
+
+    report = Report()
+    params, state = from_torch(torch_module, jax_module)
+    call = caller(jax_module, False)
+    arrays = [jnp.asarray(a.detach().numpy()) if hasattr(a, "detach") else a for a in inputs]
+    places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
+
+    def run(params: Any, xs: Any) -> Any:
+        full = list(arrays)
+        for i, x in zip(places, xs):
+            full[i] = x
+        return leaves(call(params, state, full, {})[0])
+
+    for platform in platforms:
+        try:
+            exported = jax.export.export(jax.jit(run), platforms=[platform])(params, [arrays[i] for i in places])
+            report.rows.append(Row("lowering", platform, bool(exported.mlir_module_serialized)))
+        except Exception as error:
+            report.rows.append(Row("lowering", platform, False, None, f"{type(error).__name__}: {str(error)[:120]}"))
+    return report
