@@ -8,7 +8,7 @@ import numpy as np
 
 from transpile.rule import rule
 
-from .resizing import along_axis
+from .resizing import weighted_sums
 from .spatial import per_dim, window_slices
 from .windowed import larger
 
@@ -77,18 +77,15 @@ def adaptive_avg_pool(input, output_size, n):
     if all(count and length % count == 0 for length, count in zip(lengths, counts)):
         bins = [size for length, count in zip(lengths, counts) for size in (count, length // count)]
         return input.reshape(*input.shape[:-n], *bins).mean(axis=tuple(range(1 - 2 * n, 0, 2)))
-    for axis, length, count in zip(range(-n, 0), lengths, counts):
-        if length != count:
-            starts, ends = bin_edges(length, count)
-            place = np.arange(length)[:, None]
-            input = along_axis(input, ((starts <= place) & (place < ends)) / (ends - starts), axis)
-    return input
+    return weighted_sums(
+        input, {axis: bin_weights(*dim) for axis, dim in enumerate(zip(lengths, counts), input.ndim - n)}
+    )
 
 
 def adaptive_max_pool(input, output_size, n):
     """The largest element of each bin of the last ``n`` dims, and its index in those dims flattened."""
     lengths = input.shape[-n:]
-    values, places = input, jnp.arange(math.prod(lengths)).reshape((1,) * (input.ndim - n) + lengths)
+    values, places = input, jnp.broadcast_to(jnp.arange(math.prod(lengths)).reshape(lengths), input.shape)
     for axis, count in zip(range(-1, -n - 1, -1), reversed(bin_counts(input, output_size, n))):
         values, places = functools.reduce(larger, zip(*(bin_slices(x, axis, count) for x in (values, places))))
     return values, places
@@ -105,10 +102,17 @@ def bin_edges(length, count):
     return places * length // count, -(-(places + 1) * length // count)
 
 
+def bin_weights(length, count):
+    """(length, count) weights with which the elements of the bins sum up to their means."""
+    starts, ends = bin_edges(length, count)
+    place = np.arange(length)[:, None]
+    return ((starts <= place) & (place < ends)) / (ends - starts)
+
+
 def bin_slices(input, axis, count):
     """The first elements of all bins, their second elements and so on; short bins repeat their last one."""
     length = input.shape[axis]
     if count and length % count == 0:
         return window_slices(input, axis, length // count, length // count, 1)
     starts, ends = bin_edges(length, count)
-    return [input.take(np.minimum(starts + i, ends - 1), axis=axis) for i in range(max(ends - starts, default=1))]
+    return [jnp.take(input, np.minimum(starts + i, ends - 1), axis=axis) for i in range(max(ends - starts, default=1))]

@@ -133,6 +133,11 @@ def scalar_tensor(s, *, dtype=None):
     return jnp.array(s, dtype=dtype)
 
 
+@rule("torch.Size")
+def size_(sizes=()):
+    return tuple(sizes)
+
+
 @rule("torch.autograd.Variable", "torch.autograd.variable.Variable")
 def variable(data, requires_grad=False, volatile=False):
     return data

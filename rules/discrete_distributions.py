@@ -13,7 +13,7 @@ from .distribution import Distribution, broadcast_all, logits_to_probs, probs_to
 class Bernoulli(Distribution):
     """1.0 with probability ``probs``, else 0.0; ``logits`` are the logarithms of the odds."""
 
-    def __init__(self, probs=None, logits=None):
+    def __init__(self, probs=None, logits=None, validate_args=None):
         if (probs is None) == (logits is None):
             raise ValueError("give either probs or logits")
         if logits is None:
@@ -61,7 +61,7 @@ class Bernoulli(Distribution):
 class Categorical(Distribution):
     """Class numbers, with probabilities on the last axis; ``logits`` are their logarithms."""
 
-    def __init__(self, probs=None, logits=None):
+    def __init__(self, probs=None, logits=None, validate_args=None):
         if (probs is None) == (logits is None):
             raise ValueError("give either probs or logits")
         if logits is None:
@@ -115,7 +115,7 @@ class Categorical(Distribution):
 class OneHotCategorical(Distribution):
     """As Categorical, the class marked by a 1.0 on the last axis."""
 
-    def __init__(self, probs=None, logits=None):
+    def __init__(self, probs=None, logits=None, validate_args=None):
         self.categorical = Categorical(probs, logits)
 
     @property

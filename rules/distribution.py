@@ -12,6 +12,7 @@ class Distribution:
     """A probability distribution, and a pytree of its parameters, so that it can pass through jit and vmap.
 
     Samples have the shape ``sample_shape + batch_shape + event_shape``; ``log_prob`` has one number for each event.
+    ``validate_args`` is taken and ignored: under jit no value can be looked at.
     """
 
     event_shape = ()
@@ -94,5 +95,5 @@ def logits_to_probs(logits, is_binary=False):
     "torch.distributions.TransformedDistribution",
     "torch.distributions.transformed_distribution.TransformedDistribution",
 )
-def transformed_distribution(base_distribution, transforms):
+def transformed_distribution(base_distribution, transforms, validate_args=None):
     raise Unsupported("TransformedDistribution: write log_prob and rsample with the transform's own formula")

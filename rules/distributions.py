@@ -11,10 +11,11 @@ from transpile.rule import layer
 from .distribution import Distribution, broadcast_all
 
 
+@layer()  # no class of torch
 class LocationScale(Distribution):
     """Parameters ``loc`` and ``scale`` of one shape."""
 
-    def __init__(self, loc, scale):
+    def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)
 
     @property
@@ -227,7 +228,7 @@ class Cauchy(LocationScale):
 class StudentT(Distribution):
     """Student's t with ``df`` degrees of freedom, moved by ``loc`` and stretched by ``scale``."""
 
-    def __init__(self, df, loc=0.0, scale=1.0):
+    def __init__(self, df, loc=0.0, scale=1.0, validate_args=None):
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
 
     @property

@@ -269,6 +269,16 @@ def reinitialise_all(module, function):
     module.init = init_again
 
 
+def has(module, name):
+    """Whether a module has a param of this name."""
+    return name in jax.eval_shape(module.init, jax.random.key(0))
+
+
+def shape(module, name):
+    """The shape of a param of a module."""
+    return jax.eval_shape(module.init, jax.random.key(0))[name].shape
+
+
 def modules(module):
     """The module and everything below it, outer before inner, each once."""
     return [m for _, m in named_modules(module)]

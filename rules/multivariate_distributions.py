@@ -15,7 +15,7 @@ from .factorizations import cholesky
 class MultivariateNormal(Distribution):
     """Normal vectors with mean ``loc`` (..., n) and a covariance, a precision or its Cholesky factor (..., n, n)."""
 
-    def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None):
+    def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
         if sum(matrix is not None for matrix in (covariance_matrix, precision_matrix, scale_tril)) != 1:
             raise ValueError("give one of covariance_matrix, precision_matrix and scale_tril")
         if scale_tril is None:
@@ -99,7 +99,7 @@ class Independent(Distribution):
 
     static = ("reinterpreted_batch_ndims",)
 
-    def __init__(self, base_distribution, reinterpreted_batch_ndims):
+    def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
 
     @property

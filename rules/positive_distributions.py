@@ -15,7 +15,7 @@ from .distribution import Distribution, broadcast_all
 class Uniform(Distribution):
     """Uniform from ``low`` to ``high``."""
 
-    def __init__(self, low, high):
+    def __init__(self, low, high, validate_args=None):
         self.low, self.high = broadcast_all(low, high)
 
     @property
@@ -65,7 +65,7 @@ class Uniform(Distribution):
 class Exponential(Distribution):
     """Waiting times of events that come ``rate`` times per unit."""
 
-    def __init__(self, rate):
+    def __init__(self, rate, validate_args=None):
         (self.rate,) = broadcast_all(rate)
 
     @property
@@ -112,7 +112,7 @@ class Exponential(Distribution):
 class Gamma(Distribution):
     """Gamma with this shape (``concentration``) and inverse scale (``rate``)."""
 
-    def __init__(self, concentration, rate):
+    def __init__(self, concentration, rate, validate_args=None):
         self.concentration, self.rate = broadcast_all(concentration, rate)
 
     @property
@@ -160,7 +160,7 @@ class Gamma(Distribution):
 class Chi2(Gamma):
     """The sum of ``df`` squared standard normal numbers."""
 
-    def __init__(self, df):
+    def __init__(self, df, validate_args=None):
         super().__init__(0.5 * df, 0.5)
 
     @property

@@ -13,7 +13,7 @@ from .distribution import Distribution, broadcast_all
 class Dirichlet(Distribution):
     """Vectors of probabilities on the last axis, with these concentrations."""
 
-    def __init__(self, concentration):
+    def __init__(self, concentration, validate_args=None):
         self.concentration = concentration
 
     @property
@@ -72,7 +72,7 @@ class Dirichlet(Distribution):
 class Beta(Distribution):
     """Probabilities of an event seen ``concentration1 - 1`` times and missed ``concentration0 - 1`` times."""
 
-    def __init__(self, concentration1, concentration0):
+    def __init__(self, concentration1, concentration0, validate_args=None):
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
 
     @property

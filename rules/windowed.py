@@ -49,7 +49,7 @@ def max_pool(input, windows):
 def max_pool_with_indices(input, windows):
     """The largest element of each window, and its index in the flattened spatial dims."""
     lengths = input.shape[-len(windows) :]
-    places = jnp.arange(math.prod(lengths)).reshape((1,) * (input.ndim - len(windows)) + lengths)
+    places = jnp.broadcast_to(jnp.arange(math.prod(lengths)).reshape(lengths), input.shape)
     values, places = pad_windows(input, windows, least(input.dtype)), pad_windows(places, windows, 0)
     for axis, (size, stride, dilation, *_) in zip(range(-1, -len(windows) - 1, -1), reversed(windows)):
         window = zip(*(window_slices(x, axis, size, stride, dilation) for x in (values, places)))
@@ -92,9 +92,11 @@ def window_sizes(lengths, windows, count_include_pad):
         starts = np.arange(0, length + before + after - size + 1, stride) - before
         first = starts if count_include_pad else np.maximum(starts, 0)
         counts.append(np.minimum(starts + size, length + before if count_include_pad else length) - first)
-    return math.prod(count[0] for count in counts) if all(
-        (count == count[0]).all() for count in counts
-    ) else functools.reduce(np.multiply.outer, counts)
+    return (
+        math.prod(count[0] for count in counts)
+        if all((count == count[0]).all() for count in counts)
+        else functools.reduce(np.multiply.outer, counts)
+    )
 
 
 def lp_pool(input, norm_type, windows):

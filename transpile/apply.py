@@ -296,24 +296,25 @@ class Decide:
 
     def outcome(self, body: list[ast.stmt]) -> ast.expr | None:
         """The single expression that the body returns, or None where that is not decided. Raises Refused."""
+        result = self._walk(body)
+        return result if isinstance(result, ast.expr) else None
+
+    def _walk(self, body: list[ast.stmt]) -> ast.expr | str:
+        """The expression returned, "falls" past the end, or "unknown": an undecided test, or anything but a return."""
         for statement in body:
             if isinstance(statement, ast.Return):
-                return statement.value
+                return statement.value if statement.value is not None else "unknown"
             if isinstance(statement, ast.Raise):
                 raise Refused(self._message(statement))
             if not isinstance(statement, ast.If):
-                return None
+                return "unknown"
             decided = self.test(statement.test)
             if decided is UNDECIDED:
-                if not statement.orelse and all(isinstance(s, ast.Raise) for s in statement.body):
-                    return None
-                return None
-            taken = statement.body if decided else statement.orelse
-            if taken:
-                result = self.outcome(taken)
-                if result is not None or not _falls_through(taken):
-                    return result
-        return None
+                return "unknown"
+            result = self._walk(statement.body if decided else statement.orelse)
+            if result != "falls":
+                return result
+        return "falls"
 
     @staticmethod
     def _message(statement: ast.Raise) -> str:
@@ -321,10 +322,6 @@ class Decide:
         if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant):
             return str(call.args[0].value)
         return "this form is not supported"
-
-
-def _falls_through(body: list[ast.stmt]) -> bool:
-    return not isinstance(body[-1], (ast.Return, ast.Raise)) if body else True
 
 
 def literal(node: Any) -> Any:
@@ -562,8 +559,8 @@ def apply(context: Context, definitions: tuple[Definition, ...], arguments: list
     return inlined if inlined is not None else call(context, binding)
 
 
-def call_class(context: Context, definition: Definition, arguments: list[Argument]) -> Any:
-    """A call of a layer's constructor: the user's own, without placement."""
+def call_class(context: Context, definition: Definition, arguments: list[Argument], original: cst.Call | None = None) -> Any:
+    """A call of a layer's constructor: the user's own (`original`, whose layout is kept), without placement."""
     parameters = {p.name: p for p in context.rulebook.constructor(definition)}
     open_ended = any(p.kind == "rest" for p in parameters.values())
     args = []
@@ -585,4 +582,8 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
         # trailing positional placement: nn.ReLU(True) is inplace
         while len(loose) > limit:
             args.remove(loose.pop())
-    return cst.Call(tree.expression(context.name(definition.name)), args)
+    func = tree.expression(context.name(definition.name))
+    if original is not None and len(original.args) == len(args):
+        kept = [tree.replace(old, value=tree.fit(old, "value", new.value)) for old, new in zip(original.args, args)]
+        return tree.replace(original, func=func, args=kept)
+    return cst.Call(func, args)

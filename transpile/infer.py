@@ -608,6 +608,8 @@ class Frame:
             return found
         if found is not None:
             return found
+        if base.open and name in self.facts.rulebook.array_names:
+            return Tensor(param=True)
         return Method(base, name)
 
     def _call(self, node: cst.Call, env: Env) -> Value:
@@ -736,15 +738,13 @@ class Frame:
             return self._with_contents(module, args, definition.name)
         if definition is not None:
             return facts.results.of(definition)
-        rules = facts.rulebook.find(name)
+        rules = facts.rulebook.find(name) or facts.rulebook.find(name.removesuffix("_"))
         if rules:
             first = args[0][2] if args else None
             result = facts.results.of(choose_roughly(rules, len(args), {a[0] for a in args}))
             if isinstance(first, Module) and result == Tensor() or isinstance(first, Module):
                 return first  # weight_norm(conv) and the like keep what they are given
             return result
-        if facts.rulebook.constant(name) is not None:
-            return UNKNOWN
         return UNKNOWN
 
     def _with_contents(self, module: Module, args: list[Any], name: str) -> Value:
@@ -835,13 +835,18 @@ class Frame:
             if name in ("append", "extend", "add_module", "insert", "update", "register_module"):
                 self._grow(node, receiver, name, args, env)
                 return receiver
+            if name == "apply" and args and isinstance(args[0][2], Function):
+                self._bind_arguments(args[0][2].info, [(None, "", Module(open=True), None)])
             if name in ("to", "cuda", "cpu", "eval", "train", "apply", "double", "float", "half", "requires_grad_"):
                 return receiver
             if name == "forward":
                 return self.call_module(receiver, args)
-            if name in ("children", "modules"):
+            if name in ("modules", "named_modules"):
+                anything = Module(open=True)
+                return Sequence(anything if name == "modules" else sequence([Static(MISSING, "str"), anything], True))
+            if name == "children":
                 return Sequence(receiver.element or Module(open=True))
-            if name in ("named_children", "named_modules", "items"):
+            if name in ("named_children", "items"):
                 return Sequence(sequence([Static(MISSING, "str"), receiver.element or Module(open=True)], True))
             if name in ("parameters", "buffers"):
                 return Sequence(Tensor(param=True))

@@ -164,12 +164,28 @@ class Memory:
             return self.places(name)
         if isinstance(value, cst.IfExp):
             return self._made(value.body) | self._made(value.orelse)
+        written = self._written(value)
+        if written is not None:
+            return self._made(written)  # an in-place call returns what it writes
         base = self.view_base(value)
         if base is not None:
             other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {base, "torch", self.info.self_name or ""}))
             return frozenset([Place(self.places(base), value, base, other)])
         shared = self.shares(value)
         return frozenset([Place(shared)]) if shared else frozenset([Place()])
+
+    def _written(self, node: Any) -> Any:
+        """What `x.add_(1)` or `torch.relu_(x)` writes."""
+        if not isinstance(node, cst.Call):
+            return None
+        value = self.context.value(node.func)
+        if isinstance(value, Method) and isinstance(node.func, cst.Attribute) and _in_place(value.name):
+            return node.func.value
+        if isinstance(value, Torch) and (_in_place(value.name) or self.says_inplace(node)) and node.args:
+            return node.args[0].value
+        if isinstance(value, Module) and value.inplace and len(value.classes) == 1 and len(node.args) == 1:
+            return node.args[0].value
+        return None
 
     # ------------------------------------------------------------------ sharing
 
@@ -283,6 +299,10 @@ def _all(sets: Any) -> frozenset[Place]:
     for s in sets:
         found |= s
     return found
+
+
+def _in_place(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__")
 
 
 def _passes_on(node: Any) -> bool:

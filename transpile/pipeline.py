@@ -13,14 +13,14 @@ import libcst as cst
 
 from . import support, tree
 from .arrays import Arrays, running_functions
-from .context import Context
+from .context import KEY, Context
 from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .infer import Inference
-from .passes import construction, erasures, imports, keys, mutation, operations, signatures, submodules
+from .passes import construction, erasures, fusion, imports, keys, mutation, operations, signatures, submodules
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
-from .values import Module
+from .values import Function, Module
 
 
 @dataclass
@@ -118,7 +118,7 @@ class _Classes:
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
         threaded = self.running | initialising
         for info in functions:
-            if info.outer is not None:
+            if info.outer is not None or info.name == "__init__" and info.owner in constructors:
                 continue
             context = self.contexts[info.module]
             if info in threaded:
@@ -157,8 +157,6 @@ class _Classes:
                     if kind == "array":
                         array = self.arrays.find(*subject)
                         hit = array is not None and array.where in ("params", "state") and not _creates(info.node, subject[1])
-                    elif kind == "child":
-                        hit = True
                     elif kind == "function":
                         hit = subject.info in found
                     if hit:
@@ -280,20 +278,18 @@ class _Classes:
         needs = frozenset({what, "key"})
         effects.functions[info] = needs
         worker = submodules._Submodules(context, tree.with_body(definition, body), info, effects, self.arrays, {})
-        worker.stateful, worker.nested = what == "state", 0
-        statements = worker.block(body)
+        worker.stateful, worker.certain = what == "state", True
+        statements = fusion.run(worker.block(body))
         literal = _literal(statements, what) if not has_children else None
         if literal is not None:
             statements = [literal]
         else:
-            start = f"{what} = super().{name}(key)" if has_children else f"{what} = {{}}"
+            start = f"{what} = super().{name}({KEY})" if has_children else f"{what} = {{}}"
             statements = [tree.statement(start), *statements, tree.statement(f"return {what}")]
         node = tree.with_body(definition, statements)
         if keys.has_sites(node):
             node = keys.run(context, node)
         node = keys.in_lambdas(node)
-        if has_children and tree.code(node).count("key") > 2 and literal is None:
-            pass
         return node
 
     def _property(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], effects: Effects) -> Any:
@@ -411,6 +407,8 @@ def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> li
             target = node.targets[0].target
             if target.attr.value in wanted and tree.dotted(target) == f"self.{target.attr.value}":
                 value = context.value(node.value)
+                if isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Name) and not isinstance(context.value(node.value.func), Function):
+                    return None  # made by a class that was passed in
                 if not isinstance(value, Module) and not (isinstance(node.value, cst.Name) and node.value.value == "None"):
                     call = tree.replace(tree.expression(f"{context.name('as_module')}()"), args=[cst.Arg(node.value)])
                     return tree.replace(node, value=call)

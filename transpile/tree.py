@@ -178,7 +178,9 @@ def precedence(node: cst.BaseExpression) -> int:
         return 5
     if isinstance(node, cst.IfExp):
         return 1
-    if isinstance(node, (cst.Lambda, cst.NamedExpr, cst.Yield, cst.StarredElement)):
+    if isinstance(node, cst.Lambda):
+        return 1
+    if isinstance(node, (cst.NamedExpr, cst.Yield, cst.StarredElement)):
         return 0
     if isinstance(node, cst.Tuple):
         return 0

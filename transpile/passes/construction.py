@@ -42,6 +42,10 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
                 return _reinitialised(context, n, small, small.targets[0].target, own, node)
         if isinstance(n, cst.For):
             return _over_parameters(context, n)
+        if isinstance(n, (cst.Comparison, cst.Attribute, cst.Call)):
+            asked = _asked(context, n, own)
+            if asked is not None:
+                return asked
         if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and n.func.attr.value == "apply":
             receiver = context.value(n.func.value)
             if isinstance(receiver, Module) and len(n.args) == 1:
@@ -51,13 +55,42 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
     return tree.rewrite(node, before)  # type: ignore[no-any-return]
 
 
+def _asked(context: Context, node: Any, own: str | None) -> Any:
+    """Questions about the params of another module: `m.bias is not None`, `hasattr(m, "bias")`, `m.weight.shape`."""
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and tree.code(node.comparisons[0].comparator) == "None":
+        operator = node.comparisons[0].operator
+        if isinstance(operator, (cst.Is, cst.IsNot)) and _foreign_array(context, node.left, own):
+            text = f'{context.name("has")}({tree.code(node.left.value)}, "{node.left.attr.value}")'  # type: ignore[attr-defined]
+            return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
+    elif isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, node.value, own):
+        return tree.expression(f'{context.name("shape")}({tree.code(node.value.value)}, "{node.value.attr.value}")')  # type: ignore[attr-defined]
+    elif isinstance(node, cst.Call) and tree.dotted(node.func) == "hasattr" and len(node.args) == 2:
+        subject, name = node.args[0].value, node.args[1].value
+        if isinstance(name, cst.SimpleString) and name.evaluated_value in context.rulebook.array_names and tree.dotted(subject) != own:
+            if isinstance(context.value(subject), Module):
+                return tree.expression(f'{context.name("has")}({tree.code(subject)}, "{name.evaluated_value}")')
+    return None
+
+
+def _foreign_array(context: Context, node: Any, own: str | None) -> bool:
+    """`m.weight` of a module that is not self or below it."""
+    if not isinstance(node, cst.Attribute) or node.attr.value not in context.rulebook.array_names:
+        return False
+    dotted = tree.dotted(node)
+    if dotted is None or dotted.split(".")[0] == own:
+        return False
+    base = context.value(node.value)
+    return isinstance(base, Module) or base == UNKNOWN or isinstance(base, Tensor) and base.assumed
+
+
 def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.Attribute, own: str | None, function: cst.FunctionDef) -> Any:
     base = context.value(target.value)
     dotted = tree.dotted(target.value)
     root = dotted.split(".")[0] if dotted else ""
     name = target.attr.value
     value = context.value(target)
-    if root == own or not (isinstance(base, Module) or base == UNKNOWN and name in context.rulebook.array_names):
+    unknown = base == UNKNOWN or isinstance(base, Tensor) and base.assumed
+    if root == own or not (isinstance(base, Module) or unknown and name in context.rulebook.array_names):
         return None
     if isinstance(base, Module) and not (isinstance(value, Tensor) and value.param) and name not in context.rulebook.array_names:
         return None

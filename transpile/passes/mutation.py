@@ -87,6 +87,8 @@ class _Mutation:
         self.memory = Memory(context, info, self.views, self._index_kind, self._says_inplace)
         self.prelude: list[Any] = []
         self.after: list[Any] = []
+        self.followers: set[int] = set()  # assignments that let an alias follow: dropped where it is overwritten unread
+        self.kept: list[Any] = []
 
     def function(self) -> cst.FunctionDef:
         return tree.with_body(self.node, self.block(tree.body_statements(self.node)))
@@ -95,7 +97,28 @@ class _Mutation:
         out: list[Any] = []
         for statement in statements:
             out.extend(self.statement(statement))
+        return self._without_overwritten(out)
+
+    def _without_overwritten(self, statements: list[Any]) -> list[Any]:
+        """Leave out followers that the same block assigns again before anything reads them."""
+        out: list[Any] = []
+        for i, statement in enumerate(statements):
+            if id(statement) in self.followers:
+                name = self.memory.name(statement.body[0].targets[0].target)
+                if name is not None and self._overwritten(name, statements[i + 1 :]):
+                    continue
+            out.append(statement)
         return out
+
+    def _overwritten(self, name: str, rest: list[Any]) -> bool:
+        for statement in rest:
+            if name in self.liveness.reads(statement):
+                return False
+            if not isinstance(statement, cst.SimpleStatementLine):
+                return False
+            if name in self.liveness.writes(statement):
+                return True
+        return False
 
     def suite(self, node: Any) -> Any:
         body = tree.body_statements(node)
@@ -438,17 +461,42 @@ class _Mutation:
         name = self.memory.name(subject)
         if name is None:
             return
-        for other in self.memory.sharing(name, self.live):
-            relation = self._relation(name, other)
+        others = self.memory.sharing(name, self.live)
+        bases = self._bases(name, others)
+        done: dict[Any, str] = {}
+        for other in [*(o for o in others if o in bases), *(o for o in others if o not in bases)]:
+            place = self.memory.only(other)
+            relation = self._target(done[place]) if place in done else self._relation(name, other)
+            if place is not None and relation is not None:
+                done[place] = other
+            if relation is None:
+                relation = self._sibling(name, other, bases)
             if relation is None:
                 message = f"{name} is written in place, and {other} may be the same memory"
                 poison = self.context.unconverted("aliased-write", node.value if hasattr(node, "value") else node, message)
                 self.after.append(tree.assignment(self._target(other), poison))
             else:
-                self.after.append(tree.assignment(self._target(other), relation))
+                follower = tree.assignment(self._target(other), relation)
+                self.followers.add(id(follower))
+                self.kept.append(follower)
+                self.after.append(follower)
         reached = self.memory.parameters(name)
         if reached:
             self.mutations.writes.setdefault(self.info, set()).update(reached)
+
+    def _bases(self, name: str, others: list[str]) -> list[str]:
+        """Of these names, those that are what the written view is a view of."""
+        mine = self.memory.only(name)
+        if mine is None or mine.view is None:
+            return []
+        return [o for o in others if (its := self.memory.only(o)) is not None and mine.parents == frozenset([its])]
+
+    def _sibling(self, name: str, other: str, bases: list[str]) -> Any:
+        """Two views of one base: the base has been written back, and the other is taken from it again."""
+        its = self.memory.only(other)
+        if its is None or its.view is None or not bases or not self.memory.unchanged(its):
+            return None
+        return self._on(its.view, bases[0]) if its.parents == self.memory.places(bases[0]) else None
 
     def _target(self, name: str) -> Any:
         """A name of the alias analysis as an expression."""
@@ -519,6 +567,9 @@ class _Mutation:
             if name.endswith("_") and not name.endswith("__") and (isinstance(value.receiver, Tensor) or value.receiver == UNKNOWN or isinstance(value.receiver, Method)):
                 if self.views.get(name) == "same" or not self._known_method(name):
                     return None
+                chained = self._inplace_call(node.func.value)
+                if chained is not None:  # x.mul_(a).add_(b)
+                    return chained[0], self._method_call(node, chained[1], name)
                 receiver = self.expression(node.func.value)
                 plain = self._strip(receiver)
                 new = self._method_call(node, plain, name)
@@ -539,7 +590,14 @@ class _Mutation:
                 stripped = self._strip(first.value)
                 args = [tree.replace(a, value=self.expression(stripped)) if a is first else self.expression(a) for a in node.args]
                 args = [a for a in args if a.keyword is None or a.keyword.value != "inplace"]
-                return first.value, self._with_args(node, args)
+                made = self._with_args(node, args)
+                if last.endswith("_") and not self.context.rulebook.find(value.name) and self.context.rulebook.find(value.name[:-1]):
+                    func = tree.replace(node.func, attr=cst.Name(last[:-1])) if isinstance(node.func, cst.Attribute) else cst.Name(last[:-1])
+                    self.facts.values[id(func)] = Torch(value.name[:-1])
+                    self.facts.kept.append(func)
+                    made = tree.replace(made, func=func)
+                    self.facts.carry(node, made)
+                return first.value, made
             return None
         if isinstance(value, Module) and self._module_writes(value) and node.args and isinstance(node.args[0].value, (cst.Name, cst.Attribute, cst.Subscript)):
             first = node.args[0].value

@@ -197,7 +197,7 @@ class _Operations:
             return self._no_rule(node, name)
         if definitions[0].is_class:
             try:
-                made = call_class(self.context, definitions[0], self._arguments(node))
+                made = call_class(self.context, definitions[0], self._arguments(node), node)
                 if self._torch_name(node.func) is None:
                     made = tree.replace(made, func=self.convert(node.func))  # an alias of the user's
                 return self._done(node, made)

@@ -12,6 +12,7 @@ comprehension) it is first written as the statement that it stands for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence as SequenceABC
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..paths import SELF, Names, Path, Paths
 from ..project import ClassInfo, FunctionInfo
 from ..values import External, Function, Method, Module, Tensor
 
+_PRESENT = re.compile(r'("\w+") in (params(?:\["\w+"\])*)')
 RESERVED = {"params", "state", "key", "training"}
 
 
@@ -54,6 +56,7 @@ class _Submodules:
         self.single = _assigned_once(node)
         self.nested = 0
         self.writes: set[int] = set()  # depths of the state paths written: 1 for state["bn"]
+        self.present: set[str] = set()  # optional params that a test has found
         self.hint: str | None = None  # the name that the current statement assigns
         self.renames = renames
 
@@ -180,7 +183,8 @@ class _Submodules:
             return node
         return tree.replace(node, targets=[tree.replace(node.targets[0], target=new_target)], value=new_value)
 
-    storing = False
+    storing = False  # what is converted is assigned to
+    certain = False  # every param is there: in `init`, right after it was made
 
     def target(self, node: Any) -> Any:
         """What is assigned to."""
@@ -212,7 +216,10 @@ class _Submodules:
 
     def _if(self, node: cst.If) -> Any:
         test = self.expression(node.test)
+        found = {f"{m[1]}[{m[0]}]" for m in _PRESENT.findall(tree.code(test)) if " or " not in tree.code(test)}
+        self.present |= found
         new = tree.replace(self.suite(node), test=test)
+        self.present -= found
         if node.orelse is None:
             return new
         if isinstance(node.orelse, cst.If):
@@ -765,7 +772,8 @@ class _Submodules:
         holder = path.params if where == "params" else path.state
         if where == "state" and self.storing:
             self.writes.add(holder.count("[") + 1)
-        if optional and where == "params" and not self.storing:
+        place = f'{holder}["{name}"]'
+        if optional and where == "params" and not (self.storing or self.certain or place in self.present):
             return tree.expression(f'{holder}.get("{name}")')
         return tree.expression(f'{holder}["{name}"]')
 
