@@ -16,24 +16,26 @@ def kept(input, mask, other, dtype=None):
     return input if mask is None else jnp.where(mask, input, jnp.asarray(other, input.dtype))
 
 
-def masked_axes(dim):
+def masked_axes(input, dim):
     """A dim or several as JAX's axis: None for no dims, which torch takes for all of them."""
+    if input.ndim == 0:
+        return None
     return tuple(dim) or None if isinstance(dim, (tuple, list)) else dim
 
 
 @rule("torch.masked.sum")
 def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return jnp.sum(input, axis=masked_axes(dim), keepdims=keepdim, dtype=dtype, where=mask)
+    return jnp.sum(input, axis=masked_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
 
 
 @rule("torch.masked.prod")
 def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return jnp.prod(input, axis=masked_axes(dim), keepdims=keepdim, dtype=dtype, where=mask)
+    return jnp.prod(input, axis=masked_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
 
 
 @rule("torch.masked.mean")
 def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return jnp.mean(input, axis=masked_axes(dim), keepdims=keepdim, dtype=dtype, where=mask)
+    return jnp.mean(input, axis=masked_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
 
 
 @rule("torch.masked.var")
@@ -41,7 +43,7 @@ def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False
     """The variance of the kept elements along ``dim``."""
     lost = int(unbiased) if unbiased is not None else 1 if correction is None else correction
     x = kept(input, None, 0, dtype)
-    return jnp.var(x, axis=masked_axes(dim), ddof=lost, keepdims=keepdim, where=mask)
+    return jnp.var(x, axis=masked_axes(input, dim), ddof=lost, keepdims=keepdim, where=mask)
 
 
 @rule("torch.masked.std")
@@ -55,13 +57,13 @@ def masked_std(input, dim=None, unbiased=None, *, correction=None, keepdim=False
 @rule("torch.masked.amax")
 def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The largest kept element along ``dim``, the lowest of its dtype if there is none."""
-    return kept(input, mask, lowest(dtype or input.dtype), dtype).max(axis=masked_axes(dim), keepdims=keepdim)
+    return kept(input, mask, lowest(dtype or input.dtype), dtype).max(axis=masked_axes(input, dim), keepdims=keepdim)
 
 
 @rule("torch.masked.amin")
 def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The smallest kept element along ``dim``, the highest of its dtype if there is none."""
-    return kept(input, mask, highest(dtype or input.dtype), dtype).min(axis=masked_axes(dim), keepdims=keepdim)
+    return kept(input, mask, highest(dtype or input.dtype), dtype).min(axis=masked_axes(input, dim), keepdims=keepdim)
 
 
 @rule("torch.masked.argmax")
@@ -85,7 +87,7 @@ def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
 def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """log(sum(exp(input))) over the kept elements along ``dim``."""
     x = kept(input, None, 0, dtype)
-    return jax.nn.logsumexp(x, axis=masked_axes(dim), keepdims=keepdim, where=mask)
+    return jax.nn.logsumexp(x, axis=masked_axes(input, dim), keepdims=keepdim, where=mask)
 
 
 @rule("torch.masked.norm")

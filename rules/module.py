@@ -31,6 +31,9 @@ class Module:
                 children[name] = value
         return list(children.items())
 
+    def add_module(self, name, module):
+        setattr(self, name, module)
+
     def apply(self, params, state, *args, key=None, training=False, **kwargs):
         """Call with every effect spelled out, whatever the module needs; returns ``(y, state)``."""
         takes = _effects(type(self))
@@ -58,9 +61,6 @@ class _Container(Module):
         """``(name, layer)`` for each place, in order; a layer used twice keeps its first name."""
         names = {id(child): name for name, child in self.children()}
         return [(names[id(value)], value) for value in vars(self).values() if isinstance(value, Module)]
-
-    def add_module(self, name, module):
-        setattr(self, name, module)
 
     def values(self):
         return [child for _, child in self.layers()]

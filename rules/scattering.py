@@ -42,6 +42,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     x = jnp.atleast_1d(input)
     dtype = input.dtype
     if not include_self:
+        # where the maximum equals the element left out, torch gives that one a share of the gradient, and drops it
         neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": lowest(dtype), "amin": highest(dtype)}[reduce]
         x = x.at[places].set(jnp.asarray(neutral, dtype))
     if reduce == "amax":

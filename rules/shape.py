@@ -15,8 +15,13 @@ def size(input, dim=None):
 
 
 @rule("torch.Tensor.shape")
-def shape(input):
+def array_shape(input):
     return input.shape
+
+
+@rule("torch.is_same_size", "torch.Tensor.is_same_size")
+def is_same_size(input, other):
+    return input.shape == other.shape
 
 
 @rule("torch.Tensor.dim", "torch.Tensor.ndimension", "torch.Tensor.ndim")

@@ -44,5 +44,6 @@ def max_unpool(input, indices, size):
     values, indices = (x.reshape(math.prod(leading), -1) for x in (input, indices))
     zeros = jnp.zeros((math.prod(leading), math.prod(size)), input.dtype)
     place = (jnp.arange(math.prod(leading))[:, None], indices)
-    sums = zeros.at[place].add(values)
-    return (sums + lax.stop_gradient(zeros.at[place].set(values) - sums)).reshape(*leading, *size)
+    unpooled = zeros.at[place].set(lax.stop_gradient(values))
+    nothing = zeros.at[place].add(values - lax.stop_gradient(values))
+    return (unpooled + nothing).reshape(*leading, *size)

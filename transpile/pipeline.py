@@ -20,7 +20,7 @@ from .infer import Inference
 from .passes import construction, erasures, fusion, imports, keys, mutation, operations, signatures, submodules
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
-from .values import Function, Module
+from .values import Function, Module, Tensor
 
 
 @dataclass
@@ -151,6 +151,10 @@ class _Classes:
             changed = False
             for info in functions:
                 if info in found or info in self.running or info.name == "__init__" or info.owner not in self.arrays.own or info.outer is not None:
+                    continue
+                if _writes_below(self.facts, info):
+                    found.add(info)
+                    changed = True
                     continue
                 for kind, subject in _uses(self.facts, info.node):
                     hit = False
@@ -345,6 +349,16 @@ def _spaced(node: Any) -> Any:
     if any(line.comment is None for line in node.leading_lines):
         return node
     return tree.replace(node, leading_lines=[cst.EmptyLine(indent=False), *node.leading_lines])
+
+
+def _writes_below(facts: Inference, info: FunctionInfo) -> bool:
+    """Whether a method uses params of submodules by a path from self: `self.head.bias`."""
+    for node in tree.walk(info.node.body):
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Attribute):
+            value = facts.of(node)
+            if isinstance(value, Tensor) and value.param and (tree.dotted(node) or "").split(".")[0] == info.self_name:
+                return True
+    return False
 
 
 def _creates(node: cst.FunctionDef, name: str) -> bool:

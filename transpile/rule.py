@@ -79,7 +79,7 @@ def overloads(modules: Iterable[types.ModuleType]) -> dict[str, list[Callable[..
     for module in modules:
         for value in vars(module).values():
             if getattr(value, "__module__", None) == module.__name__:
-                for name in getattr(value, "torch_names", ()):
+                for name in vars(value).get("torch_names", ()):
                     table.setdefault(name, []).append(value)
     return table
 
@@ -127,7 +127,7 @@ def _is(value: Any, annotation: Any) -> bool:
     if annotation is Tensor:
         return array
     if annotation is Dtype:
-        return not array and type(value).__name__ in ("dtype", "_ScalarMeta") or hasattr(value, "dtype") and isinstance(value, type)
+        return value in (int, float, bool, complex) or any("dtype" in c.__name__ for c in type(value).__mro__) or isinstance(value, type)
     if annotation is Device:
         return type(value).__name__ == "device" or isinstance(value, str)
     if annotation in (int, float) and not array:

@@ -190,6 +190,11 @@ class _Operations:
     def _torch(self, node: cst.Call, name: str) -> Any:
         definitions = self.context.rulebook.find(name)
         if not definitions:
+            owner, _, method = name.rpartition(".")
+            holder = self.context.rulebook.find(owner)
+            if holder and holder[0].is_class:  # nn.Module.__init__(self)
+                func = tree.expression(f"{self.context.name(holder[0].name)}.{'__call__' if method == 'forward' else method}")
+                return tree.replace(self._children(node), func=func)
             constant = self.context.rulebook.constant(name)
             if constant is not None:
                 func = tree.expression(constant)

@@ -1,0 +1,74 @@
+"""Functions with a backward pass of their own."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from transpile.rule import layer
+
+
+class BackwardContext:
+    """What ``forward`` keeps for ``backward``."""
+
+    saved_tensors = ()
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+    def mark_dirty(self, *tensors):
+        """Nothing is written in place here."""
+
+    def mark_non_differentiable(self, *tensors):
+        """Integer outputs have no gradient anyway."""
+
+    def set_materialize_grads(self, value):
+        """Gradients are always arrays."""
+
+
+@layer("torch.autograd.Function", "torch.autograd.function.Function", "torch.autograd.function.InplaceFunction")
+class AutogradFunction:
+    """``apply`` is a jax.custom_vjp of the static methods ``forward(ctx, *args)`` and ``backward(ctx, *grads)``."""
+
+    @classmethod
+    def apply(cls, *args):
+        places = [i for i, value in enumerate(args) if hasattr(value, "dtype")]
+        kept = {}
+
+        def forward(*arrays):
+            full = list(args)
+            for i, array in zip(places, arrays):
+                full[i] = array
+            context = BackwardContext()
+            context.needs_input_grad = tuple(i in places for i in range(len(args)))
+            return cls.forward(context, *full), context
+
+        @jax.custom_vjp
+        def function(*arrays):
+            return forward(*arrays)[0]
+
+        def function_forward(*arrays):
+            output, context = forward(*arrays)
+            leaves, kept["tree"] = jax.tree.flatten(vars(context), is_leaf=lambda leaf: leaf is None)
+            traced = [hasattr(leaf, "dtype") for leaf in leaves]
+            kept["leaves"], kept["traced"] = [None if t else leaf for leaf, t in zip(leaves, traced)], traced
+            return output, ([leaf for leaf, t in zip(leaves, traced) if t], arrays)
+
+        def function_backward(residuals, gradient):
+            saved, arrays = residuals
+            rest = iter(saved)
+            leaves = [next(rest) if t else leaf for leaf, t in zip(kept["leaves"], kept["traced"])]
+            context = BackwardContext()
+            vars(context).update(jax.tree.unflatten(kept["tree"], leaves))
+            gradients = cls.backward(context, *(gradient if isinstance(gradient, (tuple, list)) else (gradient,)))
+            gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
+            return tuple(_cotangent(gradients[i] if i < len(gradients) else None, a) for i, a in zip(places, arrays))
+
+        function.defvjp(function_forward, function_backward)
+        return function(*[args[i] for i in places])
+
+
+def _cotangent(gradient, array):
+    """A gradient as custom_vjp wants it: zeros for None, float0 for integers."""
+    if not jnp.issubdtype(array.dtype, jnp.inexact):
+        return np.zeros(array.shape, jax.dtypes.float0)
+    return jnp.zeros_like(array) if gradient is None else gradient.astype(array.dtype)
