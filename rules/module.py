@@ -115,7 +115,13 @@ class Sequential(_Numbered):
         else:
             self.extend(layers)
 
-    def apply(self, params, state, x, *, key=None, training=False):
+    def apply(self, params, state, *args, key=None, training=False, **kwargs):
+        if type(self).__call__ is not Sequential.__call__:  # a subclass with a forward of its own
+            return super().apply(params, state, *args, key=key, training=training, **kwargs)
+        return self.run(params, state, *args, key=key, training=training)
+
+    def run(self, params, state, x, *, key=None, training=False):
+        """The layers one after another; returns ``(y, state)``."""
         state = dict(state)
         layers = self.layers()
         keys = split(key, len(layers))
@@ -126,7 +132,7 @@ class Sequential(_Numbered):
         return x, state
 
     def __call__(self, params, x, *, key=None, training=False):
-        return self.apply(params, {}, x, key=key, training=training)[0]
+        return self.run(params, {}, x, key=key, training=training)[0]
 
 
 @layer("torch.nn.ModuleList")

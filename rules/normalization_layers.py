@@ -1,93 +1,169 @@
-"""Normalisation layers."""
+"""Normalization layers."""
 
 import jax.numpy as jnp
+from jax import lax
 
-from transpile.rule import layer
+from transpile.rule import Unsupported, layer, rule
 
 from .module import Module
-from .normalization import batch_norm_now, batch_norm_running, group_norm, instance_norm, layer_norm, rms_norm
+from .normalization import (
+    channel_statistics,
+    divide_by_neighbours,
+    group_norm,
+    layer_norm,
+    local_response_norm,
+    normalize_channels,
+    normalize_instances,
+    rms_norm,
+)
 
 
-@layer("torch.nn.modules.batchnorm._BatchNorm", "torch.nn.modules.batchnorm._NormBase", "torch.nn._BatchNorm")
-class BatchNorm(Module):
-    """Normalises each channel over the batch; keeps running statistics as state."""
+@layer("torch.nn.modules.batchnorm._NormBase")
+class ChannelNorm(Module):
+    """A normalization with a weight and a bias for each channel."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, *, bias=True):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track_running_stats
+        self.affine, self.track_running_stats, self.bias = affine, track_running_stats, bias and affine
 
     def init(self, key):
-        return {"weight": jnp.ones(self.num_features), "bias": jnp.zeros(self.num_features)} if self.affine else {}
+        params = {"weight": jnp.ones(self.num_features)} if self.affine else {}
+        return params | {"bias": jnp.zeros(self.num_features)} if self.bias else params
+
+
+@layer("torch.nn.modules.batchnorm._BatchNorm")
+class BatchNorm(ChannelNorm):
+    """Normalizes each channel of (N, C, ...) over the batch: in training by its own mean and variance, which move the
+    running ones, otherwise by the running ones."""
 
     def init_state(self, key):
         if not self.track_running_stats:
             return {}
-        n = self.num_features
-        return {"running_mean": jnp.zeros(n), "running_var": jnp.ones(n), "num_batches_tracked": jnp.zeros((), int)}
+        return {
+            "running_mean": jnp.zeros(self.num_features),
+            "running_var": jnp.ones(self.num_features),
+            "num_batches_tracked": jnp.zeros((), int),
+        }
 
     def __call__(self, params, state, input, *, training=False):
-        weight, bias = params.get("weight"), params.get("bias")
-        if not self.track_running_stats:
-            return batch_norm_now(input, weight, bias, self.eps), state
-        if not training or input.size == 0:
+        if self.track_running_stats and not training:
             mean, var = state["running_mean"], state["running_var"]
-            return batch_norm_running(input, mean, var, weight, bias, self.eps), state
-        axes = (0, *range(2, input.ndim))
-        mean, var = input.mean(axes), input.var(axes)
-        n = input.size // input.shape[1]
-        count = state["num_batches_tracked"] + 1
-        share = 1 / count if self.momentum is None else self.momentum
-        state = {
-            "running_mean": (1 - share) * state["running_mean"] + share * mean,
-            "running_var": (1 - share) * state["running_var"] + share * var * n / (n - 1),
-            "num_batches_tracked": count,
+        else:
+            mean, var = channel_statistics(input)
+            state = self._updated(state, mean, var, input.size // self.num_features)
+        weight, bias = params.get("weight"), params.get("bias")
+        return normalize_channels(input, mean, var, weight, bias, self.eps), state
+
+    def _updated(self, state, mean, var, count):
+        """The running values moved towards these; of ``count`` values the unbiased variance is kept."""
+        if not self.track_running_stats:
+            return state
+        batches = state["num_batches_tracked"] + 1
+        momentum = 1 / batches if self.momentum is None else self.momentum
+
+        def moved(running, new):
+            return ((1 - momentum) * running + momentum * lax.stop_gradient(new)).astype(running.dtype)
+
+        return {
+            "running_mean": moved(state["running_mean"], mean),
+            "running_var": moved(state["running_var"], var * count / (count - 1)),
+            "num_batches_tracked": batches,
         }
-        return batch_norm_running(input, mean, var, weight, bias, self.eps), state
 
 
-@layer("torch.nn.BatchNorm1d")
+@layer("torch.nn.BatchNorm1d", "torch.nn.modules.batchnorm.BatchNorm1d")
 class BatchNorm1d(BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L)."""
+    """Normalizes each channel of (N, C) or (N, C, L) over the batch."""
 
 
-@layer("torch.nn.BatchNorm2d")
+@layer("torch.nn.BatchNorm2d", "torch.nn.modules.batchnorm.BatchNorm2d")
 class BatchNorm2d(BatchNorm):
-    """Batch normalisation of (N, C, H, W)."""
+    """Normalizes each channel of (N, C, H, W) over the batch."""
 
 
-@layer("torch.nn.BatchNorm3d")
+@layer("torch.nn.BatchNorm3d", "torch.nn.modules.batchnorm.BatchNorm3d")
 class BatchNorm3d(BatchNorm):
-    """Batch normalisation of (N, C, D, H, W)."""
+    """Normalizes each channel of (N, C, D, H, W) over the batch."""
 
 
-@layer("torch.nn.SyncBatchNorm")
+@layer("torch.nn.SyncBatchNorm", "torch.nn.modules.batchnorm.SyncBatchNorm")
 class SyncBatchNorm(BatchNorm):
-    """Batch normalisation over the whole batch, which under jit is sharded anyway."""
+    """Normalizes each channel over the batch on all devices, as any ``BatchNorm`` does on a sharded array."""
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        process_group=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
 
-@layer("torch.nn.LayerNorm")
+@rule("torch.nn.SyncBatchNorm.convert_sync_batchnorm")
+def convert_sync_batchnorm(module, process_group=None):
+    return module
+
+
+@layer("torch.nn.modules.instancenorm._InstanceNorm")
+class InstanceNorm(ChannelNorm):
+    """Normalizes each channel of each sample of (N, C, *spatial) or (C, *spatial)."""
+
+    rank = 2
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, *, bias=True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
+        if track_running_stats:
+            raise Unsupported("InstanceNorm with track_running_stats=True: leave it out, or use a BatchNorm layer")
+
+    def __call__(self, params, input):
+        return normalize_instances(input, params.get("weight"), params.get("bias"), self.eps, self.rank)
+
+
+@layer("torch.nn.InstanceNorm1d", "torch.nn.modules.instancenorm.InstanceNorm1d")
+class InstanceNorm1d(InstanceNorm):
+    """Normalizes each channel of each sample of (N, C, L) or (C, L)."""
+
+    rank = 1
+
+
+@layer("torch.nn.InstanceNorm2d", "torch.nn.modules.instancenorm.InstanceNorm2d")
+class InstanceNorm2d(InstanceNorm):
+    """Normalizes each channel of each sample of (N, C, H, W) or (C, H, W)."""
+
+    rank = 2
+
+
+@layer("torch.nn.InstanceNorm3d", "torch.nn.modules.instancenorm.InstanceNorm3d")
+class InstanceNorm3d(InstanceNorm):
+    """Normalizes each channel of each sample of (N, C, D, H, W) or (C, D, H, W)."""
+
+    rank = 3
+
+
+@layer("torch.nn.LayerNorm", "torch.nn.modules.normalization.LayerNorm")
 class LayerNorm(Module):
-    """Normalises over the last dims."""
+    """Normalizes over the last dims, those of ``normalized_shape``."""
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True):
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.eps, self.elementwise_affine, self.bias = eps, elementwise_affine, bias
+        self.eps, self.elementwise_affine, self.bias = eps, elementwise_affine, bias and elementwise_affine
 
     def init(self, key):
-        if not self.elementwise_affine:
-            return {}
-        params = {"weight": jnp.ones(self.normalized_shape)}
-        if self.bias:
-            params["bias"] = jnp.zeros(self.normalized_shape)
-        return params
+        params = {"weight": jnp.ones(self.normalized_shape)} if self.elementwise_affine else {}
+        return params | {"bias": jnp.zeros(self.normalized_shape)} if self.bias else params
 
     def __call__(self, params, input):
         return layer_norm(input, self.normalized_shape, params.get("weight"), params.get("bias"), self.eps)
 
 
-@layer("torch.nn.RMSNorm")
+@layer("torch.nn.RMSNorm", "torch.nn.modules.normalization.RMSNorm")
 class RMSNorm(Module):
-    """Divides by the root of the mean square over the last dims."""
+    """Divides by the root mean square over the last dims, those of ``normalized_shape``."""
 
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True):
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -96,72 +172,41 @@ class RMSNorm(Module):
     def init(self, key):
         return {"weight": jnp.ones(self.normalized_shape)} if self.elementwise_affine else {}
 
-    def __call__(self, params, input):
-        return rms_norm(input, self.normalized_shape, params.get("weight"), self.eps)
+    def __call__(self, params, x):
+        return rms_norm(x, self.normalized_shape, params.get("weight"), self.eps)
 
 
-@layer("torch.nn.GroupNorm")
+@layer("torch.nn.GroupNorm", "torch.nn.modules.normalization.GroupNorm")
 class GroupNorm(Module):
-    """Normalises groups of consecutive channels."""
+    """Normalizes each of ``num_groups`` groups of the channels of (N, C, ...)."""
 
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, bias=True):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, *, bias=True):
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
-        self.affine, self.bias = affine, bias
+        self.affine, self.bias = affine, bias and affine
 
     def init(self, key):
         params = {"weight": jnp.ones(self.num_channels)} if self.affine else {}
-        if self.affine and self.bias:
-            params["bias"] = jnp.zeros(self.num_channels)
-        return params
+        return params | {"bias": jnp.zeros(self.num_channels)} if self.bias else params
 
     def __call__(self, params, input):
         return group_norm(input, self.num_groups, params.get("weight"), params.get("bias"), self.eps)
 
 
-@layer("torch.nn.modules.instancenorm._InstanceNorm")
-class InstanceNorm(BatchNorm):
-    """Normalises each channel of each sample; running statistics only if asked for."""
+@layer("torch.nn.LocalResponseNorm")
+class LocalResponseNorm(Module):
+    """Divides (N, C, ...) by a power of the mean square over ``size`` neighbouring channels."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
-    def __call__(self, params, state, input, *, training=False):
-        weight, bias = params.get("weight"), params.get("bias")
-        spatial = self.spatial_rank
-        batched = input if input.ndim == spatial + 2 else input[None]
-        if self.track_running_stats and not training:
-            mean, var = state["running_mean"], state["running_var"]
-            output = batch_norm_running(batched, mean, var, weight, bias, self.eps)
-        else:
-            output = instance_norm(batched, weight=weight, bias=bias, eps=self.eps)
-        if self.track_running_stats and training:
-            axes = tuple(range(2, batched.ndim))
-            share = self.momentum
-            mean, var = batched.mean(axes).mean(0), batched.var(axes, ddof=1).mean(0)
-            state = {
-                **state,
-                "running_mean": (1 - share) * state["running_mean"] + share * mean,
-                "running_var": (1 - share) * state["running_var"] + share * var,
-            }
-        return output.reshape(input.shape), state
+    def __call__(self, input):
+        return local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
 
-@layer("torch.nn.InstanceNorm1d")
-class InstanceNorm1d(InstanceNorm):
-    """Instance normalisation of (N, C, L) or (C, L)."""
+@layer("torch.nn.CrossMapLRN2d")
+class CrossMapLRN2d(LocalResponseNorm):
+    """``LocalResponseNorm`` whose window is symmetric: one channel less than ``size`` if that is even."""
 
-    spatial_rank = 1
-
-
-@layer("torch.nn.InstanceNorm2d")
-class InstanceNorm2d(InstanceNorm):
-    """Instance normalisation of (N, C, H, W) or (C, H, W)."""
-
-    spatial_rank = 2
-
-
-@layer("torch.nn.InstanceNorm3d")
-class InstanceNorm3d(InstanceNorm):
-    """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
-
-    spatial_rank = 3
+    def __call__(self, input):
+        reach = (self.size - 1) // 2
+        return divide_by_neighbours(input, self.size, reach, reach, self.alpha, self.beta, self.k)

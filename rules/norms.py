@@ -51,8 +51,14 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     if p in ("fro", 2, None):
         return vector_norm(input, dim=dim, keepdim=keepdim, dtype=dtype)
     if p == "nuc":
-        return jnp.linalg.norm(input, "nuc", axis=dim, keepdims=keepdim)
+        return nuclear_norm(input, dim, keepdim, dtype)
     return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
+
+
+def nuclear_norm(input, dim=None, keepdim=False, dtype=None):
+    """The sum of the singular values of the matrices in the two dims."""
+    x = input if dtype is None else input.astype(dtype)
+    return jnp.linalg.norm(x, "nuc", axis=None if dim is None else tuple(dim), keepdims=keepdim)
 
 
 @rule("torch.dist", "torch.Tensor.dist")

@@ -63,6 +63,9 @@ class Effects:
                     found |= self.functions[subject.info]
             elif kind == "super":
                 found |= self.layer(subject)
+                if function.owner is not None and self.is_container(subject):
+                    held = self.facts.held(function.owner)
+                    found |= self._held(function.owner) | (self.module(held) if isinstance(held, Module) else NOTHING)
             elif kind == "array":
                 owner, name = subject
                 array = self.arrays.find(owner, name)

@@ -638,7 +638,7 @@ class Frame:
         for cls in info.owner.after(info.owner):
             if method in cls.methods:
                 target = cls.methods[method]
-                self.facts.set(node.func, Function(target, info.owner, base=True))
+                self.facts.values[id(node.func)] = Function(target, info.owner, base=True)
                 self._bind_arguments(target, args)
                 self._called(target)
                 return self.facts.result(target)
@@ -646,7 +646,7 @@ class Frame:
         if method == "__init__" and layer is not None:
             self._container_contents(info.owner, args)
             return NONE
-        self.facts.set(node.func, Method(Module(frozenset([layer] if layer else [])), method))
+        self.facts.values[id(node.func)] = Method(Module(frozenset([layer] if layer else [])), method)
         if method == "forward" and layer is not None:
             definition = self.facts.rulebook.layer(layer)
             return self.facts.results.call(definition) if definition is not None else Tensor()
@@ -680,9 +680,12 @@ class Frame:
             bound = args
             if function.base and info.owner is not None and not _through_super(node):
                 bound = args[1:]  # Base.method(self, …)
-            self._bind_arguments(info, bound)
-            self._called(info)
-            return facts.result(info)
+            result: Value | None = None
+            for target in self._overrides(function):
+                self._bind_arguments(target, bound)
+                self._called(target)
+                result = join(result, facts.result(target))
+            return result or UNKNOWN
         if isinstance(function, Method):
             return self._method_call(function, args, node, env)
         if isinstance(function, External):
@@ -692,6 +695,14 @@ class Frame:
         if self.info is not None and self.info.name == "__init__" or any(isinstance(v, Module) for _, _, v, _ in args):
             return UNKNOWN
         return Tensor(assumed=True) if any(isinstance(v, Tensor) for _, _, v, _ in args) else UNKNOWN
+
+    def _overrides(self, function: Function) -> list[FunctionInfo]:
+        """The method, and those of subclasses that may be meant by the same call on self."""
+        info = function.info
+        if function.base or function.owner is None or info.owner is None or info.is_static:
+            return [info]
+        others = [d.methods[info.name] for d in function.owner.descendants() if info.name in d.methods]
+        return [info, *(o for o in others if o is not info)]
 
     def _called(self, info: FunctionInfo) -> None:
         if self.info is not None:

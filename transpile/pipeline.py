@@ -315,7 +315,7 @@ class _Classes:
         parameters = "".join(f", {k}={'None' if k == 'key' else 'False'}" for k in keywords)
         arguments = "".join(f", {k}={k}" for k in keywords)
         star = ", *" if keywords else ""
-        return [tree.statement(f"def __call__(self, params, state, x{star}{parameters}):\n    return self.apply(params, state, x{arguments})\n")]
+        return [tree.statement(f"def __call__(self, params, state, x{star}{parameters}):\n    return self.run(params, state, x{arguments})\n")]
 
     def _assemble(self, context: Context, module: cst.Module) -> cst.Module:
         def before(node: cst.CSTNode) -> Any:

@@ -42,6 +42,10 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
                 return _reinitialised(context, n, small, small.targets[0].target, own, node)
         if isinstance(n, cst.For):
             return _over_parameters(context, n)
+        if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and not n.args:
+            walked = _walked(context, n, n.func)
+            if walked is not None:
+                return walked
         if isinstance(n, (cst.Comparison, cst.Attribute, cst.Call)):
             asked = _asked(context, n, own)
             if asked is not None:
@@ -53,6 +57,20 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
         return None
 
     return tree.rewrite(node, before)  # type: ignore[no-any-return]
+
+
+def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
+    """`m.modules()`, `m.children()` and their named forms, while models are built."""
+    if not isinstance(context.value(func.value), Module):
+        return None
+    holder, name = tree.code(func.value), func.attr.value
+    if name in ("modules", "named_modules"):
+        return tree.expression(f"{context.name(name)}({holder})")
+    if name == "named_children":
+        return tree.expression(f"{holder}.children()")
+    if name == "children":
+        return tree.expression(f"[child for _, child in {holder}.children()]")
+    return None
 
 
 def _asked(context: Context, node: Any, own: str | None) -> Any:

@@ -582,7 +582,7 @@ class _Mutation:
                     args = [a for a in node.args if a is not argument]
                     new = self._with_args(node, args)
                     return argument.value, new
-            written = last.endswith("_") and not last.endswith("__") or self._says_inplace(node)
+            written = last.endswith("_") and not last.endswith("__") or self._says_inplace(node) or self._old_spelling(value.name)
             if written and node.args:
                 first = next((a for a in node.args if a.keyword is None or a.keyword.value in ("tensor", "input")), None)
                 if first is None:
@@ -638,6 +638,11 @@ class _Mutation:
                 extra = [a for a in node.args if a.keyword is None][limit:]
                 return bool(extra) and tree.code(extra[0].value) == "True" and not any(p.kind == "sizes" for p in found[0].parameters)
         return False
+
+    def _old_spelling(self, name: str) -> bool:
+        """`nn.init.normal`, the old name of `nn.init.normal_`: one rule has both."""
+        found = self.context.rulebook.find(name)
+        return bool(found) and name + "_" in found[0].torch_names
 
     def _known_method(self, name: str) -> bool:
         find = self.context.rulebook.find

@@ -494,7 +494,7 @@ class _Submodules:
         container = self.effects.is_container(name)
         needs = self.needs if container else self.effects.layer(name)
         if container and "state" in needs:
-            func = tree.replace(func, attr=cst.Name("apply"))
+            func = tree.replace(func, attr=cst.Name("run"))
         else:
             func = tree.replace(func, attr=cst.Name("__call__"))
         head = (["params"] if "params" in needs else []) + (["state"] if "state" in needs else [])
