@@ -15,6 +15,10 @@ class BackwardContext:
     def save_for_backward(self, *tensors):
         self.saved_tensors = tensors
 
+    @property
+    def saved_variables(self):
+        return self.saved_tensors
+
     def mark_dirty(self, *tensors):
         """Nothing is written in place here."""
 

@@ -32,6 +32,8 @@ class Module:
         return list(children.items())
 
     def add_module(self, name, module):
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{name} is no module: {module!r}")
         setattr(self, name, module)
 
     def apply(self, params, state, *args, key=None, training=False, **kwargs):
@@ -74,7 +76,7 @@ class _Container(Module):
 
 class _Numbered(_Container):
     def append(self, module):
-        setattr(self, str(len(self)), module)
+        self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules):
@@ -111,7 +113,7 @@ class Sequential(_Numbered):
     def __init__(self, *layers):
         if len(layers) == 1 and isinstance(layers[0], dict):
             for name, module in layers[0].items():
-                setattr(self, name, module)
+                self.add_module(name, module)
         else:
             self.extend(layers)
 
@@ -152,7 +154,7 @@ class ModuleDict(_Container):
 
     def update(self, modules):
         for name, module in modules.items() if hasattr(modules, "items") else modules:
-            setattr(self, name, module)
+            self.add_module(name, module)
 
     def keys(self):
         return [name for name, value in vars(self).items() if isinstance(value, Module)]

@@ -32,7 +32,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 @rule("torch.native_group_norm")
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """The normalized input, and the mean and the inverse deviation of each group."""
-    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32)).reshape(N, group, -1)
+    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32)).reshape(N, group, C // group * HxW)
     statistics = wide.mean(axis=-1), lax.rsqrt(wide.var(axis=-1) + eps)
     return group_norm(input, group, weight, bias, eps), *(s.astype(input.dtype) for s in statistics)
 
@@ -46,4 +46,5 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     if running_mean is not None or running_var is not None:
         raise Unsupported("native_batch_norm changes running_mean and running_var in place: use a BatchNorm layer")
     mean, var = channel_statistics(input)
-    return normalize_channels(input, mean, var, weight, bias, eps), mean, lax.rsqrt(var + eps)
+    statistics = mean, lax.rsqrt(var + eps)
+    return normalize_channels(input, mean, var, weight, bias, eps), *(s.astype(input.dtype) for s in statistics)

@@ -29,9 +29,10 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 @rule("torch.nn.functional.group_norm", "torch.group_norm")
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Normalize each group of the channels of (N, C, ...)."""
-    grouped = input.reshape(input.shape[0], num_groups, -1)
-    output = standardize(grouped, (-1,), eps).reshape(input.shape)
-    spatial = input.ndim - 2
+    batch, channels, *rest = input.shape
+    grouped = input.reshape(batch, num_groups, channels // num_groups, *rest)
+    output = standardize(grouped, tuple(range(2, grouped.ndim)), eps).reshape(input.shape)
+    spatial = len(rest)
     return scale_and_shift(output, as_channels(weight, spatial), as_channels(bias, spatial)).astype(input.dtype)
 
 

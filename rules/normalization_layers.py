@@ -50,23 +50,24 @@ class BatchNorm(ChannelNorm):
             mean, var = state["running_mean"], state["running_var"]
         else:
             mean, var = channel_statistics(input)
-            state = self._updated(state, mean, var, input.size // self.num_features)
+            if self.track_running_stats:
+                state = self._moved(state, mean, var, input.size // self.num_features)
         weight, bias = params.get("weight"), params.get("bias")
         return normalize_channels(input, mean, var, weight, bias, self.eps), state
 
-    def _updated(self, state, mean, var, count):
-        """The running values moved towards these; of ``count`` values the unbiased variance is kept."""
-        if not self.track_running_stats:
-            return state
+    def _moved(self, state, mean, var, count):
+        """The state after a batch of ``count`` values a channel, whose unbiased variance it keeps."""
         batches = state["num_batches_tracked"] + 1
+        if count == 0:
+            return state | {"num_batches_tracked": batches}
         momentum = 1 / batches if self.momentum is None else self.momentum
 
-        def moved(running, new):
+        def move(running, new):
             return ((1 - momentum) * running + momentum * lax.stop_gradient(new)).astype(running.dtype)
 
         return {
-            "running_mean": moved(state["running_mean"], mean),
-            "running_var": moved(state["running_var"], var * count / (count - 1)),
+            "running_mean": move(state["running_mean"], mean),
+            "running_var": move(state["running_var"], var * count / (count - 1)),
             "num_batches_tracked": batches,
         }
 

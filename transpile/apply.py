@@ -287,7 +287,7 @@ class Decide:
         if isinstance(value, Tensor) and not value.assumed:
             return bool(words & {"jax.Array", "jnp.ndarray"})
         if isinstance(value, Sequence):
-            return bool(words & {"tuple", "list"})
+            return ("tuple" if value.tuple else "list") in words
         if isinstance(value, Static) and value.type in ("int", "float", "bool", "str"):
             return value.type in words or value.type == "bool" and "int" in words
         if isinstance(value, Static) and value.type in ("shape",):

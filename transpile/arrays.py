@@ -86,7 +86,7 @@ class Arrays:
 
     def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool) -> None:
         facts = self.facts
-        known = facts.of(value) if value is not None else Tensor()
+        known = facts.of(value) if value is not None else facts.attribute(cls, name) or Tensor(assumed=True)
         array = found.arrays.get(name)
         if runs:
             if isinstance(known, Module) or isinstance(facts.attribute(cls, name), Module):

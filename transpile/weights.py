@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -93,8 +94,24 @@ def _by_running(module: Any, method: str, jax: Any) -> set[str] | None:
     try:
         tree = getattr(module, method)(jax.random.key(0))
     except Exception:
-        return None
+        return _by_reading(module, method)
     return set(tree) if isinstance(tree, dict) else set()
+
+
+def _by_reading(module: Any, method: str) -> set[str] | None:
+    """The names that the source of the method sets, for one that cannot be run: part of it was not converted."""
+    import inspect
+
+    what = "state" if method == "init_state" else "params"
+    found = set()
+    for cls in type(module).__mro__:
+        if method in vars(cls):
+            try:
+                source = inspect.getsource(vars(cls)[method])
+            except (OSError, TypeError):
+                return None
+            found |= set(re.findall(rf'\b{what}\["(\w+)"\] = ', source)) | set(re.findall(r'"(\w+)": ', source))
+    return found | {name for name, _ in module.children()}
 
 
 def to_torch(params: Any, state: Any = None) -> dict[str, Any]:
