@@ -237,18 +237,32 @@ def unconverted(diagnostic, source):
 
 
 class Unconverted:
-    """Stands for torch code that could not be converted where a file is only imported: using it raises."""
+    """Stands for torch code that could not be converted where a file is only imported: computing with it raises."""
 
     def __init__(self, diagnostic, source):
         self._message = f"{diagnostic}: {source}"
 
     def __call__(self, *args, **kwargs):
-        raise NotImplementedError(self._message)
+        return self._use(any(hasattr(value, "dtype") for value in (*args, *kwargs.values())))
+
+    def __getitem__(self, index):
+        return self._use(hasattr(index, "dtype"))
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotImplementedError(self._message)
+        return self._use(False)
+
+    def __bool__(self):
+        return self._use(True)
+
+    def __iter__(self):
+        return self._use(True)
+
+    def _use(self, computes):
+        if computes:
+            raise NotImplementedError(self._message)
+        return self
 
 
 def reinitialise(module, name, function):

@@ -1,5 +1,7 @@
 """Normalization by mean and variance, or by size."""
 
+import math
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -12,18 +14,16 @@ from .spatial import window_slices
 @rule("torch.nn.functional.layer_norm", "torch.layer_norm")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Normalize each array of ``normalized_shape``, the last dims of ``input``."""
-    output = standardize(input, tuple(range(-len(normalized_shape), 0)), eps)
-    return scale_and_shift(output, weight, bias).astype(input.dtype)
+    return standardize(input, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
 
 
 @rule("torch.nn.functional.rms_norm", "torch.rms_norm")
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Divide each array of ``normalized_shape``, the last dims of ``input``, by its root mean square."""
     wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
-    eps = jnp.finfo(input.dtype).eps if eps is None else eps
     axes = tuple(range(-len(normalized_shape), 0))
-    output = wide * lax.rsqrt((wide * wide).mean(axis=axes, keepdims=True) + eps)
-    return scale_and_shift(output, weight, None).astype(input.dtype)
+    eps = jnp.finfo(input.dtype).eps if eps is None else eps
+    return rescale(wide, (wide * wide).mean(axis=axes, keepdims=True), weight, None, eps).astype(input.dtype)
 
 
 @rule("torch.nn.functional.group_norm", "torch.group_norm")
@@ -31,9 +31,9 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Normalize each group of the channels of (N, C, ...)."""
     batch, channels, *rest = input.shape
     grouped = input.reshape(batch, num_groups, channels // num_groups, *rest)
-    output = standardize(grouped, tuple(range(2, grouped.ndim)), eps).reshape(input.shape)
-    spatial = len(rest)
-    return scale_and_shift(output, as_channels(weight, spatial), as_channels(bias, spatial)).astype(input.dtype)
+    per_group = (num_groups, channels // num_groups, *(1,) * len(rest))
+    weight, bias = (v if v is None else v.reshape(per_group) for v in (weight, bias))
+    return standardize(grouped, tuple(range(2, grouped.ndim)), weight, bias, eps).reshape(input.shape)
 
 
 @rule("torch.nn.functional.batch_norm")
@@ -63,8 +63,10 @@ def instance_norm(
 
 @rule("torch.nn.functional.local_response_norm")
 def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
-    """Divide (N, C, ...) by a power of the mean square over ``size`` neighbouring channels."""
-    return divide_by_neighbours(input, size, size // 2, (size - 1) // 2, alpha, beta, k)
+    """Divide (N, C, ...) by ``(k + alpha * mean) ** beta``, the mean of the squares of ``size`` channels around each."""
+    pads = [(0, 0), (size // 2, (size - 1) // 2), *[(0, 0)] * (input.ndim - 2)]
+    squares = window_slices(jnp.pad(input * input, pads), 1, size, 1, 1)
+    return input / (k + alpha * (sum(squares) / size)) ** beta
 
 
 @rule("torch.nn.functional.normalize")
@@ -74,17 +76,19 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
     return input / jnp.where(size < eps, eps, size)
 
 
-def standardize(input, axes, eps):
-    """Mean 0 and variance 1 over ``axes``; half types become float32."""
+def standardize(input, axes, weight, bias, eps):
+    """Mean 0 and variance 1 over ``axes``, then ``weight`` and ``bias``; half types are computed in float32."""
     wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
     centered = wide - wide.mean(axis=axes, keepdims=True)
-    return centered * lax.rsqrt((centered * centered).mean(axis=axes, keepdims=True) + eps)
+    var = (centered * centered).mean(axis=axes, keepdims=True)
+    return rescale(centered, var, weight, bias, eps).astype(input.dtype)
 
 
-def scale_and_shift(input, weight, bias):
-    """``input * weight + bias``; either may be None."""
-    output = input if weight is None else input * weight
-    return output if bias is None else output + bias
+def rescale(centered, var, weight, bias, eps):
+    """``centered / sqrt(var + eps) * weight + bias``; ``weight`` and ``bias`` may be None."""
+    scale = lax.rsqrt(var + eps)
+    scale = scale if weight is None else scale * weight
+    return centered * scale if bias is None else centered * scale + bias
 
 
 def as_channels(vector, spatial):
@@ -107,21 +111,13 @@ def normalize_channels(input, mean, var, weight, bias, eps):
     """Normalize (N, C, ...) by a mean and a variance for each channel."""
     mean, var, weight, bias = (as_channels(v, input.ndim - 2) for v in (mean, var, weight, bias))
     wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
-    return scale_and_shift((wide - mean) * lax.rsqrt(var + eps), weight, bias).astype(input.dtype)
+    return rescale(wide - mean, var, weight, bias, eps).astype(input.dtype)
 
 
 def normalize_instances(input, weight, bias, eps, spatial=None):
-    """Normalize each channel of each sample, over the last ``spatial`` dims: all after the second by default."""
+    """Normalize each channel of each sample over the last ``spatial`` dims; None is all after the second."""
     spatial = input.ndim - 2 if spatial is None else spatial
-    axes = tuple(range(-spatial, 0))
-    if input.size == input[..., *(0,) * spatial].size:
+    if math.prod(input.shape[-spatial:]) == 1:
         raise ValueError(f"one value per channel has no variance: {input.shape}")
-    output = standardize(input, axes, eps)
-    return scale_and_shift(output, as_channels(weight, spatial), as_channels(bias, spatial)).astype(input.dtype)
-
-
-def divide_by_neighbours(input, size, before, after, alpha, beta, k):
-    """Divide (N, C, ...) by ``(k + alpha * mean) ** beta``, the mean of the squares of the channels around each one."""
-    pads = [(0, 0), (before, after), *[(0, 0)] * (input.ndim - 2)]
-    squares = window_slices(jnp.pad(input * input, pads), 1, before + after + 1, 1, 1)
-    return input / (k + alpha * (sum(squares) / size)) ** beta
+    weight, bias = as_channels(weight, spatial), as_channels(bias, spatial)
+    return standardize(input, tuple(range(-spatial, 0)), weight, bias, eps)

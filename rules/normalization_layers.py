@@ -8,7 +8,6 @@ from transpile.rule import Unsupported, layer, rule
 from .module import Module
 from .normalization import (
     channel_statistics,
-    divide_by_neighbours,
     group_norm,
     layer_norm,
     local_response_norm,
@@ -202,12 +201,3 @@ class LocalResponseNorm(Module):
 
     def __call__(self, input):
         return local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
-
-@layer("torch.nn.CrossMapLRN2d")
-class CrossMapLRN2d(LocalResponseNorm):
-    """``LocalResponseNorm`` whose window is symmetric: one channel less than ``size`` if that is even."""
-
-    def __call__(self, input):
-        reach = (self.size - 1) // 2
-        return divide_by_neighbours(input, self.size, reach, reach, self.alpha, self.beta, self.k)

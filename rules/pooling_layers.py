@@ -131,7 +131,8 @@ class AvgPool1d(AvgPoolNd):
     rank = 1
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        stride = kernel_size if stride is None else stride
+        super().__init__(per_dim(kernel_size, 1), per_dim(stride, 1), per_dim(padding, 1), ceil_mode, count_include_pad)
 
 
 @layer("torch.nn.AvgPool2d", "torch.nn.modules.pooling.AvgPool2d")

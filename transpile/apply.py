@@ -414,7 +414,22 @@ def inline(context: Context, binding: Binding) -> Any:
     for node in ast.walk(simplified):
         if isinstance(node, ast.Name) and node.id in context.rulebook.definitions and node.id.startswith("_"):
             return None
+    if _constant_gradient(simplified, binding):
+        simplified = simplified.args[0]
     return _substitute(context, simplified, binding)
+
+
+def _constant_gradient(result: ast.expr, binding: Binding) -> bool:
+    """`lax.stop_gradient(jnp.array([1, 2]))`: nothing here has a gradient to stop."""
+    if not isinstance(result, ast.Call) or ast.unparse(result.func) != "lax.stop_gradient" or not binding.given:
+        return False
+    return all(_is_plain(argument.value) for argument in binding.given.values())
+
+
+def _is_plain(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        return _is_plain(value.element) if value.items is None else all(_is_plain(v) for v in value.items)
+    return isinstance(value, (Static, Torch))
 
 
 def _copy(node: ast.expr) -> ast.expr:

@@ -14,6 +14,7 @@ import libcst as cst
 
 from . import formatting, pipeline, rulebook, support
 from .diagnostics import Diagnostic
+from .passes import spellings
 from .project import ModuleInfo, Project
 
 SUPPORT = "jax_nn.py"
@@ -67,7 +68,7 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     _check_target(target)
     ast.parse(text)
     project = Project({})
-    project.add(PurePosixPath(path), cst.parse_module(text))
+    project.add(PurePosixPath(path), spellings.run(cst.parse_module(text)))
     book = rulebook.load()
     (made,) = pipeline.convert(project, book, lambda p: "import jax_nn as nn")
     code = formatting.format_changed(made.tree.code, text) if made.changed else text
@@ -142,7 +143,7 @@ def _load(path: Path, relative: PurePosixPath, report: Report) -> tuple[_Source,
         message = getattr(error, "msg", None) or type(error).__name__
         report.files.append(File(path, None, [Diagnostic(str(relative), line, column, "syntax-error", str(message))]))
         return None
-    return _Source(relative, text, encoding, bom, newline), module
+    return _Source(relative, text, encoding, bom, newline), spellings.run(module)
 
 
 def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, report: Report, root: Path) -> list[pipeline.Converted]:

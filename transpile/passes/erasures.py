@@ -11,7 +11,7 @@ from ..context import Context
 from ..values import Module, Torch
 
 BLOCKS = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly")
-DECORATORS = ("no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit")
+DECORATORS = ("no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit")
 MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad")
 
 

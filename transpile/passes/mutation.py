@@ -51,14 +51,14 @@ def views(context: Context) -> dict[str, str]:
 
 def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> cst.FunctionDef:
     """Rewrite the in-place operations of one function."""
-    if not _may_write(context, node):
+    if not _may_write(context, node, mutations):
         return node
     return _Mutation(context, node, info, mutations, runs).function()
 
 
-def _may_write(context: Context, node: cst.FunctionDef) -> bool:
+def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
     for n in tree.walk(node.body):
-        if isinstance(n, (cst.AugAssign, cst.Del)):
+        if isinstance(n, cst.AugAssign):
             return True
         if isinstance(n, cst.AssignTarget) and not isinstance(n.target, cst.Name):
             return True
@@ -69,10 +69,13 @@ def _may_write(context: Context, node: cst.FunctionDef) -> bool:
             if any(a.keyword is not None and a.keyword.value in ("inplace", "out") for a in n.args):
                 return True
             value = context.value(n.func)
-            if isinstance(value, Module) and (value.inplace or value.items or value.classes):
+            if isinstance(value, Function) and value.info in mutations.writes:
                 return True
-            if isinstance(value, Function):
-                return True
+            if isinstance(value, Module):
+                if value.inplace or value.items:
+                    return True
+                if any((forward := context.facts.forward_of(ref)) is not None and forward in mutations.writes for ref in value.classes):
+                    return True
     return False
 
 

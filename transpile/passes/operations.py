@@ -116,6 +116,8 @@ class _Operations:
             return value.name
         if id(node) in self.context.facts.values:
             return None
+        if head not in self.context.module.imports:
+            return None
         resolved = self.context.facts.project.resolve(self.context.module, dotted or "")
         return resolved if isinstance(resolved, str) and (resolved == "torch" or resolved.startswith("torch.")) else None
 
@@ -231,11 +233,26 @@ class _Operations:
             if isinstance(method.receiver, Tensor) and not method.receiver.assumed:
                 return self._no_rule(node, "torch.Tensor." + name)
             return None
+        selected = self._selected(func.value, definitions, name, node)
+        if selected is not None:
+            return selected
         receiver = Argument(self.convert(func.value), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
         certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
         if not certain and choose(definitions, [receiver, *self._arguments(node)]) is None:
             return None  # not a tensor, then
         return self._apply(node, definitions, "torch.Tensor." + name, [receiver, *self._arguments(node)])
+
+    def _selected(self, subject: Any, definitions: tuple[Definition, ...], name: str, node: cst.Call) -> Any:
+        """`x[mask].mean()`: what a mask selects has no static shape, its mean has."""
+        rules = self.context.rulebook.find(f"torch.Tensor.{name}[mask]")
+        if not rules or node.args or not isinstance(subject, cst.Subscript) or len(subject.slice) != 1:
+            return None
+        part = subject.slice[0].slice
+        mask = self.context.value(part.value) if isinstance(part, cst.Index) else None
+        if not (isinstance(mask, Tensor) and mask.kind == "b") or not isinstance(self.context.value(subject.value), Tensor):
+            return None
+        arguments = [Argument(self.convert(subject.value), Tensor()), Argument(self.convert(part.value), mask)]  # type: ignore[union-attr]
+        return self._apply(node, rules, f"torch.Tensor.{name}", arguments)
 
     def _tensor_like(self, method: Method, node: cst.Call) -> bool:
         """Whether the method of an unknown object is taken for a tensor's."""
