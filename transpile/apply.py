@@ -466,7 +466,7 @@ def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any
             if loose is not None:
                 return cst.FlattenSentinel([cst.Arg(v.value, star="*") if isinstance(v, cst.StarredElement) else cst.Arg(v) for v in loose])
             only = binding.sizes[0]
-            return cst.Arg(only.node, star="*" if only.star else "")
+            return cst.Arg(only.node, star="*") if only.star else cst.Arg(only.node)
         if isinstance(node, cst.StarredElement) and isinstance(node.value, cst.Name) and _is_sizes(node.value):
             if loose is not None:
                 return cst.FlattenSentinel([v if isinstance(v, cst.StarredElement) else cst.Element(v) for v in loose])
@@ -550,10 +550,16 @@ def call(context: Context, binding: Binding) -> Any:
             at = next((i for i, a in enumerate(args) if a.keyword is not None), len(args))
             args.insert(at, cst.Arg(argument.node, star="*"))
         elif argument.star:
-            args.append(cst.Arg(argument.node, star=argument.star))
+            args.append(cst.Arg(argument.node, star="**"))
         else:
             args.append(_keyword(argument.keyword or "", argument.node))
     return cst.Call(tree.expression(context.name(definition.name)), args)
+
+
+def _positional(argument: Argument) -> cst.Arg:
+    if argument.star == "**":
+        return cst.Arg(argument.node, star="**")
+    return cst.Arg(argument.node, star="*") if argument.star else cst.Arg(argument.node)
 
 
 def _keyword(name: str, node: Any) -> cst.Arg:
@@ -590,7 +596,7 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
                 raise Refused("a dtype for one layer; cast its params instead")
             if not open_ended:
                 raise Refused(f"the argument {name!r} of {definition.name}")
-        args.append(_keyword(name, argument.node) if name is not None else cst.Arg(argument.node, star=argument.star))
+        args.append(_keyword(name, argument.node) if name is not None else _positional(argument))
     limit = sum(1 for p in parameters.values() if p.kind == "positional")
     if not any(p.kind == "sizes" for p in parameters.values()):
         loose = [a for a in args if a.keyword is None and not a.star]

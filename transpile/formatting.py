@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 import black
+import black.mode
 
 LINE_LENGTH = 120
 _STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
@@ -92,7 +93,7 @@ def _formatted(group: list[str], line_length: int) -> list[str]:
     if header:
         body = [*body, " " * (_indent(body[-1]) + 4) + "pass"]
     around = [" " * n + "class _:" for n in range(0, indent, 4)]  # black spaces definitions by their depth
-    mode = black.Mode(line_length=line_length, target_versions={black.TargetVersion.PY311})
+    mode = black.Mode(line_length=line_length, target_versions={black.mode.TargetVersion.PY311})
     source = "\n".join([*around, *body, ""])
     try:
         ast.parse(source)

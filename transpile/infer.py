@@ -380,10 +380,10 @@ class Frame:
             cls = self.facts.class_by_node.get(id(node))
             if cls is not None:
                 env[cls.name] = Class(cls)
-                inner: Env = dict(env)
+                scope: Env = dict(env)
                 for statement in tree.body_statements(node):
                     if not isinstance(statement, cst.FunctionDef):
-                        self.statement(statement, inner)
+                        self.statement(statement, scope)
             for base in node.bases:
                 self.expression(base.value, env)
         elif isinstance(node, cst.Match):
@@ -665,7 +665,7 @@ class Frame:
             else:
                 element = join(element, Module(open=True))
         if element is not None:
-            self.facts.note(self.facts.contents, cls, element)  # type: ignore[arg-type]
+            self.facts.note(self.facts.contents, cls, element)
 
     def apply(self, node: cst.Call, function: Value, args: list[Any], env: Env) -> Value:
         facts = self.facts
@@ -915,7 +915,7 @@ class Frame:
 
     def _grow(self, node: cst.Call, receiver: Module, name: str, args: list[Any], env: Env) -> None:
         added: Value | None = None
-        for keyword, star, value, _ in args:
+        for _keyword, _star, value, _ in args:
             held = element_of(value) if isinstance(value, (Sequence, Mapping)) else value
             if isinstance(value, Static):
                 continue
@@ -927,10 +927,10 @@ class Frame:
             if name in ("add_module", "register_module") and isinstance(literal, Static) and isinstance(literal.const, str):
                 self.facts.set_attribute(self.cls, literal.const, added)
             elif name in ("add_module", "register_module"):
-                self.facts.note(self.facts.dynamic, self.cls, added)  # type: ignore[arg-type]
+                self.facts.note(self.facts.dynamic, self.cls, added)
             base = self.cls.torch_base()
             if base:
-                self.facts.note(self.facts.contents, self.cls, added)  # type: ignore[arg-type]
+                self.facts.note(self.facts.contents, self.cls, added)
             return
         grown = dataclasses.replace(receiver, element=join(receiver.element, added), items=None)
         target = node.func.value if isinstance(node.func, cst.Attribute) else None
@@ -1017,7 +1017,7 @@ class Frame:
                 if isinstance(literal, Static) and isinstance(literal.const, str):
                     self.facts.set_attribute(self.cls, literal.const, value)
                 else:
-                    self.facts.note(self.facts.dynamic, self.cls, value if isinstance(value, (Module, Tensor)) else Module(open=True))  # type: ignore[arg-type]
+                    self.facts.note(self.facts.dynamic, self.cls, value if isinstance(value, (Module, Tensor)) else Module(open=True))
                 return NONE
             if short == "dict":
                 return Mapping(values[0].element if values and isinstance(values[0], Mapping) else UNKNOWN)
@@ -1155,7 +1155,7 @@ class Frame:
         base = self.expression(node.value, env)
         is_slice, index = False, UNKNOWN
         for element in node.slice:
-            part = element.slice
+            part: Any = element.slice
             if isinstance(part, cst.Index):
                 index = self.expression(part.value, env)
             else:

@@ -120,7 +120,7 @@ class Memory:
             if name is not None and not isinstance(value, (Tensor, Sequence)) and value != UNKNOWN:
                 self.env[name] = frozenset([Place()])
         elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Attribute):
-            call = node.value
+            call: Any = node.value
             if call.func.attr.value in ("append", "insert", "extend") and call.args:
                 holder = self.name(call.func.value)
                 if holder is not None:

@@ -271,7 +271,7 @@ def load(*extra: Path) -> Rulebook:
                 if name == "CONSTANTS" and isinstance(node.value, ast.Dict):
                     for key, value in zip(node.value.keys, node.value.values):
                         if isinstance(key, ast.Constant):
-                            constants[key.value] = ast.unparse(value)
+                            constants[str(key.value)] = ast.unparse(value)
                 else:
                     definitions.setdefault(name, Definition(name, node, path, text, (), imports))
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -301,7 +301,7 @@ def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
         if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name) and decorator.func.id in MARKS:
             for argument in decorator.args:
                 if isinstance(argument, ast.Constant):
-                    yield argument.value
+                    yield str(argument.value)
 
 
 def dropped(name: str) -> bool:

@@ -227,7 +227,7 @@ def needed(parent: cst.CSTNode, field: str) -> int:
 
 def _fit(parent: cst.CSTNode, field: str, child: cst.CSTNode) -> cst.CSTNode:
     if isinstance(child, cst.BaseExpression) and precedence(child) < needed(parent, field):
-        return cst.ensure_type(parenthesised(child), cst.BaseExpression)
+        return parenthesised(child)  # type: ignore[no-any-return]
     return child
 
 
@@ -262,7 +262,7 @@ def statement(source: str) -> Any:
 
 def assignment(target: str | cst.BaseExpression, value: cst.BaseExpression) -> cst.SimpleStatementLine:
     """`target = value` as a statement."""
-    left = expression(target) if isinstance(target, str) else target
+    left: Any = expression(target) if isinstance(target, str) else target
     if isinstance(left, cst.Tuple) and left.lpar and len(left.elements) > 0:
         left = replace(left, lpar=[], rpar=[])
     return cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(left)], value)])

@@ -97,7 +97,7 @@ def run(request: dict[str, Any]) -> Report:
         torch.manual_seed(0)
         args_torch, inputs = _example(request, original)
         args_jax = args_torch if request.get("example") else _arguments(request["init"], converted)
-        make = lambda: getattr(original, request["cls"])(*args_torch)  # noqa: E731
+        make: Any = lambda: getattr(original, request["cls"])(*args_torch)  # noqa: E731
         jax_module = getattr(converted, request["cls"])(*args_jax)
         torch_module = make()
         for training in (False, True):
@@ -110,7 +110,8 @@ def run(request: dict[str, Any]) -> Report:
 
 def _example(request: dict[str, Any], original: Any) -> tuple[Any, list[Any]]:
     if request.get("example"):
-        made = load(Path(request["example"]).resolve(), "example_of_inputs", Path(request["example"]).resolve().parent).example()
+        example: Any = load(Path(request["example"]).resolve(), "example_of_inputs", Path(request["example"]).resolve().parent)
+        made = example.example()
         arguments, inputs = made
         return arguments, list(inputs)
     return _arguments(request["init"], original), parse_inputs(request["inputs"])

@@ -329,14 +329,14 @@ class Split:
             return "", None
         if dotted.count(".") > 1:  # a param of a submodule
             base = self.context.value(target.value)
-            value = self.context.value(target)
+            known = self.context.value(target)
             path = tuple(dotted.split(".")[1:])
             if path in self.arrays.ties(self.cls):
                 holder = "params" + "".join(f'["{p}"]' for p in path[:-1])
                 source = ".".join(self.arrays.ties(self.cls)[path])
                 deletion = tree.statement(f'{holder}.pop("{path[-1]}")  # tied to {source}\n')
                 return "params", [tree.replace(deletion, leading_lines=statement.leading_lines)]
-            if isinstance(base, Module) and isinstance(value, Tensor) and value.param:
+            if isinstance(base, Module) and isinstance(known, Tensor) and known.param:
                 new = _parameter_call(small.value)
                 return "params", [tree.replace(statement, body=[tree.replace(small, value=new if new is not None else small.value)])]
             if isinstance(base, Module) and target.attr.value == "requires_grad" or target.attr.value == "requires_grad":

@@ -20,11 +20,11 @@ def run(context: Context, module: cst.Module) -> cst.Module:
     return tree.rewrite(module, lambda node: _visit(context, node))  # type: ignore[no-any-return]
 
 
-def _visit(context: Context, node: cst.CSTNode) -> Any:
+def _visit(context: Context, node: Any) -> Any:
     if isinstance(node, cst.FunctionDef) and node.decorators:
         kept = [d for d in node.decorators if not _erased(context, d)]
         if len(kept) != len(node.decorators):
-            new = tree.replace(node, decorators=kept)
+            new: Any = tree.replace(node, decorators=kept)
             context.facts.carry(node, new)
             return tree.rewrite(new, lambda n: None if n is new else _visit(context, n))
     if isinstance(node, cst.ClassDef) and node.decorators:
@@ -85,7 +85,7 @@ def _requires_grad(small: Any) -> bool:
 def _freezes(context: Context, small: Any) -> bool:
     """`self.backbone.eval()` as a statement."""
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and isinstance(small.value.func, cst.Attribute):
-        call = small.value
+        call: Any = small.value
         receiver = context.value(call.func.value)
         return isinstance(receiver, Module) and call.func.attr.value in MODULE_STATEMENTS and not receiver.is_self
     return False

@@ -51,7 +51,7 @@ def _made(statements: list[Any], place: str | None) -> int | None:
             made = isinstance(value, cst.Call) and tree.dotted(value.func) in ("jnp.zeros", "jnp.ones") and len(value.args) == 1
             return i if made else None
         text = tree.code(statements[i])
-        if place in text or "params)" in text or "(params" in text:
+        if place is None or place in text or "params)" in text or "(params" in text:
             return None
     return None
 

@@ -24,7 +24,7 @@ from ..context import Context
 from ..liveness import Liveness
 from ..memory import Memory, merge
 from ..project import FunctionInfo
-from ..values import UNKNOWN, External, Function, Method, Module, Sequence, Static, Tensor, Torch
+from ..values import UNKNOWN, Function, Method, Module, Sequence, Static, Tensor, Torch
 
 OPERATORS = {
     cst.AddAssign: ("add", cst.Add), cst.SubtractAssign: ("subtract", cst.Subtract), cst.MultiplyAssign: ("multiply", cst.Multiply),
@@ -217,7 +217,7 @@ class _Mutation:
         key = self.context.value(index.value) if isinstance(index, cst.Index) else UNKNOWN
         return isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(key, Static) and key.type == "str" or isinstance(self.context.value(value), (Sequence, Module))
 
-    def _unpacked(self, node: cst.Assign, target: cst.Tuple) -> Any:
+    def _unpacked(self, node: cst.Assign, target: Any) -> Any:
         """`x[0], y[1] = a, b`: one after another, in order, from temporaries."""
         names = []
         for i, element in enumerate(target.elements):
@@ -603,9 +603,9 @@ class _Mutation:
                 return first.value, made
             return None
         if isinstance(value, Module) and self._module_writes(value) and node.args and isinstance(node.args[0].value, (cst.Name, cst.Attribute, cst.Subscript)):
-            first = node.args[0].value
-            if self._is_tensor(first) and self.runs:
-                return first, self.expression_inside(node)
+            subject: Any = node.args[0].value
+            if self._is_tensor(subject) and self.runs:
+                return subject, self.expression_inside(node)
         return None
 
     def _module_writes(self, value: Module) -> bool:

@@ -145,7 +145,8 @@ class _Operations:
     def _with_target(self, node: Any) -> Any:
         """A name that is assigned is not a reference to torch."""
         changes = {}
-        for field in tree.fields(type(node)):
+        kind: type[cst.CSTNode] = type(node)
+        for field in tree.fields(kind):
             old = getattr(node, field)
             if field == "target" or not isinstance(old, cst.CSTNode) and not (isinstance(old, (list, tuple)) and old):
                 continue
@@ -247,11 +248,11 @@ class _Operations:
         rules = self.context.rulebook.find(f"torch.Tensor.{name}[mask]")
         if not rules or node.args or not isinstance(subject, cst.Subscript) or len(subject.slice) != 1:
             return None
-        part = subject.slice[0].slice
+        part: Any = subject.slice[0].slice
         mask = self.context.value(part.value) if isinstance(part, cst.Index) else None
         if not (isinstance(mask, Tensor) and mask.kind == "b") or not isinstance(self.context.value(subject.value), Tensor):
             return None
-        arguments = [Argument(self.convert(subject.value), Tensor()), Argument(self.convert(part.value), mask)]  # type: ignore[union-attr]
+        arguments = [Argument(self.convert(subject.value), Tensor()), Argument(self.convert(part.value), mask)]
         return self._apply(node, rules, f"torch.Tensor.{name}", arguments)
 
     def _tensor_like(self, method: Method, node: cst.Call) -> bool:
