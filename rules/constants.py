@@ -1,12 +1,17 @@
 """What torch's constants, dtypes and classes are called in JAX; the engine reads both dicts as syntax."""
 
 import math
+import typing
 
 import jax
 import jax.numpy as jnp
 
 # int, bool and (as a default) float follow jax_enable_x64 without a warning; jnp.int64 would warn where x64 is off.
 CONSTANTS = {
+    "torch.jit.annotations.List": list,
+    "torch.jit.annotations.Dict": dict,
+    "torch.jit.annotations.Tuple": tuple,
+    "torch.jit.annotations.Optional": typing.Optional,
     "torch.float": jnp.float32,
     "torch.float32": jnp.float32,
     "torch.float64": jnp.float64,

@@ -5,7 +5,15 @@ from jax import lax
 
 from transpile.rule import Unsupported, rule
 
-from .normalization import batch_norm, channel_statistics, group_norm, instance_norm, layer_norm, normalize_channels
+from .normalization import (
+    batch_norm,
+    channel_statistics,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    normalize_channels,
+    widened,
+)
 
 
 @rule("torch.batch_norm")
@@ -24,7 +32,7 @@ def torch_instance_norm(
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """The normalized input, and the mean and the inverse deviation of each array of ``normalized_shape``."""
     axes = tuple(range(-len(normalized_shape), 0))
-    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
+    wide = widened(input)
     statistics = wide.mean(axis=axes, keepdims=True), lax.rsqrt(wide.var(axis=axes, keepdims=True) + eps)
     return layer_norm(input, normalized_shape, weight, bias, eps), *(s.astype(input.dtype) for s in statistics)
 
@@ -32,7 +40,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 @rule("torch.native_group_norm")
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """The normalized input, and the mean and the inverse deviation of each group."""
-    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32)).reshape(N, group, C // group * HxW)
+    wide = widened(input).reshape(N, group, C // group * HxW)
     statistics = wide.mean(axis=-1), lax.rsqrt(wide.var(axis=-1) + eps)
     return group_norm(input, group, weight, bias, eps), *(s.astype(input.dtype) for s in statistics)
 

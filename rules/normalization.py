@@ -20,20 +20,19 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 @rule("torch.nn.functional.rms_norm", "torch.rms_norm")
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Divide each array of ``normalized_shape``, the last dims of ``input``, by its root mean square."""
-    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
-    axes = tuple(range(-len(normalized_shape), 0))
+    wide = widened(input)
+    mean_square = (wide * wide).mean(axis=tuple(range(-len(normalized_shape), 0)), keepdims=True)
     eps = jnp.finfo(input.dtype).eps if eps is None else eps
-    return rescale(wide, (wide * wide).mean(axis=axes, keepdims=True), weight, None, eps).astype(input.dtype)
+    return rescale(wide, mean_square, weight, None, eps).astype(input.dtype)
 
 
 @rule("torch.nn.functional.group_norm", "torch.group_norm")
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Normalize each group of the channels of (N, C, ...)."""
     batch, channels, *rest = input.shape
-    grouped = input.reshape(batch, num_groups, channels // num_groups, *rest)
-    per_group = (num_groups, channels // num_groups, *(1,) * len(rest))
-    weight, bias = (v if v is None else v.reshape(per_group) for v in (weight, bias))
-    return standardize(grouped, tuple(range(2, grouped.ndim)), weight, bias, eps).reshape(input.shape)
+    grouped = input.reshape(batch, num_groups, channels // num_groups, math.prod(rest))
+    weight, bias = (v if v is None else v.reshape(num_groups, channels // num_groups, 1) for v in (weight, bias))
+    return standardize(grouped, (2, 3), weight, bias, eps).reshape(input.shape)
 
 
 @rule("torch.nn.functional.batch_norm")
@@ -77,11 +76,16 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 
 
 def standardize(input, axes, weight, bias, eps):
-    """Mean 0 and variance 1 over ``axes``, then ``weight`` and ``bias``; half types are computed in float32."""
-    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
+    """Mean 0 and variance 1 over ``axes``, then ``weight`` and ``bias``."""
+    wide = widened(input)
     centered = wide - wide.mean(axis=axes, keepdims=True)
     var = (centered * centered).mean(axis=axes, keepdims=True)
     return rescale(centered, var, weight, bias, eps).astype(input.dtype)
+
+
+def widened(input):
+    """Half types as float32, in which torch computes its normalizations."""
+    return input.astype(jnp.promote_types(input.dtype, jnp.float32))
 
 
 def rescale(centered, var, weight, bias, eps):
@@ -91,33 +95,51 @@ def rescale(centered, var, weight, bias, eps):
     return centered * scale if bias is None else centered * scale + bias
 
 
-def as_channels(vector, spatial):
-    """One value a channel, shaped to meet (N, C, *spatial dims); None stays None."""
-    return None if vector is None else vector.reshape(-1, *(1,) * spatial)
+def flat_channels(input, spatial):
+    """The last ``spatial`` dims of (..., C, *spatial) made one: long loops are fast ones."""
+    leading = input.ndim - spatial
+    return input.reshape(*input.shape[:leading], math.prod(input.shape[leading:]))
+
+
+def column(vector):
+    """One value a channel, to meet (..., C, L); None stays None."""
+    return None if vector is None else vector[:, None]
 
 
 def channel_statistics(input):
-    """The mean and the biased variance of each channel of (N, C, ...); half types become float32."""
+    """The mean and the biased variance of each channel of (N, C, ...)."""
     if input.size == input.shape[1]:
         raise ValueError(f"one value per channel has no variance: {input.shape}")
-    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
-    axes = (0, *range(2, input.ndim))
-    mean = wide.mean(axis=axes)
-    centered = wide - as_channels(mean, input.ndim - 2)
-    return mean, (centered * centered).mean(axis=axes)
+    wide = widened(flat_channels(input, input.ndim - 2))
+    mean = wide.mean(axis=(0, 2))
+    centered = wide - column(mean)
+    return mean, (centered * centered).mean(axis=(0, 2))
 
 
 def normalize_channels(input, mean, var, weight, bias, eps):
     """Normalize (N, C, ...) by a mean and a variance for each channel."""
-    mean, var, weight, bias = (as_channels(v, input.ndim - 2) for v in (mean, var, weight, bias))
-    wide = input.astype(jnp.promote_types(input.dtype, jnp.float32))
-    return rescale(wide - mean, var, weight, bias, eps).astype(input.dtype)
+    centered = widened(flat_channels(input, input.ndim - 2)) - column(mean)
+    output = rescale(centered, column(var), column(weight), column(bias), eps)
+    return output.reshape(input.shape).astype(input.dtype)
+
+
+def batch_norm_moving(input, running_mean, running_var, weight, bias, momentum, eps):
+    """Normalize (N, C, ...) over the batch, and move the running statistics towards the batch's: returns all three."""
+    mean, var = channel_statistics(input)
+    output = normalize_channels(input, mean, var, weight, bias, eps)
+    if input.size == 0:
+        return output, running_mean, running_var
+    count = input.size // input.shape[1]
+
+    def move(running, new):
+        return ((1 - momentum) * running + momentum * lax.stop_gradient(new)).astype(running.dtype)
+
+    return output, move(running_mean, mean), move(running_var, var * count / (count - 1))  # the unbiased variance
 
 
 def normalize_instances(input, weight, bias, eps, spatial=None):
     """Normalize each channel of each sample over the last ``spatial`` dims; None is all after the second."""
-    spatial = input.ndim - 2 if spatial is None else spatial
-    if math.prod(input.shape[-spatial:]) == 1:
+    flat = flat_channels(input, input.ndim - 2 if spatial is None else spatial)
+    if flat.shape[-1] == 1:
         raise ValueError(f"one value per channel has no variance: {input.shape}")
-    weight, bias = as_channels(weight, spatial), as_channels(bias, spatial)
-    return standardize(input, tuple(range(-spatial, 0)), weight, bias, eps)
+    return standardize(flat, (-1,), column(weight), column(bias), eps).reshape(input.shape)

@@ -1,12 +1,12 @@
 """Normalization layers."""
 
 import jax.numpy as jnp
-from jax import lax
 
 from transpile.rule import Unsupported, layer, rule
 
 from .module import Module
 from .normalization import (
+    batch_norm_moving,
     channel_statistics,
     group_norm,
     layer_norm,
@@ -45,30 +45,16 @@ class BatchNorm(ChannelNorm):
         }
 
     def __call__(self, params, state, input, *, training=False):
-        if self.track_running_stats and not training:
-            mean, var = state["running_mean"], state["running_var"]
-        else:
-            mean, var = channel_statistics(input)
-            if self.track_running_stats:
-                state = self._moved(state, mean, var, input.size // self.num_features)
         weight, bias = params.get("weight"), params.get("bias")
-        return normalize_channels(input, mean, var, weight, bias, self.eps), state
-
-    def _moved(self, state, mean, var, count):
-        """The state after a batch of ``count`` values a channel, whose unbiased variance it keeps."""
-        batches = state["num_batches_tracked"] + 1
-        if count == 0:
-            return state | {"num_batches_tracked": batches}
-        momentum = 1 / batches if self.momentum is None else self.momentum
-
-        def move(running, new):
-            return ((1 - momentum) * running + momentum * lax.stop_gradient(new)).astype(running.dtype)
-
-        return {
-            "running_mean": move(state["running_mean"], mean),
-            "running_var": move(state["running_var"], var * count / (count - 1)),
-            "num_batches_tracked": batches,
-        }
+        if not self.track_running_stats:
+            return normalize_channels(input, *channel_statistics(input), weight, bias, self.eps), state
+        mean, var, batches = state["running_mean"], state["running_var"], state["num_batches_tracked"]
+        if not training:
+            return normalize_channels(input, mean, var, weight, bias, self.eps), state
+        batches = batches + 1
+        momentum = 1 / batches if self.momentum is None else self.momentum  # None is the mean of all batches
+        output, mean, var = batch_norm_moving(input, mean, var, weight, bias, momentum, self.eps)
+        return output, {"running_mean": mean, "running_var": var, "num_batches_tracked": batches}
 
 
 @layer("torch.nn.BatchNorm1d", "torch.nn.modules.batchnorm.BatchNorm1d")

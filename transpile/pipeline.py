@@ -125,6 +125,7 @@ class _Classes:
                 node = self._thread(context, info, info.node, effects)
             else:
                 node = self._host(context, info, info.node, effects)
+            node = _setter(info, node, effects)
             self._put(original[info], [node])
         for cls, made in constructors.items():
             self._place(cls, made, effects, original)
@@ -343,6 +344,16 @@ class _Classes:
 
         new = tree.rewrite(module, before)
         return new  # type: ignore[no-any-return]
+
+
+def _setter(info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
+    """The setter of a property that became a method is a method too."""
+    if not any(d.endswith(".setter") for d in info.decorators) or info.owner is None:
+        return node
+    getter = info.owner.find(info.name)
+    if getter is None or not effects.functions.get(getter):
+        return node
+    return tree.replace(node, name=cst.Name(f"set_{info.name}"), decorators=[])
 
 
 def _spaced(node: Any) -> Any:

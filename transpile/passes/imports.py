@@ -11,13 +11,14 @@ from ..context import Context
 
 IMPORTS = {
     "functools": "import functools",
+    "typing": "import typing",
     "math": "import math",
     "jax": "import jax",
     "jnp": "import jax.numpy as jnp",
     "np": "import numpy as np",
     "lax": "from jax import lax",
 }
-_ORDER = ["functools", "math", "np", "jax", "jnp", "lax"]
+_ORDER = ["functools", "math", "typing", "np", "jax", "jnp", "lax"]
 
 
 def run(context: Context, module: cst.Module, support: str) -> cst.Module:
@@ -44,7 +45,7 @@ def run(context: Context, module: cst.Module, support: str) -> cst.Module:
         wanted.append(support)
     if at is None:
         at = _after_header(body)
-    standard = [w for w in wanted if w.split()[1] in ("functools", "math")]
+    standard = [w for w in wanted if w.split()[1] in ("functools", "math", "typing")]
     third = [w for w in wanted if w not in standard and w != support]
     lines = [_statement(w) for w in standard]
     lines += [_statement(w, blank=i == 0 and bool(lines or at > 0 and _is_import(body[at - 1]) and not _third_party(body[at - 1]))) for i, w in enumerate(third)]

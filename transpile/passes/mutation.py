@@ -88,6 +88,7 @@ class _Mutation:
         self.live: frozenset[str] = frozenset()
         self.parameters = {p.name.value for p in info.parameters()}
         self.memory = Memory(context, info, self.views, self._index_kind, self._says_inplace)
+        self.current: Any = None
         self.prelude: list[Any] = []
         self.after: list[Any] = []
         self.followers: set[int] = set()  # assignments that let an alias follow: dropped where it is overwritten unread
@@ -132,6 +133,7 @@ class _Mutation:
         saved = self.live, self.prelude, self.after
         self.live, self.prelude, self.after = self.liveness.after.get(id(node), frozenset()), [], []
         if isinstance(node, cst.SimpleStatementLine):
+            self.current = node
             smalls = [s for small in node.body if (s := self.small(small)) is not None]
             changed = any(a is not b for a, b in zip(smalls, node.body)) or len(smalls) != len(node.body)
             new: list[Any] = [tree.replace(node, body=smalls) if changed else node] if smalls else []
@@ -291,7 +293,7 @@ class _Mutation:
 
     def _store(self, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
         base, index = target.value, target.slice
-        kind = self._index_kind(index)
+        kind = self._index_kind(index, base)
         scalar = isinstance(self.context.value(node.value), Static)
         if kind == "mask" and scalar:
             new = self._call_text("jnp.where", [self._only_index(index), value, base])
@@ -305,7 +307,7 @@ class _Mutation:
     def _augmented_store(self, node: cst.AugAssign, target: cst.Subscript, value: Any) -> Any:
         method, operator = OPERATORS[type(node.operator)]
         base, index = target.value, target.slice
-        kind = self._index_kind(index)
+        kind = self._index_kind(index, base)
         scalar = isinstance(self.context.value(node.value), Static)
         if kind == "basic" and method:
             new = self._at(base, target, method, value)
@@ -350,12 +352,14 @@ class _Mutation:
     def _index_expression(self, index: Any) -> Any:
         """An index as an expression that a function can take."""
         if len(index) == 1 and isinstance(index[0].slice, cst.Index):
-            return index[0].slice.value
+            only = index[0].slice.value
+            return self._call_text("jnp.array", [only]) if isinstance(only, cst.List) else only
         parts = []
         for element in index:
             part = element.slice
             if isinstance(part, cst.Index):
-                parts.append(cst.Element(part.value))
+                value = self._call_text("jnp.array", [part.value]) if isinstance(part.value, cst.List) else part.value
+                parts.append(cst.Element(value))
             else:
                 bounds = [tree.code(b) if b is not None else "None" for b in (part.lower, part.upper)]
                 if part.step is not None:
@@ -363,14 +367,12 @@ class _Mutation:
                 parts.append(cst.Element(tree.expression(f"slice({', '.join(bounds)})")))
         return cst.Tuple(parts) if len(parts) > 1 else tree.expression(f"({tree.code(parts[0].value)},)")
 
-    def _index_kind(self, index: Any) -> str:
+    def _index_kind(self, index: Any, base: Any = None) -> str:
         """"basic" (ints, slices, None, ...), "mask" (one boolean tensor of the same rank), or "unknown"."""
         if len(index) == 1 and isinstance(index[0].slice, cst.Index):
             value = self.context.value(index[0].slice.value)
             if isinstance(value, Tensor) and value.kind == "b":
-                node = index[0].slice.value
-                compared = isinstance(node, cst.Comparison) or isinstance(node, cst.Name)
-                return "mask" if compared and self._same_shape(node) else "unknown"
+                return "mask" if self._same_shape(index[0].slice.value, base) else "unknown"
         for element in index:
             part = element.slice
             if isinstance(part, cst.Index):
@@ -387,9 +389,11 @@ class _Mutation:
     def _counter(self, node: Any) -> bool:
         return not any(isinstance(self.context.value(n), Tensor) for n in tree.walk(node))
 
-    def _same_shape(self, node: Any) -> bool:
-        """`x[x > 0] = v`: a mask made by comparing the tensor itself has its shape."""
-        return False if not isinstance(node, cst.Comparison) else True
+    def _same_shape(self, node: Any, base: Any) -> bool:
+        """`x[x > 0] = v`: a mask made by comparing the tensor itself with a number has its shape."""
+        if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or base is None:
+            return False
+        return tree.code(node.left) == tree.code(base) and isinstance(self.context.value(node.comparisons[0].comparator), Static)
 
     def _rebind(self, subject: Any, value: Any, node: Any) -> Any:
         """Assign a new value to what an in-place operation wrote, and let its aliases follow."""
@@ -718,9 +722,13 @@ class _Mutation:
         name = self.memory.name(root)
         if name is None:
             return value
-        shared = bool(self.memory.sharing(name, self.live) or self.memory.parameters(name))
-        read_again = name in self.live or shared or name.startswith("self.")
+        elsewhere = self._elsewhere(node, name)
+        if elsewhere == "before":
+            return self.context.unconverted("aliased-write", node, f"{name} is read and then written in place in one expression")
+        read_again = elsewhere == "after" or name in self.live or bool(self.memory.sharing(name, self.live)) or name.startswith("self.")
         if not read_again:
+            if self.memory.parameters(name) and self.runs:
+                self.mutations.writes.setdefault(self.info, set()).update(self.memory.parameters(name))
             return value
         if not self.runs:
             return value
@@ -730,6 +738,41 @@ class _Mutation:
         self.prelude.extend(self.after)
         self.after = []
         return subject
+
+    def _elsewhere(self, call: Any, name: str) -> str:
+        """Whether the statement reads the name outside an in-place call: "after" it (or as the object itself), "before", or "".
+
+        `z * z.add_(y)` multiplies the new z by itself, since both operands are the object; `(z + 1) * z.add_(y)` computed
+        with the old z first.
+        """
+        found = ""
+        inside = {id(n) for n in tree.walk(call)}
+        passed = False
+
+        def look(node: Any, around: bool) -> None:
+            nonlocal found, passed
+            if node is call:
+                passed = True
+                return
+            holds = any(id(n) == id(call) for n in tree.walk(node))
+            if self.memory.name(node) == name and id(node) not in inside:
+                if passed or around:
+                    found = found or "after"
+                else:
+                    found = "before"
+                return
+            transparent = isinstance(node, (cst.Arg, cst.Element, cst.Tuple, cst.List))
+            for child in tree.children(node):
+                look(child, holds or around and transparent)
+
+        if self.current is not None:
+            for small in self.current.body if isinstance(self.current, cst.SimpleStatementLine) else [self.current]:
+                if any(n is call for n in tree.walk(small)):
+                    targets = [t.target for t in small.targets] if isinstance(small, cst.Assign) else []
+                    for child in tree.children(small):
+                        if not (isinstance(child, cst.AssignTarget) and child.target in targets):
+                            look(child, True)
+        return found
 
     def _check_arguments(self, node: cst.Call) -> None:
         """A callee that writes its argument, where the caller reads it afterwards."""

@@ -339,7 +339,7 @@ class _Submodules:
         call, state = self.call_parts(node)
         if state is None:
             return call
-        if self.nested:
+        if self.nested or not state.startswith("state"):
             return self._refuse_state(node)
         return self._hoist(node, call, state)
 

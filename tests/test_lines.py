@@ -1,0 +1,66 @@
+"""The look of single operations: one line of torch, one line of JAX."""
+
+import pytest
+
+from transpile import convert_source
+
+# x and y are tensors, i is an index tensor, n a number, self a module in forward
+LINES = [
+    ("x.view(n, -1)", "x.reshape(n, -1)"),
+    ("x.view(x.size(0), -1)", "x.reshape(x.shape[0], -1)"),
+    ("x.size(0)", "x.shape[0]"),
+    ("x.size()", "x.shape"),
+    ("x.dim()", "x.ndim"),
+    ("x.numel()", "x.size"),
+    ("x.permute(0, 2, 1)", "x.transpose(0, 2, 1)"),
+    ("x.transpose(1, 2)", "x.swapaxes(1, 2)"),
+    ("x.t()", "x.T"),
+    ("x.unsqueeze(1)", "jnp.expand_dims(x, 1)"),
+    ("x.contiguous()", "x"),
+    ("x.mean(1)", "x.mean(axis=1)"),
+    ("x.mean(dim=(2, 3), keepdim=True)", "x.mean(axis=(2, 3), keepdims=True)"),
+    ("x.sum()", "x.sum()"),
+    ("torch.cat([x, y], dim=1)", "jnp.concatenate([x, y], axis=1)"),
+    ("torch.stack([x, y])", "jnp.stack([x, y])"),
+    ("torch.matmul(x, y)", "x @ y"),
+    ("torch.exp(x)", "jnp.exp(x)"),
+    ("torch.sigmoid(x)", "jax.nn.sigmoid(x)"),
+    ("x.tanh()", "jnp.tanh(x)"),
+    ("F.relu(x)", "jax.nn.relu(x)"),
+    ("F.relu(x, inplace=True)", "jax.nn.relu(x)"),
+    ("F.gelu(x)", "jax.nn.gelu(x, approximate=False)"),
+    ("F.softmax(x, dim=-1)", "jax.nn.softmax(x, axis=-1)"),
+    ("x.softmax(-1)", "jax.nn.softmax(x, axis=-1)"),
+    ("F.log_softmax(x, dim=1)", "jax.nn.log_softmax(x, axis=1)"),
+    ("torch.zeros(2, 3)", "jnp.zeros((2, 3))"),
+    ("torch.zeros(2, 3, device=x.device)", "jnp.zeros((2, 3))"),
+    ("torch.zeros_like(x)", "jnp.zeros_like(x)"),
+    ("torch.ones(n, n)", "jnp.ones((n, n))"),
+    ("torch.arange(n)", "jnp.arange(n)"),
+    ("torch.eye(3)", "jnp.eye(3)"),
+    ("x.to(y.device)", "x"),
+    ("x.float()", "x.astype(jnp.float32)"),
+    ("x.detach()", "lax.stop_gradient(x)"),
+    ("x.clone()", "x"),
+    ("torch.max(x, y)", "jnp.maximum(x, y)"),
+    ("x.argmax(dim=1)", "x.argmax(axis=1)"),
+    ("x.masked_fill(x == 0, float('-inf'))", "jnp.where(x == 0, -jnp.inf, x)"),
+    ("torch.where(x > 0, x, y)", "jnp.where(x > 0, x, y)"),
+    ("torch.bmm(x, y)", "x @ y"),
+    ("torch.flatten(x, 1)", "x.reshape(x.shape[0], -1)"),
+    ("x[:, [0, 2]]", "x[:, jnp.array([0, 2])]"),
+    ("(x + y).mean(1)", "(x + y).mean(axis=1)"),
+    ("-x.mean()", "-x.mean()"),
+    ("x.add(y, alpha=2)", "x + 2 * y"),
+    ("torch.triu(x, diagonal=1)", "jnp.triu(x, k=1)"),
+    ("x.std(dim=0)", "nn.std(x, dim=0)"),
+    ("torch.tensor([1.0, 2.0])", "jnp.array([1.0, 2.0])"),
+]
+
+
+@pytest.mark.parametrize(("torch_line", "jax_line"), LINES, ids=[line for line, _ in LINES])
+def test_line(torch_line, jax_line):
+    source = f"import torch\nimport torch.nn.functional as F\n\n\ndef f(x: torch.Tensor, y: torch.Tensor, n: int):\n    return {torch_line}\n"
+    result = convert_source(source)
+    assert not result.diagnostics
+    assert result.code.strip().splitlines()[-1].strip() == f"return {jax_line}"
