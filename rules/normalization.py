@@ -14,7 +14,8 @@ from .spatial import window_slices
 @rule("torch.nn.functional.layer_norm", "torch.layer_norm")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Normalize each array of ``normalized_shape``, the last dims of ``input``."""
-    return standardize(input, tuple(range(-len(normalized_shape), 0)), weight, bias, eps)
+    axes = tuple(range(-len(normalized_shape), 0))
+    return standardize(input, axes, weight, bias, eps)
 
 
 @rule("torch.nn.functional.rms_norm", "torch.rms_norm")
@@ -38,9 +39,9 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
 @rule("torch.nn.functional.batch_norm")
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     if not training:
-        return normalize_channels(input, running_mean, running_var, weight, bias, eps)
+        return normalize_channels(input, running_mean, running_var, weight=weight, bias=bias, eps=eps)
     if running_mean is None and running_var is None:
-        return normalize_channels(input, *channel_statistics(input), weight, bias, eps)
+        return normalize_batch(input, weight=weight, bias=bias, eps=eps)
     raise Unsupported(
         "batch_norm with training=True changes running_mean and running_var in place: use a BatchNorm layer, which"
         " returns them as its new state"
@@ -52,9 +53,9 @@ def instance_norm(
     input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
 ):
     if not use_input_stats:
-        return normalize_channels(input, running_mean, running_var, weight, bias, eps)
+        return normalize_channels(input, running_mean, running_var, weight=weight, bias=bias, eps=eps)
     if running_mean is None and running_var is None:
-        return normalize_instances(input, weight, bias, eps)
+        return normalize_instances(input, weight=weight, bias=bias, eps=eps)
     raise Unsupported(
         "instance_norm with use_input_stats=True changes running_mean and running_var in place: leave them out"
     )
@@ -116,11 +117,17 @@ def channel_statistics(input):
     return mean, (centered * centered).mean(axis=(0, 2))
 
 
-def normalize_channels(input, mean, var, weight, bias, eps):
+def normalize_channels(input, mean, var, weight=None, bias=None, eps=1e-5):
     """Normalize (N, C, ...) by a mean and a variance for each channel."""
     centered = widened(flat_channels(input, input.ndim - 2)) - column(mean)
     output = rescale(centered, column(var), column(weight), column(bias), eps)
     return output.reshape(input.shape).astype(input.dtype)
+
+
+def normalize_batch(input, weight=None, bias=None, eps=1e-5):
+    """Normalize each channel of (N, C, ...) over the batch."""
+    mean, var = channel_statistics(input)
+    return normalize_channels(input, mean, var, weight, bias, eps)
 
 
 def batch_norm_moving(input, running_mean, running_var, weight, bias, momentum, eps):
@@ -137,7 +144,7 @@ def batch_norm_moving(input, running_mean, running_var, weight, bias, momentum, 
     return output, move(running_mean, mean), move(running_var, var * count / (count - 1))  # the unbiased variance
 
 
-def normalize_instances(input, weight, bias, eps, spatial=None):
+def normalize_instances(input, weight=None, bias=None, eps=1e-5, spatial=None):
     """Normalize each channel of each sample over the last ``spatial`` dims; None is all after the second."""
     flat = flat_channels(input, input.ndim - 2 if spatial is None else spatial)
     if flat.shape[-1] == 1:

@@ -7,10 +7,10 @@ from transpile.rule import Unsupported, layer, rule
 from .module import Module
 from .normalization import (
     batch_norm_moving,
-    channel_statistics,
     group_norm,
     layer_norm,
     local_response_norm,
+    normalize_batch,
     normalize_channels,
     normalize_instances,
     rms_norm,
@@ -47,7 +47,7 @@ class BatchNorm(ChannelNorm):
     def __call__(self, params, state, input, *, training=False):
         weight, bias = params.get("weight"), params.get("bias")
         if not self.track_running_stats:
-            return normalize_channels(input, *channel_statistics(input), weight, bias, self.eps), state
+            return normalize_batch(input, weight, bias, self.eps), state
         mean, var, batches = state["running_mean"], state["running_var"], state["num_batches_tracked"]
         if not training:
             return normalize_channels(input, mean, var, weight, bias, self.eps), state
@@ -104,7 +104,9 @@ class InstanceNorm(ChannelNorm):
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, *, bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
         if track_running_stats:
-            raise Unsupported("InstanceNorm with track_running_stats=True: leave it out, or use a BatchNorm layer")
+            raise Unsupported(
+                "InstanceNorm with track_running_stats=True; without it each sample is normalized in eval too"
+            )
 
     def __call__(self, params, input):
         return normalize_instances(input, params.get("weight"), params.get("bias"), self.eps, self.rank)

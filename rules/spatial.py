@@ -3,6 +3,8 @@
 import jax.numpy as jnp
 from jax import lax
 
+from transpile.rule import rule
+
 
 def per_dim(value, n):
     """One value for each of ``n`` dims: 3 and (3,) stand for all of them."""
@@ -24,3 +26,23 @@ def spatial_windows(input, sizes, strides, dilations):
         input = jnp.moveaxis(windows, axis + 1, -1)
         axis += 1
     return input
+
+
+@rule("torch.nn.modules.utils._single")
+def single(x):
+    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
+
+
+@rule("torch.nn.modules.utils._pair")
+def pair(x):
+    return tuple(x) if isinstance(x, (tuple, list)) else (x, x)
+
+
+@rule("torch.nn.modules.utils._triple")
+def triple(x):
+    return tuple(x) if isinstance(x, (tuple, list)) else (x, x, x)
+
+
+@rule("torch.nn.modules.utils._quadruple")
+def quadruple(x):
+    return tuple(x) if isinstance(x, (tuple, list)) else (x, x, x, x)

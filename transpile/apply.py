@@ -78,6 +78,7 @@ def bind(definition: Definition, arguments: list[Argument]) -> Binding | None:
                 binding.sizes.append(argument)
             elif argument.star:
                 binding.rest.append(argument)
+                binding.score += 1
                 i = len(positional)
             else:
                 binding.given[parameter.name] = argument

@@ -642,6 +642,9 @@ class Frame:
                 self._bind_arguments(target, args)
                 self._called(target)
                 return self.facts.result(target)
+        if not info.owner.is_module:
+            self.facts.values[id(node.func)] = UNKNOWN
+            return UNKNOWN
         layer = info.owner.torch_base()
         if method == "__init__" and layer is not None:
             self._container_contents(info.owner, args)

@@ -188,6 +188,8 @@ class _Mutation:
     def small(self, node: Any) -> Any:
         if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
             return self._call_statement(node, node.value)
+        if isinstance(node, cst.Expr) and isinstance(node.value, cst.Tuple):
+            return self._several(node.value)
         if isinstance(node, cst.Assign) and len(node.targets) == 1:
             return self._assign(node, node.targets[0].target)
         if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Subscript) for t in node.targets):
@@ -195,6 +197,12 @@ class _Mutation:
         if isinstance(node, cst.AugAssign):
             return self._augmented(node)
         return self.expression(node)
+
+    def _several(self, node: cst.Tuple) -> Any:
+        """`a.zero_(), b.zero_()` as a statement: one after another."""
+        made = [self.small(cst.Expr(element.value)) for element in node.elements]
+        self.prelude.extend(cst.SimpleStatementLine([m]) for m in made[:-1] if m is not None)
+        return made[-1] if made else None
 
     def _assign(self, node: cst.Assign, target: Any) -> Any:
         if isinstance(target, cst.Subscript) and self._is_tensor(target.value) and not self._holds_objects(target, node.value):

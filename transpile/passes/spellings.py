@@ -17,6 +17,8 @@ def run(module: cst.Module) -> cst.Module:
 
 
 def _visit(node: cst.CSTNode) -> Any:
+    if isinstance(node, (cst.AssignTarget, cst.Del)):
+        return node
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         name = node.func.attr.value
         if name == "__getattr__" and len(node.args) == 1:
@@ -29,8 +31,6 @@ def _visit(node: cst.CSTNode) -> Any:
     if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
-    if isinstance(node, cst.AssignTarget):
-        return node
     return None
 
 

@@ -138,6 +138,8 @@ class _Submodules:
             return self._return(small)
         if isinstance(small, cst.AugAssign):
             value, target = self.expression(small.value), self.target(small.target)
+            if isinstance(target, cst.Call):
+                return cst.Expr(target)
             return small if value is small.value and target is small.target else tree.replace(small, target=target, value=value)
         if isinstance(small, cst.Expr):
             self.hint = "_"
@@ -181,6 +183,8 @@ class _Submodules:
         new_target = self.target(target)
         if new_value is node.value and new_target is target:
             return node
+        if isinstance(new_target, cst.Call):
+            return cst.Expr(new_target)  # where it would be stored is not known: it raises
         return tree.replace(node, targets=[tree.replace(node.targets[0], target=new_target)], value=new_value)
 
     storing = False  # what is converted is assigned to
