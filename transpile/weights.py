@@ -69,6 +69,10 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
             inner = original._modules.get(name)
         params[name], state[name] = {}, {}
         _fill(child, f"{tail}{name}", tensors, inner, params[name], state[name])
+    for name in own_params or ():
+        value = getattr(original, name, None) if original is not None else None
+        if name not in params and name not in children and hasattr(value, "detach"):
+            params[name] = to_array(value)  # a parameter under one configuration, a plain tensor under another
     for name in own_state or ():
         if name not in state:
             value = getattr(original, name, None) if original is not None else None
