@@ -88,7 +88,7 @@ def unfold_patches(input, kernel_size, dilation=1, padding=0, stride=1):
 
 @rule("torch.nn.functional.fold")
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """Add up patches where they overlap, the transpose of ``unfold_patches``: (N, C * kernel, places) to (N, C, H, W)."""
+    """Add up patches where they overlap: (N, C * kernel, places) to (N, C, H, W), the transpose of unfolding."""
     kernel_height, kernel_width = per_dim(kernel_size, 2)
     channels = input.shape[-2] // (kernel_height * kernel_width)
     image = jax.ShapeDtypeStruct((*input.shape[:-2], channels, *per_dim(output_size, 2)), input.dtype)

@@ -13,7 +13,7 @@ from transpile.rule import rule
 
 @rule("torch.nn.functional.grid_sample")
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """Images (N, C, *spatial) at the (x, y) or (x, y, z), from -1 to 1, of a grid (N, *points, dims): (N, C, *points)."""
+    """Images (N, C, *spatial) at the (x, y) or (x, y, z), from -1 to 1, of (N, *points, dims): (N, C, *points)."""
     sample = functools.partial(sample_image, mode=mode, padding_mode=padding_mode, align_corners=align_corners)
     return jax.vmap(sample)(input, grid)
 

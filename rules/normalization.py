@@ -63,7 +63,7 @@ def instance_norm(
 
 @rule("torch.nn.functional.local_response_norm")
 def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
-    """Divide (N, C, ...) by ``(k + alpha * mean) ** beta``, the mean of the squares of ``size`` channels around each."""
+    """Divide (N, C, ...) by ``(k + alpha * mean) ** beta``, the mean square of the ``size`` channels around each."""
     pads = [(0, 0), (size // 2, (size - 1) // 2), *[(0, 0)] * (input.ndim - 2)]
     squares = window_slices(jnp.pad(input * input, pads), 1, size, 1, 1)
     return input / (k + alpha * (sum(squares) / size)) ** beta

@@ -36,10 +36,12 @@ class Converted:
 
 def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
     """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
+    concerned = _concerned(project)
     project.link()
     facts = Inference(project, rulebook).run()
-    contexts = {module: Context(module, facts, rulebook) for module in project.modules.values()}
+    contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
+    untouched = [m for m in project.modules.values() if m not in concerned]
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = erasures.run(context, trees[module])
@@ -50,13 +52,39 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             trees[module] = operations.run(context, trees[module])
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, running).run()
-        out = []
+        out = [Converted(m.path, m.tree, [], False) for m in untouched]
         for module, context in contexts.items():
             if trees[module] is not module.tree:
                 trees[module] = imports.run(context, trees[module], support_import(module.path))
             used = support.names_used(trees[module]) if trees[module] is not module.tree else set()
             out.append(Converted(module.path, trees[module], sorted(context.diagnostics), trees[module] is not module.tree, used))
     return out
+
+
+def _concerned(project: Project) -> set[ModuleInfo]:
+    """The files that torch reaches: those that import it, and their neighbours by imports within the project."""
+    found = {m for m in project.modules.values() if m.uses_torch}
+    names = {m: [*m.imports.values(), *m.stars] for m in project.modules.values()}
+    changed = True
+    while changed:
+        changed = False
+        for module, imported in names.items():
+            neighbours = {n for name in imported if (n := _module_of(project, name)) is not None}
+            if module in found and not neighbours <= found:
+                found |= neighbours
+                changed = True
+            elif module not in found and neighbours & found:
+                found.add(module)
+                changed = True
+    return found
+
+
+def _module_of(project: Project, name: str) -> ModuleInfo | None:
+    found = project.lookup(name)
+    if isinstance(found, ModuleInfo):
+        return found
+    owner = getattr(found, "module", None)
+    return owner if isinstance(owner, ModuleInfo) else None
 
 
 def _refresh(facts: Inference, module: cst.Module) -> None:

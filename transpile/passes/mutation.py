@@ -151,6 +151,8 @@ class _Mutation:
     def compound(self, node: Any) -> Any:
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             return node
+        if isinstance(node, cst.Match):
+            return tree.replace(node, cases=[self.suite(case) for case in node.cases])
         changes: dict[str, Any] = {}
         for name in ("test", "iter"):
             if hasattr(node, name):

@@ -15,6 +15,8 @@ DROPPED_DECORATORS = ("torch.", "jit.", "autocast", "custom_fwd", "custom_bwd")
 
 def run(node: cst.FunctionDef, info: FunctionInfo, needs: frozenset[str], renames: dict[str, str]) -> cst.FunctionDef:
     """Give a function the parameters that its effects need."""
+    if not needs and not renames and not (info.name == "forward" and info.owner is not None and info.owner.is_module):
+        return node
     parameters = node.params
     positional = [_renamed(p, renames) for p in parameters.params]
     kwonly = [_renamed(p, renames) for p in parameters.kwonly_params]

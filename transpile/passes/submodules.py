@@ -66,6 +66,8 @@ class _Submodules:
         statements = tree.body_statements(node)
         doc = [statements[0]] if statements and tree.is_docstring(statements[0]) else []
         body = self.block(statements[len(doc) :])
+        if not self.stateful and _same(body, statements[len(doc) :]):
+            return node
         if self.stateful:
             if self.writes:
                 copy = "state = dict(state)" if self.writes == {1} else "state = jax.tree.map(lambda leaf: leaf, state)"
@@ -83,7 +85,9 @@ class _Submodules:
         return out
 
     def suite(self, node: Any) -> Any:
-        return tree.with_body(node, self.block(tree.body_statements(node)))
+        statements = tree.body_statements(node)
+        body = self.block(statements)
+        return node if _same(body, statements) else tree.with_body(node, body)
 
     def statement(self, node: Any) -> list[Any]:
         before, self.prelude = self.prelude, []
@@ -100,6 +104,8 @@ class _Submodules:
                 new = [self._compound(node)]
             elif isinstance(node, (cst.Try, cst.TryStar)):
                 new = [self._try(node)]
+            elif isinstance(node, cst.Match):
+                new = [tree.replace(node, subject=self.expression(node.subject), cases=[self.suite(case) for case in node.cases])]
             else:
                 new = [self.expression(node)]
             out = [*self.prelude, *new]
@@ -129,7 +135,7 @@ class _Submodules:
                 last = self.prelude.pop()
                 return [tree.replace(last, trailing_whitespace=node.trailing_whitespace)]
             return []
-        return [tree.replace(node, body=smalls)]
+        return [node] if _same(smalls, node.body) else [tree.replace(node, body=smalls)]
 
     def _small(self, small: Any) -> Any:
         if isinstance(small, cst.Assign) and len(small.targets) == 1:
@@ -222,20 +228,24 @@ class _Submodules:
         test = self.expression(node.test)
         found = {f"{m[1]}[{m[0]}]" for m in _PRESENT.findall(tree.code(test)) if " or " not in tree.code(test)}
         self.present |= found
-        new = tree.replace(self.suite(node), test=test)
+        new = self.suite(node)
+        new = new if test is node.test else tree.replace(new, test=test)
         self.present -= found
         if node.orelse is None:
             return new
         if isinstance(node.orelse, cst.If):
             inner = self.statement(node.orelse)
             if len(inner) == 1 and isinstance(inner[0], cst.If):
-                return tree.replace(new, orelse=inner[0])
+                return new if inner[0] is node.orelse else tree.replace(new, orelse=inner[0])
             return tree.replace(new, orelse=cst.Else(cst.IndentedBlock(inner)))
-        return tree.replace(new, orelse=self.suite(node.orelse))
+        orelse = self.suite(node.orelse)
+        return new if orelse is node.orelse else tree.replace(new, orelse=orelse)
 
     def _for(self, node: cst.For) -> Any:
         target, iterated = self.iterate(node.target, node.iter)
-        new = tree.replace(self.suite(node), target=target, iter=iterated)
+        new = self.suite(node)
+        if target is not node.target or iterated is not node.iter:
+            new = tree.replace(new, target=target, iter=iterated)
         if node.orelse is not None:
             new = tree.replace(new, orelse=self.suite(node.orelse))
         return new
@@ -252,7 +262,7 @@ class _Submodules:
                 changes["orelse"] = self.suite(node.orelse)
         else:
             changes["items"] = [self.expression(item) for item in node.items]
-        return tree.replace(self.suite(node), **changes)
+        return _changed(node, self.suite(node), changes)
 
     def _try(self, node: Any) -> Any:
         handlers = [self.suite(h) for h in node.handlers]
@@ -260,13 +270,13 @@ class _Submodules:
         for part in ("orelse", "finalbody"):
             if getattr(node, part) is not None:
                 changes[part] = self.suite(getattr(node, part))
-        return tree.replace(self.suite(node), **changes)
+        return _changed(node, self.suite(node), changes)
 
     def _nested(self, node: cst.FunctionDef) -> Any:
         self.nested += 1
         info = self.facts.by_node.get(id(node))
         before, self.parameters = self.parameters, self.parameters | ({p.name.value for p in info.parameters()} if info else set())
-        new = self.suite(node)
+        new: Any = self.suite(node)
         self.parameters = before
         self.nested -= 1
         if info is not None and "key" in self.effects.functions.get(info, ()):
@@ -810,6 +820,16 @@ class _Submodules:
             if path is not None:
                 return tree.expression(path.params)
         return None
+
+
+def _changed(old: Any, new: Any, changes: dict[str, Any]) -> Any:
+    """The node with what really changed."""
+    real = {k: v for k, v in changes.items() if not (v is getattr(old, k) or isinstance(v, list) and _same(v, getattr(old, k)))}
+    return tree.replace(new, **real) if real else new
+
+
+def _same(a: SequenceABC[Any], b: SequenceABC[Any]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
 
 
 def _pair(name: str, target: Any) -> Any:

@@ -1,0 +1,128 @@
+"""The command and its promises: exit codes, bad files, bytes kept, nothing lost."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+import transpile
+from transpile import convert_path, convert_source
+
+ROOT = Path(__file__).parent.parent
+TORCH = "import torch\n\n\ndef f(x):\n    return torch.exp(x)\n"
+
+
+def command(*args):
+    return subprocess.run([sys.executable, str(ROOT / "cli.py"), *map(str, args)], capture_output=True, text=True)
+
+
+def test_convert_from_a_bare_checkout(tmp_path):
+    source = tmp_path / "model.py"
+    source.write_text(TORCH)
+    done = command("convert", source, "-o", tmp_path / "out" / "model_jax.py")
+    assert done.returncode == 0, done.stderr
+    assert "jnp.exp(x)" in (tmp_path / "out" / "model_jax.py").read_text()
+    assert (tmp_path / "out" / "jax_nn.py").exists()
+
+
+@pytest.mark.parametrize(("text", "status"), [(TORCH, 0), ("import torch\nx = torch.load('w.pt')\n", 1), ("def f(:\n", 2)])
+def test_check_reports_by_its_exit_status(tmp_path, text, status):
+    source = tmp_path / "model.py"
+    source.write_text(text)
+    done = command("check", source)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_a_bad_file_does_not_stop_the_others(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.py").write_text("def f(:\n")
+    (tmp_path / "in" / "deep.py").write_text("x = " + "(" * 3000 + ")" * 3000 + "\n")
+    (tmp_path / "in" / "good.py").write_text(TORCH)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "bad.py").write_text("kept")
+    report = convert_path(tmp_path / "in", tmp_path / "out")
+    assert {d.id for d in report.diagnostics} == {"syntax-error"}
+    assert (tmp_path / "out" / "good.py").exists()
+    assert (tmp_path / "out" / "bad.py").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfx = 1\n",
+        b"# -*- coding: latin-1 -*-\nname = '\xe9'\n",
+        b"x = 1\r\nif x:\r\n\ty = 2\r\n",
+        b"x = 1",
+        b"",
+    ],
+)
+def test_what_needs_no_conversion_keeps_its_bytes(tmp_path, data):
+    (tmp_path / "in.py").write_bytes(data)
+    convert_path(tmp_path / "in.py", tmp_path / "out.py")
+    assert (tmp_path / "out.py").read_bytes() == data
+
+
+def test_line_endings_and_tabs_survive(tmp_path):
+    (tmp_path / "in.py").write_bytes(b"import torch\r\n\r\n\r\ndef f(x):\r\n\ty = 1\r\n\treturn torch.exp(x)\r\n")
+    convert_path(tmp_path / "in.py", tmp_path / "out.py")
+    data = (tmp_path / "out.py").read_bytes()
+    assert b"\treturn jnp.exp(x)\r\n" in data and b"\n" not in data.replace(b"\r\n", b"")
+
+
+def test_an_existing_support_file_is_extended(tmp_path):
+    (tmp_path / "a.py").write_text("import torch.nn as nn\n\nlayer = nn.Linear(2, 3)\n")
+    (tmp_path / "b.py").write_text("import torch.nn as nn\n\nlayer = nn.GELU()\n")
+    convert_path(tmp_path / "a.py", tmp_path / "out" / "a.py")
+    convert_path(tmp_path / "b.py", tmp_path / "out" / "b.py")
+    support = (tmp_path / "out" / "jax_nn.py").read_text()
+    assert "class Linear(" in support and "class GELU(" in support
+
+
+def test_parse_and_emit_change_no_byte():
+    site = Path(cst.__file__).parent.parent
+    for path in sorted(site.glob("libcst/_nodes/*.py"))[:10] + sorted(site.glob("click/*.py"))[:10]:
+        text = path.read_text(encoding="utf-8")
+        assert cst.parse_module(text).code == text
+        assert convert_source(text).code == text
+
+
+def test_imports_between_files_are_followed(tmp_path):
+    (tmp_path / "in" / "net").mkdir(parents=True)
+    (tmp_path / "in" / "net" / "__init__.py").write_text("")
+    (tmp_path / "in" / "net" / "block.py").write_text(
+        "import torch.nn as nn\n\n\nclass Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.bn = nn.BatchNorm1d(3)\n\n    def forward(self, x):\n        return self.bn(x)\n"
+    )
+    (tmp_path / "in" / "net" / "model.py").write_text(
+        "import torch.nn as nn\n\nfrom .block import Block\n\n\nclass Model(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.block = Block()\n\n    def forward(self, x):\n        return self.block(x)\n"
+    )
+    report = convert_path(tmp_path / "in", tmp_path / "out")
+    assert not report.diagnostics
+    text = (tmp_path / "out" / "net" / "model.py").read_text()
+    assert 'x, state["block"] = self.block(params["block"], state["block"], x, training=training)' in text
+    assert "from .block import Block" in text
+
+
+def test_converting_needs_neither_torch_nor_jax(tmp_path):
+    (tmp_path / "in.py").write_text(TORCH)
+    code = (
+        "import sys\nfor name in ('torch', 'jax', 'numpy', 'flax', 'equinox'):\n    sys.modules[name] = None\n"
+        f"import transpile\ntranspile.convert_path({str(tmp_path / 'in.py')!r}, {str(tmp_path / 'out.py')!r})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+def test_declared_packages_are_those_of_the_tree():
+    import tomllib
+
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    found = {"transpile", "transpile.rules"}
+    found |= {f"transpile.{p.parent.name}" for p in (ROOT / "transpile").glob("*/__init__.py")}
+    assert set(declared) == found
+    assert transpile.convert_source
