@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
 
 from rules.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
+
+from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
 
 from rules.attention import scaled_dot_product_attention
 from rules.attention_layers import MultiheadAttention
+
+from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
 
 inf = float("inf")
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from against_torch import float64
 
 from rules import activation, class_loss, ctc, distance, embedding, loss, loss_legacy, softmax
+
+from .against_torch import float64
 
 RULES = {}
 for module in (activation, class_loss, ctc, distance, embedding, loss, softmax):

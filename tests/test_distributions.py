@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from against_torch import float64, to_jax
 from torch import tensor
+
+from .against_torch import float64, to_jax
 
 FILES = ("distributions", "positive_distributions", "simplex_distributions", "discrete_distributions")
 CLASSES = {

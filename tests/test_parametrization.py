@@ -7,12 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax
 
 from rules import parametrization
 from rules.linear_layers import Linear
 from rules.module import Sequential
 from rules.recurrent import LSTM
+
+from .against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax
 
 OLD, NEW = torch.nn.utils, torch.nn.utils.parametrizations
 

@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
 from torch.nn.utils import rnn as torch_rnn
 
 from rules import packing, recurrent, recurrent_cells
+
+from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
 
 LENGTHS = [5, 3, 1]
 

@@ -5,10 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from against_torch import assert_equivalent, assert_same, float64
 
 from rules import transformer
 from rules.normalization_layers import LayerNorm
+
+from .against_torch import assert_equivalent, assert_same, float64
 
 PADDING = torch.tensor([[False, False, True], [False] * 3])
 FUTURE = torch.ones(3, 3).bool().triu(1)

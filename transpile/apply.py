@@ -105,7 +105,7 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
     if not accepts:
         return True
     if value == NONE:
-        return "None" in accepts or (isinstance(parameter.default, ast.Constant) and parameter.default.value is None)
+        return "None" in accepts or "Device" in accepts or (isinstance(parameter.default, ast.Constant) and parameter.default.value is None)
     if isinstance(value, Tensor):
         if "Tensor" in accepts:
             return True if not value.assumed else None

@@ -29,7 +29,7 @@ def write(rulebook: Rulebook, names: Iterable[str], existing: str | None = None)
             wanted |= rulebook.needs(name)
         foreign = _foreign(existing, present - set(rulebook.definitions))
     ordered = _order(rulebook, wanted)
-    parts = [_text(rulebook.definitions[name]) for name in ordered]
+    parts = [_text(rulebook.definitions[name]).replace("raise Unsupported(", "raise NotImplementedError(") for name in ordered]
     registrations = [text for text, uses in rulebook.registrations if uses & wanted and uses & set(rulebook.definitions) <= wanted]
     imports = _imports([rulebook.definitions[n] for n in ordered], parts + registrations)
     body = "\n\n\n".join([*parts, *registrations])
@@ -147,8 +147,6 @@ def _imports(definitions: list[Definition], parts: list[str]) -> str:
         for name, line in definition.imports.items():
             if name in used and not (line.startswith("from transpile") or "rule" in line.split()[1]):
                 lines[line] = None
-    if "Unsupported" in used:
-        pass
     standard = sorted(line for line in lines if line.startswith(_STANDARD))
     third = sorted((line for line in lines if line not in standard), key=lambda line: (line.split()[1], line))
     third.sort(key=lambda line: (line.startswith("from"), line.split()[1]))
