@@ -41,8 +41,10 @@ def proved(case: Case, directory: Path) -> Report:
     sys.path[:] = [p for p in sys.path if p != str(TORCH)]
     module = load(directory / f"{case.file}.py", f"jax_{case.file}", directory)
     torch.manual_seed(0)
-    make = lambda: getattr(original, case.cls)(*_arguments(case.init, original))  # noqa: E731
-    torch_module, jax_module = make(), getattr(module, case.cls)(*_arguments(case.init, module))
+    args, kwargs = _arguments(case.init, original)
+    make = lambda: getattr(original, case.cls)(*args, **kwargs)  # noqa: E731
+    args_jax, kwargs_jax = _arguments(case.init, module)
+    torch_module, jax_module = make(), getattr(module, case.cls)(*args_jax, **kwargs_jax)
     inputs = parse_inputs(case.inputs)
     report = Report()
     for training in (False, True):

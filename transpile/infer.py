@@ -452,7 +452,8 @@ class Frame:
                 elif items is not None and not starred and i < len(items):
                     self.bind(element.value, items[i], env)
                 elif isinstance(value, Module):
-                    self.bind(element.value, UNKNOWN, env)
+                    held = value.items[i][1] if value.items is not None and i < len(value.items) else value.element
+                    self.bind(element.value, held or Module(open=True), env)
                 else:
                     self.bind(element.value, element_of(value), env)
         elif isinstance(target, cst.Attribute):
@@ -508,7 +509,8 @@ class Frame:
         if isinstance(found, FunctionInfo):
             return Function(found)
         if isinstance(found, str):
-            return Torch(found) if found == "torch" or found.startswith("torch.") else External(found)
+            known = found == "torch" or found.startswith("torch.") or found in self.facts.rulebook.by_torch
+            return Torch(found) if known else External(found)
         if isinstance(found, ModuleInfo):
             return External("module:" + found.dotted)
         if isinstance(found, cst.BaseExpression):

@@ -213,13 +213,13 @@ class _Classes:
         node = submodules.run(context, node, info, effects, self.arrays, names)
         if "key" in needs:
             node = keys.run(context, node)
-        node = keys.in_lambdas(node)
+        node = keys.in_lambdas(context, node)
         return signatures.run(node, info, needs, names)
 
     def _host(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
         """A function that only builds models: its parameters become declarations."""
         node = construction.declare_parameters(context, node, node)
-        node = keys.in_lambdas(node)
+        node = keys.in_lambdas(context, node)
         if keys.has_sites(node):
             node = _no_keys(context, node)
         return node
@@ -238,7 +238,7 @@ class _Classes:
                     kept = [*kept, tree.statement("pass")]
                 node = tree.with_body(node, kept)
                 node = construction.declare_parameters(context, node, node)
-                node = keys.in_lambdas(node)
+                node = keys.in_lambdas(context, node)
                 if keys.has_sites(node):
                     node = _no_keys(context, node)
                 methods.append(node)
@@ -322,7 +322,7 @@ class _Classes:
         node = tree.with_body(definition, statements)
         if keys.has_sites(node):
             node = keys.run(context, node)
-        node = keys.in_lambdas(node)
+        node = keys.in_lambdas(context, node)
         return node
 
     def _property(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], effects: Effects) -> Any:

@@ -97,8 +97,8 @@ def run(request: dict[str, Any]) -> Report:
         torch.manual_seed(0)
         args_torch, inputs = _example(request, original)
         args_jax = args_torch if request.get("example") else _arguments(request["init"], converted)
-        make: Any = lambda: getattr(original, request["cls"])(*args_torch)  # noqa: E731
-        jax_module = getattr(converted, request["cls"])(*args_jax)
+        make: Any = lambda: getattr(original, request["cls"])(*args_torch[0], **args_torch[1])  # noqa: E731
+        jax_module = getattr(converted, request["cls"])(*args_jax[0], **args_jax[1])
         torch_module = make()
         for training in (False, True):
             for dtype in ("float64", "float32"):
@@ -113,13 +113,14 @@ def _example(request: dict[str, Any], original: Any) -> tuple[Any, list[Any]]:
         example: Any = load(Path(request["example"]).resolve(), "example_of_inputs", Path(request["example"]).resolve().parent)
         made = example.example()
         arguments, inputs = made
-        return arguments, list(inputs)
+        return (tuple(arguments), {}), list(inputs)
     return _arguments(request["init"], original), parse_inputs(request["inputs"])
 
 
 def _arguments(text: str, module: Any) -> Any:
     """Constructor arguments, evaluated with the names of the module."""
-    return eval(f"_collect({text})", {**vars(module), "_collect": lambda *args: args})  # noqa: S307
+    collect = lambda *args, **kwargs: (args, kwargs)  # noqa: E731
+    return eval(f"_collect({text})", {**vars(module), "_collect": collect})
 
 
 def main() -> None:

@@ -139,7 +139,8 @@ def _line(context: Context, statement: cst.SimpleStatementLine, used: set[str]) 
                 names[-1] = tree.replace(names[-1], comma=cst.MaybeSentinel.DEFAULT)
                 small = tree.replace(small, names=names)
         elif isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative:
-            if _is_torch(tree.dotted(small.module) or ""):
+            module = tree.dotted(small.module) or ""
+            if _is_torch(module) or _all_have_rules(context, module, small):
                 removed = True
                 continue
         smalls.append(small)
@@ -160,6 +161,13 @@ def _nested(context: Context, node: Any, used: set[str]) -> Any:
         return None
 
     return tree.rewrite(node, before)
+
+
+def _all_have_rules(context: Context, module: str, node: cst.ImportFrom) -> bool:
+    """`from einops.layers.torch import Rearrange`: not torch's, but there is a class for it in jax_nn."""
+    if isinstance(node.names, cst.ImportStar):
+        return False
+    return all(f"{module}.{tree.code(alias.name)}" in context.rulebook.by_torch for alias in node.names)
 
 
 def _is_torch(name: str) -> bool:

@@ -163,12 +163,14 @@ def _in_lambda(node: cst.Lambda) -> Any:
     return tree.replace(node, body=tree.rewrite(node.body, before))
 
 
-def in_lambdas(node: Any) -> Any:
-    """Resolve the placeholders in lambdas that take a key, wherever they stand."""
+def in_lambdas(context: Context, node: Any) -> Any:
+    """Resolve the placeholders in lambdas and inner functions that take a key, wherever they stand."""
 
     def before(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.Lambda) and _own_scope(n) and has_sites(n):
             return _in_lambda(n)
+        if isinstance(n, cst.FunctionDef) and n is not node and _own_scope(n) and has_sites(n):
+            return run(context, n)
         return None
 
     return tree.rewrite(node, before)

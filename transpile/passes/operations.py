@@ -231,7 +231,7 @@ class _Operations:
             return None
         definitions = self.context.rulebook.find("torch.Tensor." + name)
         if not definitions:
-            if isinstance(method.receiver, Tensor) and not method.receiver.assumed:
+            if isinstance(method.receiver, Tensor) and not method.receiver.assumed and name not in ORDINARY:
                 return self._no_rule(node, "torch.Tensor." + name)
             return None
         selected = self._selected(func.value, definitions, name, node)

@@ -666,7 +666,15 @@ class _Submodules:
             if kind and kind <= {"ParameterList"}:
                 text = f"[{path.params}[name] for name, _ in {tree.code(self.expression(base))}.layers(){suffix}]"
                 return self.expression(target), tree.expression(text)
-            if kind and kind <= {"ModuleDict", "ParameterDict"} or not isinstance(target, cst.Name):
+            if kind and kind <= {"ModuleDict", "ParameterDict"}:
+                return None
+            if isinstance(target, cst.Tuple) and all(isinstance(e.value, cst.Name) for e in target.elements):
+                name = self._fresh("name")  # a list of lists: `for attn, mlp in self.layers`
+                parts: list[Any] = [e.value for e in target.elements]
+                for i, part in enumerate(parts):
+                    self.names[part.value] = path.child(name).child(f'"{i}"')
+                return _pair(name, tree.parenthesised(target) if not target.lpar else target), tree.expression(f"{tree.code(self._callee(base))}.layers(){suffix}")
+            if not isinstance(target, cst.Name):
                 return None
             name = self._fresh("name")
             self.names[target.value] = path.child(name)
