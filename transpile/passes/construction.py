@@ -64,7 +64,7 @@ def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
     if not isinstance(context.value(func.value), Module):
         return None
     holder, name = tree.code(func.value), func.attr.value
-    if name in ("modules", "named_modules"):
+    if name in ("modules", "named_modules", "parameters", "named_parameters"):
         return tree.expression(f"{context.name(name)}({holder})")
     if name == "named_children":
         return tree.expression(f"{holder}.children()")
