@@ -115,8 +115,6 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
         _write(file, made, sources[made.path])
     if out is not None and any(f.changed and f.target for f in report.files):
         _write_support(Path(out), single, book, names)
-    if out is not None and not single:
-        _copy_rest(report, root, Path(out), set(sources))
     return report
 
 
@@ -205,8 +203,3 @@ def _write_support(out: Path, single: bool, book: rulebook.Rulebook, names: set[
     path = (out.parent if single and out.suffix == ".py" else out) / SUPPORT
     existing = path.read_text(encoding="utf-8") if path.exists() else None
     write_atomically(path, support_text(book, names, existing).encode())
-
-
-def _copy_rest(report: Report, root: Path, out: Path, done: set[PurePosixPath]) -> None:
-    """Nothing to copy: other files of the tree stay where they are."""
-    del report, root, out, done

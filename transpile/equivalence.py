@@ -278,9 +278,8 @@ def _rows(report: Report, check: str, tag: str, got: Any, want: Any, exact: Any,
             return
         triples = [(str(i), g, w, e) for i, (g, w, e) in enumerate(zip(got, want, exact))]
     else:
-        shared = _sum_shared(got, want)
-        triples = [(k, shared[k], w, exact.get(k, w)) for k, w in want.items() if k in shared]
-        missing = [k for k in want if k not in shared and np.abs(want[k]).max(initial=0.0) > 0]
+        triples = [(k, got[k], w, exact.get(k, w)) for k, w in want.items() if k in got]
+        missing = [k for k in want if k not in got and np.abs(want[k]).max(initial=0.0) > 0]
         if missing:
             report.rows.append(Row(check, tag, False, None, f"missing: {', '.join(missing[:5])}"))
     worst, ok, note = 0.0, True, ""
@@ -290,10 +289,6 @@ def _rows(report: Report, check: str, tag: str, got: Any, want: Any, exact: Any,
             ok, note = False, note or f"{name} differs"
         worst = max(worst, error)
     report.rows.append(Row(check, tag, ok, worst, note or f"{len(triples)} arrays"))
-
-
-def _sum_shared(got: dict[str, Any], want: dict[str, Any]) -> dict[str, Any]:
-    return got
 
 
 # --------------------------------------------------------------------------- initial values

@@ -964,7 +964,7 @@ class Frame:
             if name == "append" and receiver.items is not None and len(receiver.items) < 64:
                 items = (*receiver.items, element)
             if target is not None:
-                self._store(target, Sequence(join(old, element), items if not self._in_loop else None), env)
+                self._store(target, Sequence(join(old, element), items), env)
             return NONE
         if name in ("pop", "popleft"):
             if target is not None and receiver.items is not None:
@@ -973,8 +973,6 @@ class Frame:
         if name in ("index", "count"):
             return Static(MISSING, "int")
         return receiver if name in ("copy",) else UNKNOWN
-
-    _in_loop = False
 
     def _external_call(self, name: str, args: list[Any], node: cst.Call, env: Env) -> Value:
         values = [a[2] for a in args]

@@ -284,8 +284,6 @@ class _Classes:
         """State that no constructor sets begins as None."""
         init = cls.methods.get("__init__")
         lines = []
-        written = {n.value for s in [*made.state] for n in tree.walk(s) if isinstance(n, cst.Name)}
-        del written
         made_names = {t.attr.value for s in made.state for n in tree.walk(s) if isinstance(n, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
         in_kept = {t.attr.value for s in made.kept for n in tree.walk(s) if isinstance(n, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
         for name, array in self.arrays.own[cls].arrays.items():

@@ -265,7 +265,6 @@ class Split:
                 result.kept.append(self._eager(statement, name, value))
                 return
             if where == "dropped":
-                self._carry_comments(statement)
                 return
             if where in ("params", "state"):
                 if all(self._resolvable(s) for s in moved):
@@ -296,9 +295,6 @@ class Split:
     def _mark(self, statement: Any) -> None:
         """Remember where a moved statement stood: what it needs is stored there."""
         self.result.kept.append(_Mark(statement))
-
-    def _carry_comments(self, statement: Any) -> None:
-        pass
 
     def _is_plain_super(self, small: Any) -> bool:
         """`super().__init__()` where that reaches nn.Module itself."""
@@ -442,9 +438,6 @@ class Split:
 
     def _if(self, statement: cst.If) -> None:
         """A branch is split in two: one for what stays, one for what moves, under the same test."""
-        inner = Split(self.context, self.cls, self.node, self.arrays, self.initialising)
-        outer_kept = self.result.kept
-
         def split(node: Any) -> Constructor:
             saved, self.result = self.result, Constructor()
             for s in tree.body_statements(node):
@@ -452,7 +445,6 @@ class Split:
             found, self.result = self.result, saved
             return found
 
-        del inner, outer_kept
         then = split(statement)
         other: Constructor | None = None
         orelse = statement.orelse

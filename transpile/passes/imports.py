@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import libcst as cst
@@ -57,18 +58,12 @@ def run(context: Context, module: cst.Module, support: str) -> cst.Module:
         comments = [line for line in kept_header if line.comment is not None]
         if comments:
             body[at] = tree.replace(body[at], leading_lines=[*kept_header, *body[at].leading_lines])
-    if lines and at < len(body) and _is_import(body[at]) and not _starts_blank(body[at]):
-        pass
     return tree.replace(module, body=[*body[:at], *lines, *body[at:]])
 
 
 def _statement(text: str, blank: bool = False) -> Any:
     line = tree.statement(text)
     return tree.replace(line, leading_lines=[cst.EmptyLine(indent=False)] if blank else [])
-
-
-def _starts_blank(statement: Any) -> bool:
-    return bool(getattr(statement, "leading_lines", ()))
 
 
 def _is_import(statement: Any) -> bool:
@@ -80,8 +75,6 @@ def _third_party(statement: Any) -> bool:
     name = tree.dotted(small.module) if isinstance(small, cst.ImportFrom) and small.module is not None else None
     if isinstance(small, cst.Import):
         name = tree.dotted(small.names[0].name)
-    import sys
-
     return bool(name) and (name or "").split(".")[0] not in sys.stdlib_module_names
 
 

@@ -633,13 +633,6 @@ class _Mutation:
                 kinds = {r.rpartition(".")[2] for r in item.classes if isinstance(r, str)} if isinstance(item, Module) else set()
                 if not kinds or not all(self.views.get(k.lower()) == "same" or k == "Identity" for k in kinds):
                     return False
-        for ref in value.classes:
-            forward = self.facts.forward_of(ref)
-            if forward is not None and forward in self.mutations.writes:
-                names = [p.name.value for p in forward.parameters()]
-                if names and names[0] in self.mutations.writes[forward]:
-                    self._warn_module = ref
-                    return False
         return False
 
     def _says_inplace(self, node: cst.Call) -> bool:
