@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from transpile.rule import layer
 
@@ -76,3 +77,8 @@ def _cotangent(gradient, array):
     if not jnp.issubdtype(array.dtype, jnp.inexact):
         return np.zeros(array.shape, jax.dtypes.float0)
     return jnp.zeros_like(array) if gradient is None else gradient.astype(array.dtype)
+
+
+def with_gradient(enabled, value):
+    """The value, constant where gradients are switched off: what `torch.set_grad_enabled(enabled)` makes of it."""
+    return value if enabled else lax.stop_gradient(value)

@@ -38,6 +38,16 @@ def to_dtype_soon(input, dtype: Dtype, non_blocking: bool, copy=False):
     return input.astype(dtype)
 
 
+@rule("torch.Tensor.to")
+def to(input, other, non_blocking=False, copy=False):
+    """For an argument that only the run tells: a tensor or a dtype casts, a device changes nothing."""
+    if isinstance(other, jax.Array | np.ndarray):
+        return input.astype(other.dtype)
+    if isinstance(other, type | np.dtype):
+        return input.astype(other)
+    return input
+
+
 @rule("torch.Tensor.float")
 def to_float(input):
     return input.astype(jnp.float32)

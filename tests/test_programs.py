@@ -68,6 +68,13 @@ PROGRAMS = {
     "unfold": "return x.unfold(1, 3, 2).sum(-1)",
     "meshgrid": "a, b = torch.meshgrid(torch.arange(4), torch.arange(6), indexing='ij')\nreturn x * a + y * b",
     "numbers": "n = x.size(1)\nscale = 1.0 / math.sqrt(n)\nreturn x * scale + n // 4",
+    "no_grad": "with torch.no_grad():\n    z = x * y\nreturn z + x",
+    "no_grad passes a name on": "with torch.no_grad():\n    z = x\nreturn z * y",
+    "no_grad in place": "z = x * 2\nwith torch.no_grad():\n    z += y\nreturn z",
+    "no_grad made inside": "with torch.no_grad():\n    z = x * 1\n    z[0] = y[0]\n    z.mul_(y)\nreturn z + x",
+    "set_grad_enabled": "with torch.set_grad_enabled(x.dim() == 3):\n    z = x * y\nreturn z + x",
+    "no_grad decorates": "@torch.no_grad()\ndef g(t):\n    u = t * y\n    return u, t\na, b = g(x)\nreturn a * x + b",
+    "a dtype under an odd name": "kinds = {'a': torch.float32}\nreturn x.to(kinds['a']).double() + y.to(x)",
     "gradient stopped": "return x * y.detach() + (x.round() - x).detach() + x",
 }  # fmt: skip
 

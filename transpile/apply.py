@@ -13,7 +13,7 @@ from . import tree
 from .context import Context, key_site
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
-from .values import MISSING, NONE, Class, External, Module, Sequence, Static, Tensor, Torch, Value
+from .values import MISSING, NONE, Module, Sequence, Static, Tensor, Torch, Value
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input", "a": "input"}
 
@@ -110,6 +110,9 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
         if "Tensor" in accepts:
             return True if not value.assumed else None
         if value.assumed:
+            placed = _by_name(argument.node)
+            if placed is not None:
+                return placed in accepts
             name = argument.node.value if isinstance(argument.node, cst.Name) else ""
             like = name == parameter.name or name in ("dim", "axis", "dims", "size", "sizes", "n", "dtype", "device", "shape")
             return True if like else False if not accepts <= {"Dtype", "Device"} else None
@@ -135,17 +138,22 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
     if isinstance(value, Module):
         return False
     node = argument.node
-    if isinstance(node, (cst.Name, cst.Attribute)):
-        last = node.value if isinstance(node, cst.Name) else node.attr.value
-        if "device" in last or last in ("gpu", "cuda", "rank", "gpu_id"):
-            return "Device" in accepts
-        if "dtype" in last:
-            return "Dtype" in accepts
-        if last == parameter.name:
-            return True
-    if isinstance(value, (External, Class)):
-        return None
+    placed = _by_name(node)
+    if placed is not None:
+        return placed in accepts
+    if isinstance(node, (cst.Name, cst.Attribute)) and parameter.name == (node.value if isinstance(node, cst.Name) else node.attr.value):
+        return True
     return None
+
+
+def _by_name(node: Any) -> str | None:
+    """What a name says of an argument that nothing else is known of: `self.device` is a Device, `mask_dtype` a Dtype."""
+    if not isinstance(node, (cst.Name, cst.Attribute)):
+        return None
+    last = node.value if isinstance(node, cst.Name) else node.attr.value
+    if "device" in last.lower() or last in ("gpu", "cuda", "rank", "gpu_id", "cuda_id"):
+        return "Device"
+    return "Dtype" if "dtype" in last.lower() else None
 
 
 def choose(definitions: tuple[Definition, ...], arguments: list[Argument]) -> Binding | None:

@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> facts -> erasures -> mutation -> operations -> construction -> effects -> submodules -> keys -> signatures -> imports -> format
+    parse -> facts -> gradients -> erasures -> mutation -> operations -> construction -> effects -> submodules -> keys -> signatures -> imports -> format
 """
 
 from __future__ import annotations
@@ -17,7 +17,18 @@ from .context import KEY, Context
 from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .infer import Inference
-from .passes import construction, erasures, fusion, imports, keys, mutation, operations, signatures, submodules
+from .passes import (
+    construction,
+    erasures,
+    fusion,
+    gradients,
+    imports,
+    keys,
+    mutation,
+    operations,
+    signatures,
+    submodules,
+)
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
 from .values import Function, Module, Tensor
@@ -42,11 +53,12 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
     untouched = [m for m in project.modules.values() if m not in concerned]
+    running = running_functions(facts)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
+            trees[module] = gradients.run(context, trees[module], running)
             trees[module] = erasures.run(context, trees[module])
             _refresh(facts, trees[module])
-        running = running_functions(facts)
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
             trees[module] = operations.run(context, trees[module])

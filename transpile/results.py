@@ -11,7 +11,9 @@ _STATIC_JAX = {"finfo", "iinfo", "dtype", "shape", "ndim", "issubdtype", "result
 _SEQUENCE_JAX = {"split", "array_split", "meshgrid", "broadcast_arrays", "nonzero", "unravel_index", "top_k", "svd", "qr", "eigh", "eig", "slogdet", "frexp", "modf", "divmod", "tril_indices", "triu_indices"}
 _STATIC_BUILTINS = {"len": "int", "int": "int", "float": "float", "bool": "bool", "isinstance": "bool", "range": "range", "str": "str", "getattr": "", "hasattr": "bool", "callable": "bool"}
 _STATIC_ATTRIBUTES = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "itemsize": "int", "nbytes": "int"}
-_FLOATS = {"zeros": "f", "ones": "f", "normal": "f", "uniform": "f", "argmax": "i", "argmin": "i", "argsort": "i"}
+_KINDS = {"zeros": "f", "ones": "f", "normal": "f", "uniform": "f", "argmax": "i", "argmin": "i", "argsort": "i", "count_nonzero": "i"} | {
+    name: "b" for name in ("isnan", "isinf", "isfinite", "isclose", "logical_and", "logical_or", "logical_not", "logical_xor", "isin", "signbit")
+}
 
 
 class Results:
@@ -147,11 +149,24 @@ class Results:
                     return Static(type="finfo" if function.attr in ("finfo", "iinfo") else "")
                 if function.attr in _SEQUENCE_JAX:
                     return Sequence(Tensor())
-                return Tensor(kind=_FLOATS.get(function.attr))
+                return Tensor(kind=_KINDS.get(function.attr))
             if head in ("math", "np", "functools"):
                 return Static()
             base = self.expression(function.value, env)
             if function.attr == "item" and isinstance(base, Tensor):
                 return Tensor()
-            return Tensor() if isinstance(base, Tensor) else Static()
+            if not isinstance(base, Tensor):
+                return Static()
+            if function.attr == "astype" and node.args:
+                return Tensor(kind=_cast(ast.unparse(node.args[0])))
+            return Tensor(kind=_KINDS.get(function.attr))
         return Tensor()
+
+
+def _cast(dtype: str) -> str | None:
+    """The kind of a dtype as a rule writes it: `int`, `jnp.int32`, `bool`; None where it is a parameter."""
+    name = dtype.removeprefix("jnp.")
+    for kind, stems in {"b": ("bool",), "i": ("int", "uint"), "f": ("float", "bfloat"), "c": ("complex",)}.items():
+        if name.startswith(stems) and name.rstrip("_0123456789").endswith(stems):
+            return kind
+    return None

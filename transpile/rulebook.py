@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import symtable
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +68,15 @@ class Definition:
 
     @functools.cached_property
     def names_used(self) -> frozenset[str]:
-        return frozenset(n.id for n in ast.walk(self.node) if isinstance(n, ast.Name))
+        """Global names that the definition refers to: those of its parameters and locals are not meant."""
+        found: set[str] = set()
+        todo = [symtable.symtable(ast.unparse(self.node), self.name, "exec")]
+        while todo:
+            scope = todo.pop()
+            todo.extend(scope.get_children())
+            outermost = scope.get_type() == "module"
+            found |= {s.get_name() for s in scope.get_symbols() if s.is_referenced() and (outermost or s.is_global())}
+        return frozenset(found)
 
     @functools.cached_property
     def unused(self) -> frozenset[str]:
