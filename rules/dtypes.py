@@ -176,6 +176,12 @@ def item(input):
     return input.item()
 
 
+@rule("torch.Tensor.item[traced]")
+def item_under_jit(input):
+    """Under jit there is no Python number: an array of no dimensions, without gradient as a number has none."""
+    return lax.stop_gradient(input).reshape(())
+
+
 @rule("torch.Tensor.tolist")
 def tolist(input):
     return input.tolist()

@@ -6,12 +6,12 @@ from transpile.rule import rule
 
 
 @rule("torch.Tensor.sum[mask]", "torch.sum[mask]")
-def masked_sum(input, mask):
+def selected_sum(input, mask):
     return jnp.sum(input, where=mask)
 
 
 @rule("torch.Tensor.mean[mask]", "torch.mean[mask]")
-def masked_mean(input, mask):
+def selected_mean(input, mask):
     return jnp.mean(input, where=mask)
 
 

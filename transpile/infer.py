@@ -28,6 +28,7 @@ from .values import (
     Torch,
     Value,
     element_of,
+    is_traced,
     join,
     sequence,
 )
@@ -325,7 +326,7 @@ class Frame:
             for small in node.body:
                 self.small(small, env)
         elif isinstance(node, cst.If):
-            self.expression(node.test, env)
+            traced = is_traced(self.expression(node.test, env))
             then, other = dict(env), dict(env)
             self._narrow(node.test, then, other)
             self.suite(node, then)
@@ -334,21 +335,28 @@ class Frame:
             elif node.orelse is not None:
                 self.suite(node.orelse, other)
             _merge(env, _live(node.body, then), _live(node.orelse, other))
+            if traced:
+                _trace_numbers(env, node)
         elif isinstance(node, cst.For):
             iterated = self.expression(node.iter, env)
+            counted = self._traced_range(node.iter)
             before = dict(env)
             for _ in range(2):
-                self.bind(node.target, element_of(iterated), env)
+                self.bind(node.target, Tensor(kind="i") if counted else element_of(iterated), env)
                 self.suite(node, env)
                 _merge(env, dict(env), before)
+                if counted or self._leaves_on_data(node):
+                    _trace_numbers(env, node)
             if node.orelse is not None:
                 self.suite(node.orelse, env)
         elif isinstance(node, cst.While):
             before = dict(env)
             for _ in range(2):
-                self.expression(node.test, env)
+                traced = is_traced(self.expression(node.test, env))
                 self.suite(node, env)
                 _merge(env, dict(env), before)
+                if traced or self._leaves_on_data(node):
+                    _trace_numbers(env, node)
             if node.orelse is not None:
                 self.suite(node.orelse, env)
         elif isinstance(node, cst.With):
@@ -391,6 +399,16 @@ class Frame:
             for case in node.cases:
                 self.suite(case, env)
 
+    def _traced_range(self, node: cst.BaseExpression) -> bool:
+        """`range(n)` of a number that only the data tells."""
+        if not isinstance(node, cst.Call) or tree.dotted(node.func) != "range":
+            return False
+        return any(is_traced(self.facts.of(a.value)) for a in node.args)
+
+    def _leaves_on_data(self, loop: Any) -> bool:
+        """Whether a loop has a `break` or `continue` under a branch on data."""
+        return any(isinstance(n, cst.If) and is_traced(self.facts.of(n.test)) and tree.jumps(n) for n in tree.walk_scope(loop.body))
+
     def _narrow(self, test: cst.BaseExpression, then: Env, other: Env) -> None:
         """`if x is None` and `isinstance(x, …)` say what x is on either side."""
         if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
@@ -421,7 +439,7 @@ class Frame:
             self.bind(node.target, annotated if annotated is not None and node.value is None else value, env)
         elif isinstance(node, cst.AugAssign):
             old = self.expression(node.target, env)
-            value = self._binary(old, self.expression(node.value, env))
+            value = self._binary(old, self.expression(node.value, env), node.operator)
             self.bind(node.target, value, env, augmented=True)
         elif isinstance(node, cst.Return):
             value = self.expression(node.value, env) if node.value is not None else NONE
@@ -1067,12 +1085,13 @@ class Frame:
                                 found = join(found, value)
         return found or UNKNOWN
 
-    def _binary(self, left: Value, right: Value) -> Value:
+    def _binary(self, left: Value, right: Value, operator: cst.CSTNode) -> Value:
         for a, b in ((left, right), (right, left)):
             if isinstance(a, Tensor) and not isinstance(b, (Module,)):
+                kind = _kind_of(a, b, operator)
                 if isinstance(b, Tensor):
-                    return Tensor(assumed=a.assumed and b.assumed)
-                return Tensor(assumed=a.assumed)
+                    return Tensor(assumed=a.assumed and b.assumed, kind=kind)
+                return Tensor(assumed=a.assumed, kind=kind)
         if isinstance(left, Static) and isinstance(right, Static):
             if "shape" in (left.type, right.type):
                 return Static(MISSING, "shape")
@@ -1089,7 +1108,7 @@ class Frame:
         return UNKNOWN
 
     def _binary_operation(self, node: cst.BinaryOperation, env: Env) -> Value:
-        return self._binary(self.expression(node.left, env), self.expression(node.right, env))
+        return self._binary(self.expression(node.left, env), self.expression(node.right, env), node.operator)
 
     def _comparison(self, node: cst.Comparison, env: Env) -> Value:
         sides = [self.expression(node.left, env), *(self.expression(t.comparator, env) for t in node.comparisons)]
@@ -1335,6 +1354,26 @@ def _live(block: Any, env: Env) -> Env | None:
         if isinstance(last, (cst.Return, cst.Raise, cst.Continue, cst.Break)):
             return None
     return env
+
+
+def _kind_of(a: Tensor, b: Value, operator: cst.CSTNode) -> str | None:
+    """The dtype kind of an operation on a tensor and something else, by torch's promotion; None where it does not follow."""
+    other = b.kind if isinstance(b, Tensor) else _NUMBERS.get(b.type) if isinstance(b, Static) else None
+    if a.kind is None or other is None or isinstance(operator, (cst.Power, cst.PowerAssign)):
+        return None
+    kind = max(a.kind, other, key="bifc".index)
+    return "f" if isinstance(operator, (cst.Divide, cst.DivideAssign)) and kind in "bi" else kind
+
+
+def _trace_numbers(env: Env, node: cst.CSTNode) -> None:
+    """Numbers that are set under control of data are data themselves: `if x.sum() > 0: n = n + 1`."""
+    for name in tree.names_assigned(node):
+        value = env.get(name)
+        if isinstance(value, Static) and value.type in _NUMBERS:
+            env[name] = Tensor(kind=_NUMBERS[value.type])
+
+
+_NUMBERS = {"int": "i", "float": "f", "bool": "b"}
 
 
 def _merge(into: Env, a: Env | None, b: Env | None) -> None:

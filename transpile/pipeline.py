@@ -18,12 +18,16 @@ from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .infer import Inference
 from .passes import (
+    branches,
+    conditions,
     construction,
     erasures,
     fusion,
     gradients,
     imports,
+    jumps,
     keys,
+    loops,
     mutation,
     operations,
     signatures,
@@ -61,7 +65,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
-            trees[module] = operations.run(context, trees[module])
+            trees[module] = operations.run(context, trees[module], running)
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, running).run()
         out = [Converted(m.path, m.tree, [], False) for m in untouched]
@@ -226,6 +230,8 @@ class _Classes:
         if "key" in needs:
             node = keys.run(context, node)
         node = keys.in_lambdas(context, node)
+        for lowered in (conditions, jumps, branches, loops):  # jumps first: a branch or loop that is lowered cannot be left
+            node = lowered.run(context, node)
         return signatures.run(node, info, needs, names)
 
     def _host(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:

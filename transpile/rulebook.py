@@ -259,7 +259,10 @@ def directory() -> Path:
 
 @functools.cache
 def load(*extra: Path) -> Rulebook:
-    """Read the rule files; the user's own (`extra`) come first and so take precedence."""
+    """Read the rule files; the user's own (`extra`) come first and so take precedence.
+
+    Raises ValueError where two of our own definitions have one name: jax_nn.py could hold only one of them.
+    """
     definitions: dict[str, Definition] = {}
     by_torch: dict[str, list[Definition]] = {}
     constants: dict[str, str] = {}
@@ -270,6 +273,8 @@ def load(*extra: Path) -> Rulebook:
         imports = _imports(tree)
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                if node.name in definitions and definitions[node.name].file not in extra:
+                    raise ValueError(f"{path.name} and {definitions[node.name].file.name} both define {node.name}")
                 names = tuple(_torch_names(node))
                 definition = Definition(node.name, node, path, text, names, imports)
                 definitions.setdefault(node.name, definition)

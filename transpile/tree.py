@@ -306,6 +306,65 @@ def names_read(node: cst.CSTNode) -> set[str]:
     return found
 
 
+def target_names(target: cst.CSTNode) -> list[str]:
+    """The names that an assignment target binds, in order: `a, (b, *c)` gives a, b, c."""
+    if isinstance(target, cst.Name):
+        return [target.value]
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [name for element in target.elements for name in target_names(element.value)]
+    if isinstance(target, cst.StarredElement):
+        return target_names(target.value)
+    return []
+
+
+def names_assigned(node: cst.CSTNode) -> list[str]:
+    """Names that the statements at or below a node bind, in order, those of inner functions and comprehensions left out."""
+    found: dict[str, None] = {}
+    for current in [node, *walk_scope(node)]:
+        targets: list[Any] = []
+        if isinstance(current, cst.Assign):
+            targets = [t.target for t in current.targets]
+        elif isinstance(current, (cst.For, cst.AugAssign, cst.NamedExpr)) or isinstance(current, cst.AnnAssign) and current.value is not None:
+            targets = [current.target]
+        elif isinstance(current, cst.WithItem) and current.asname is not None:
+            targets = [current.asname.name]
+        elif isinstance(current, (cst.FunctionDef, cst.ClassDef)) and current is not node:
+            targets = [current.name]
+        for target in targets:
+            found.update(dict.fromkeys(target_names(target)))
+    return list(found)
+
+
+def jumps(node: cst.CSTNode) -> bool:
+    """Whether a `break` or `continue` below a node leaves a loop around it."""
+    if isinstance(node, (cst.Break, cst.Continue)):
+        return True
+    if isinstance(node, (cst.For, cst.While)):
+        return node.orelse is not None and jumps(node.orelse)
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.BaseExpression)):
+        return False
+    return any(jumps(child) for child in children(node))
+
+
+def returns(node: cst.CSTNode) -> bool:
+    """Whether a `return` of this scope is at or below a node."""
+    return isinstance(node, cst.Return) or any(isinstance(n, cst.Return) for n in walk_scope(node))
+
+
+def always_returns(statements: Sequence[Any]) -> bool:
+    """Whether control never passes the end of these statements: all of its ways return or raise."""
+    for current in statements:
+        if isinstance(current, cst.SimpleStatementLine) and isinstance(current.body[-1], (cst.Return, cst.Raise)):
+            return True
+        if isinstance(current, cst.If) and current.orelse is not None:
+            other = [current.orelse] if isinstance(current.orelse, cst.If) else body_statements(current.orelse)
+            if always_returns(body_statements(current)) and always_returns(other):
+                return True
+        if isinstance(current, cst.With) and always_returns(body_statements(current)):
+            return True
+    return False
+
+
 def is_docstring(statement_: cst.CSTNode) -> bool:
     """Whether a statement is a bare string."""
     return (

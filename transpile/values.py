@@ -183,8 +183,8 @@ def sequence(items: list[Value], is_tuple: bool = False) -> Sequence:
 
 
 def is_traced(value: Value) -> bool:
-    """Whether the value is computed from array contents."""
-    return isinstance(value, Tensor)
+    """Whether the value is certain to be computed from array contents, so that jit does not know it."""
+    return isinstance(value, Tensor) and not value.assumed and not value.none
 
 
 def element_of(value: Value) -> Value:

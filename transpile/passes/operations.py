@@ -10,21 +10,26 @@ from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline
 from ..context import Context
 from ..infer import ORDINARY, PROPERTIES, SHARED
+from ..project import FunctionInfo
 from ..rulebook import Definition
 from ..values import UNKNOWN, Method, Sequence, Static, Tensor, Torch
 
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
 
 
-def run(context: Context, module: cst.Module) -> cst.Module:
-    """Convert every use of torch in a file; what cannot be is reported and raises where it stood."""
-    return tree.rewrite(module, _Operations(context).visit)  # type: ignore[no-any-return]
+def run(context: Context, module: cst.Module, running: set[FunctionInfo]) -> cst.Module:
+    """Convert every use of torch in a file; what cannot be is reported and raises where it stood.
+
+    In functions that run in a forward pass, a rule for `name[traced]` goes before that for `name`: `x.item()`.
+    """
+    return tree.rewrite(module, _Operations(context, running).visit)  # type: ignore[no-any-return]
 
 
 class _Operations:
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, context: Context, running: set[FunctionInfo]) -> None:
+        self.context, self.running = context, running
         self.functions: list[str] = []
+        self.runs = False
 
     def visit(self, node: cst.CSTNode) -> Any:
         if isinstance(node, (cst.Import, cst.ImportFrom)):
@@ -56,9 +61,12 @@ class _Operations:
         decorators = [self._in_header(d) for d in node.decorators]
         params = self._in_header(node.params)
         returns = self._annotation(node.returns) if node.returns is not None else None
+        before, info = self.runs, self.context.facts.by_node.get(id(node))
+        self.runs = info is not None and (info in self.running or info.outer is not None and self.runs)
         self.functions.append(node.name.value)
         body = self._children(node.body)
         self.functions.pop()
+        self.runs = before
         same = body is node.body and params is node.params and returns is node.returns and all(a is b for a, b in zip(decorators, node.decorators))
         if same:
             return node
@@ -230,6 +238,8 @@ class _Operations:
         if not isinstance(method.receiver, Tensor) and not self._tensor_like(method, node):
             return None
         definitions = self.context.rulebook.find("torch.Tensor." + name)
+        if self.runs:
+            definitions = self.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions
         if not definitions:
             if isinstance(method.receiver, Tensor) and not method.receiver.assumed and name not in ORDINARY:
                 return self._no_rule(node, "torch.Tensor." + name)

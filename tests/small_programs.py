@@ -1,0 +1,91 @@
+"""Convert a small program, run it under jit and compare it with torch in float64, with its derivatives."""
+
+import sys
+import types
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+
+from transpile import convert_source
+
+HEAD = "import math\n\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+
+def source_of(body):
+    """A whole file from the body of `def f(x, y)`, or from definitions that end in an `f`."""
+    if "def f(" in body:
+        return HEAD + body + "\n"
+    return f"{HEAD}def f(x, y):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+def load(result):
+    """The namespace of converted code."""
+    support = types.ModuleType("jax_nn")
+    exec(compile(result.support, "jax_nn.py", "exec"), support.__dict__)
+    sys.modules["jax_nn"] = support
+    scope = {}
+    exec(compile(result.code, "converted.py", "exec"), scope)
+    return scope
+
+
+def both(body, diagnostics=()):
+    """torch's f, the converted f, and the converted code; the diagnostics must be these."""
+    source = source_of(body)
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == list(diagnostics), (result.diagnostics, result.code)
+    torch_side = {}
+    exec(compile(source, "program.py", "exec"), torch_side)
+    return torch_side["f"], load(result)["f"], result.code
+
+
+def leaves(value):
+    if isinstance(value, (list, tuple)):
+        return [leaf for v in value for leaf in leaves(v)]
+    if isinstance(value, dict):
+        return [leaf for v in value.values() for leaf in leaves(v)]
+    return [] if value is None else [value]
+
+
+def array(value):
+    return value.detach().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
+
+
+def compare(body, inputs, diagnostics=()):
+    """Outputs under jit, and derivatives along a fixed direction (backwards too, where no while_loop is in the way)."""
+    torch_f, jax_f, code = both(body, diagnostics)
+    run = jax.jit(jax_f)
+    for tensors in inputs:
+        tensors = [t.clone().requires_grad_() for t in tensors]
+        want = leaves(torch_f(*[t.clone() for t in tensors]))
+        arrays = [jnp.asarray(array(t)) for t in tensors]
+        got = leaves(run(*arrays))
+        assert len(got) == len(want), code
+        for g, w in zip(got, want):
+            assert np.shape(g) == np.shape(array(w)), code
+            np.testing.assert_allclose(g, array(w), 1e-9, 1e-9, err_msg=code)
+        differentiable = [isinstance(w, torch.Tensor) and w.requires_grad for w in want]
+        if not any(differentiable):
+            continue
+        total = sum((w * w.cos()).sum() for w, d in zip(want, differentiable) if d)
+        slopes = torch.autograd.grad(total, tensors, allow_unused=True)
+        slopes = [np.zeros(t.shape) if g is None else g.numpy() for g, t in zip(slopes, tensors)]
+
+        def loss(*xs, differentiable=differentiable):
+            return sum((o * jnp.cos(o)).sum() for o, d in zip(leaves(jax_f(*xs)), differentiable) if d)
+
+        direction = [jnp.sin(jnp.arange(a.size, dtype=float) + 1).reshape(a.shape) for a in arrays]
+        if "custom_vjp" not in code:
+            _, slope = jax.jvp(loss, arrays, direction)
+            np.testing.assert_allclose(slope, sum((np.asarray(d) * s).sum() for d, s in zip(direction, slopes)), 1e-7, 1e-9, err_msg=code)
+        if "while_loop" not in code and "fori_loop" not in code:
+            for g, s in zip(jax.grad(loss, tuple(range(len(arrays))))(*arrays), slopes):
+                np.testing.assert_allclose(g, s, 1e-7, 1e-9, err_msg=code)
+
+
+def three(shape=(4, 6)):
+    """Three pairs of inputs that take different branches: mixed, mostly positive, mostly negative."""
+    generator = torch.Generator().manual_seed(7)
+    for shift in (0.0, 1.5, -1.5):
+        yield [torch.randn(shape, generator=generator, dtype=torch.float64) + shift for _ in range(2)]

@@ -1,0 +1,156 @@
+"""Which names statements read before they set them, which they set, and how control leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+
+
+def reads(node: cst.CSTNode) -> list[str]:
+    """Names that an expression, or all of a statement, reads, in order; those bound inside it left out."""
+    found: dict[str, None] = {}
+    _reads(node, frozenset(), found)
+    return list(found)
+
+
+def _reads(node: Any, bound: frozenset[str], found: dict[str, None]) -> None:
+    if isinstance(node, cst.Name):
+        if node.value not in bound and node.value not in ("None", "True", "False"):
+            found[node.value] = None
+    elif isinstance(node, cst.Attribute):
+        _reads(node.value, bound, found)
+    elif isinstance(node, cst.Arg):
+        _reads(node.value, bound, found)
+    elif isinstance(node, (cst.Lambda, cst.FunctionDef)):
+        parameters = [p for p in tree.walk(node.params) if isinstance(p, cst.Param)]
+        for parameter in parameters:
+            if parameter.default is not None:
+                _reads(parameter.default, bound, found)
+        inner = bound | {p.name.value for p in parameters}
+        if isinstance(node, cst.FunctionDef):
+            inner |= set(tree.names_assigned(node.body))
+        _reads(node.body, inner, found)
+    elif isinstance(node, _COMPREHENSIONS):
+        inner = bound
+        clause: Any = node.for_in
+        while clause is not None:
+            _reads(clause.iter, inner, found)
+            inner |= set(tree.target_names(clause.target))
+            for condition in clause.ifs:
+                _reads(condition, inner, found)
+            clause = clause.inner_for_in
+        for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
+            _reads(part, inner, found)
+    elif isinstance(node, cst.AssignTarget):
+        _target(node.target, bound, found)
+    elif isinstance(node, cst.For):
+        _reads(node.iter, bound, found)
+        _target(node.target, bound, found)
+        for block in (node.body, node.orelse):
+            if block is not None:
+                _reads(block, bound, found)
+    elif isinstance(node, cst.Assign):
+        _reads(node.value, bound, found)
+        for target in node.targets:
+            _target(target.target, bound, found)
+    elif isinstance(node, cst.AnnAssign):
+        if node.value is not None:
+            _reads(node.value, bound, found)
+        _target(node.target, bound, found)
+    elif isinstance(node, cst.IfExp):
+        for part in (node.test, node.body, node.orelse):
+            _reads(part, bound, found)
+    else:
+        for child in tree.children(node):
+            _reads(child, bound, found)
+
+
+def _target(node: Any, bound: frozenset[str], found: dict[str, None]) -> None:
+    """What an assignment reads on its left: `a[i] = v` reads a and i."""
+    if isinstance(node, (cst.Tuple, cst.List)):
+        for element in node.elements:
+            _target(element.value, bound, found)
+    elif isinstance(node, (cst.Subscript, cst.Attribute)):
+        _reads(node, bound, found)
+
+
+def writes(statements: Iterable[cst.CSTNode]) -> list[str]:
+    """Names that statements bind or store into (`state["bn"] = …` writes state), in order."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        found.update(dict.fromkeys(tree.names_assigned(statement)))
+        for node in [statement, *tree.walk_scope(statement)]:
+            targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target] if isinstance(node, cst.AugAssign) else []
+            found.update(dict.fromkeys(root for t in targets for root in _stored(t)))
+    return list(found)
+
+
+def _stored(target: Any) -> list[str]:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [root for element in target.elements for root in _stored(element.value)]
+    if not isinstance(target, cst.Subscript):
+        return []
+    while isinstance(target, cst.Subscript):
+        target = target.value
+    return [target.value] if isinstance(target, cst.Name) else []
+
+
+def exposed(statements: Sequence[Any]) -> list[str]:
+    """Names that are read before these statements certainly set them."""
+    found: dict[str, None] = {}
+    _block(statements, frozenset(), found)
+    return list(found)
+
+
+def certain(statements: Sequence[Any]) -> frozenset[str]:
+    """Names that are set on every way through these statements."""
+    return _block(statements, frozenset(), {})
+
+
+def _block(statements: Sequence[Any], known: frozenset[str], found: dict[str, None]) -> frozenset[str]:
+    for statement in statements:
+        known = _statement(statement, known, found)
+    return known
+
+
+def _statement(node: Any, known: frozenset[str], found: dict[str, None]) -> frozenset[str]:
+    if isinstance(node, cst.SimpleStatementLine):
+        for small in node.body:
+            _reads(small, known, found)
+            if isinstance(small, cst.AugAssign):
+                _reads(small.target, known, found)
+            known |= set(tree.names_assigned(small))
+        return known
+    if isinstance(node, cst.If):
+        _reads(node.test, known, found)
+        then = _block(tree.body_statements(node), known, found)
+        other = known
+        if isinstance(node.orelse, cst.If):
+            other = _statement(node.orelse, known, found)
+        elif node.orelse is not None:
+            other = _block(tree.body_statements(node.orelse), known, found)
+        leaves = tree.always_returns(tree.body_statements(node))
+        return other if leaves else then & other
+    if isinstance(node, cst.For):
+        _reads(node.iter, known, found)
+        _block(tree.body_statements(node), known | set(tree.target_names(node.target)), found)
+        return known if node.orelse is None else _block(tree.body_statements(node.orelse), known, found) & known | known
+    if isinstance(node, cst.While):
+        _reads(node.test, known, found)
+        _block(tree.body_statements(node), known, found)
+        return known
+    if isinstance(node, cst.With):
+        for item in node.items:
+            _reads(item, known, found)
+        return _block(tree.body_statements(node), known | set(tree.names_assigned(node)), found)
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        _reads(node, known, found)
+        return known | {node.name.value}
+    _reads(node, known, found)
+    return known

@@ -1,0 +1,210 @@
+"""Truth of traced values: `and`, `or`, `not`, comparison chains, ternaries, `bool()`, `int()`, `float()`, `assert`, `print`.
+
+Under jit the truth of an array is not known, so that Python's own operators on it fail. `x > 0 and y > 0` becomes
+`(x > 0) & (y > 0)`; a ternary becomes `jnp.where` where both sides are plain arithmetic on one array, else `lax.cond`.
+A static left side stays Python's: `self.training and x.sum() > 0` gives False or the traced right side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..apply import simple
+from ..context import Context
+from ..truth import alike, call, is_boolean, negated
+from ..values import UNKNOWN, External, Static, Tensor, Value, is_traced
+
+
+def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
+    """Make the truth of traced values explicit in one function."""
+    conditions = _Conditions(context)
+    return tree.rewrite(node, conditions.before, conditions.after)  # type: ignore[no-any-return]
+
+
+class _Conditions:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.asked: set[int] = set()  # expressions of which only the truth counts
+
+    def value(self, node: Any) -> Value:
+        return self.context.value(node)
+
+    def before(self, node: cst.CSTNode) -> Any:
+        self._ask(node)
+        if isinstance(node, cst.SimpleStatementLine) and any(self._checks(s) for s in node.body):
+            kept = []
+            for small in node.body:
+                if self._checks(small):
+                    self.context.report("data-check", small.test, "an assert about a tensor's value cannot run under jit: it was left out")  # type: ignore[attr-defined]
+                else:
+                    kept.append(small)
+            return tree.replace(node, body=kept) if kept else cst.RemoveFromParent()
+        return None
+
+    def _ask(self, node: Any) -> None:
+        parts: list[Any] = []
+        if isinstance(node, (cst.If, cst.While, cst.IfExp)):
+            parts = [node.test]
+        elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            parts = [node.expression]
+        elif isinstance(node, cst.BooleanOperation) and self._original(node) in self.asked:
+            parts = [node.left, node.right]
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "bool":
+            parts = [a.value for a in node.args]
+        self.asked |= {self._original(p) for p in parts}
+
+    def _original(self, node: cst.CSTNode) -> int:
+        return id(self.context.facts.origin.get(id(node), node))
+
+    def _checks(self, small: Any) -> bool:
+        return isinstance(small, cst.Assert) and is_traced(self.value(small.test))
+
+    def after(self, node: Any) -> Any:
+        new = node
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            new = self._not(node)
+        elif isinstance(node, cst.BooleanOperation):
+            new = self._boolean(node)
+        elif isinstance(node, cst.Comparison) and len(node.comparisons) > 1:
+            new = self._chain(node)
+        elif isinstance(node, cst.IfExp) and is_traced(self.value(node.test)):
+            new = self._ternary(node)
+        elif isinstance(node, cst.Call):
+            new = self._call(node)
+        if new is not node:
+            self.context.facts.carry(node, new)
+        return new
+
+    # ------------------------------------------------------------------ truth
+
+    def _truth(self, node: Any) -> Any:
+        """An expression whose value is boolean."""
+        value = self.value(node)
+        if isinstance(value, Tensor) and value.kind != "b" and not is_boolean(node):
+            new = cst.Comparison(tree.fit(cst.Comparison(node, []), "left", node), [cst.ComparisonTarget(cst.NotEqual(), cst.Integer("0"))])
+            self.context.facts.values[id(new)] = Tensor(kind="b")
+            self.context.facts.kept.append(new)
+            return new
+        return node
+
+    def _not(self, node: cst.UnaryOperation) -> Any:
+        inner: Any = node.expression
+        if not is_traced(self.value(inner)):
+            return node
+        return negated(self.context, inner)
+
+    def _boolean(self, node: cst.BooleanOperation) -> Any:
+        left, right = self.value(node.left), self.value(node.right)
+        if not is_traced(left):
+            return node
+        if not (isinstance(right, Tensor) or isinstance(right, Static) and right.type == "bool" or is_boolean(node.right)):
+            return node
+        if self._original(node) not in self.asked and not all(isinstance(v, Tensor) and v.kind == "b" or is_boolean(n) for v, n in ((left, node.left), (right, node.right))):
+            return self._operand(node)
+        operator = cst.BitAnd() if isinstance(node.operator, cst.And) else cst.BitOr()
+        stand_in = cst.BinaryOperation(cst.Name("a"), operator, cst.Name("b"))
+        made = [tree.fit(stand_in, f, _loose(self._truth(n))) for f, n in (("left", node.left), ("right", node.right))]
+        new = cst.BinaryOperation(made[0], operator, made[1], lpar=node.lpar, rpar=node.rpar)
+        self.context.facts.values[id(new)] = Tensor(kind="b")
+        self.context.facts.kept.append(new)
+        return new
+
+    def _operand(self, node: cst.BooleanOperation) -> Any:
+        """`a or b` as a value is one of its operands."""
+        if not alike(self.context, node.left, node.left):
+            return self.context.unconverted("traced-branch", node, "`and` or `or` of tensors, used as a value")
+        sides = [node.left, node.right] if isinstance(node.operator, cst.Or) else [node.right, node.left]
+        return call("jnp.where", [self._truth(node.left), *sides])
+
+    def _chain(self, node: cst.Comparison) -> Any:
+        sides = [node.left, *(t.comparator for t in node.comparisons)]
+        if not any(is_traced(self.value(s)) for s in sides) or any(isinstance(t.operator, (cst.In, cst.NotIn, cst.Is, cst.IsNot)) for t in node.comparisons):
+            return node
+        if not all(isinstance(s, (cst.Name, cst.Attribute, cst.Integer, cst.Float)) for s in sides[1:-1]):
+            return self.context.unconverted("traced-branch", node, "a chain of comparisons on tensors whose middle would be computed twice")
+        parts = [tree.parenthesised(cst.Comparison(left, [target])) for left, target in zip(sides, node.comparisons)]
+        new: Any = parts[0]
+        for part in parts[1:]:
+            new = cst.BinaryOperation(new, cst.BitAnd(), part)
+        return tree.replace(new, lpar=node.lpar, rpar=node.rpar)
+
+    # ------------------------------------------------------------------ ternaries
+
+    def _ternary(self, node: cst.IfExp) -> Any:
+        if _side_effect(node.body) or _side_effect(node.orelse):
+            return node
+        if any(_no_array(self.value(n)) for n in (node.body, node.orelse)):
+            return self.context.unconverted("traced-branch", node, "a choice by a tensor's value between things that are no arrays")
+        test = _loose(node.test)
+        if alike(self.context, node.body, node.orelse):
+            return call("jnp.where", [test, node.body, node.orelse])
+        sides = [tree.replace(tree.expression("lambda: 0"), body=tree.fit(tree.expression("lambda: 0"), "body", n)) for n in (node.body, node.orelse)]
+        numbers = sum(isinstance(self.value(n), Static) for n in (node.body, node.orelse))
+        return call("lax.cond" if numbers != 1 else self.context.name("choose"), [test, *sides])
+
+    # ------------------------------------------------------------------ builtins
+
+    def _call(self, node: cst.Call) -> Any:
+        function = self.value(node.func)
+        if not isinstance(function, External) or not function.name.startswith("builtins.") or not isinstance(node.func, cst.Name):
+            return node
+        name, args = node.func.value, node.args
+        if any(a.star or a.keyword is not None for a in args) or not args:
+            return node
+        first: Any = args[0].value
+        traced = [is_traced(self.value(a.value)) for a in args]
+        if len(args) == 1 and traced[0] and name in ("bool", "int", "float"):
+            return self._cast(name, first)
+        if name in ("min", "max") and len(args) == 2 and any(traced):
+            return self._extremum(name, first, args[1].value)
+        if name == "print" and any(traced):
+            return self._print(node)
+        return node
+
+    def _extremum(self, name: str, a: Any, b: Any) -> Any:
+        """Python keeps the first of two that do not compare: `min(1.0, nan)` is 1.0."""
+        if not (simple(a) and simple(b)):
+            return call(self.context.name("python_min" if name == "min" else "python_max"), [a, b])
+        operator = cst.LessThan() if name == "min" else cst.GreaterThan()
+        return call("jnp.where", [cst.Comparison(b, [cst.ComparisonTarget(operator, a)]), b, a])
+
+    def _cast(self, name: str, value: Any) -> Any:
+        """Python's numbers carry no gradient: `float(loss)`."""
+        known = self.value(value)
+        if name == "bool":
+            return _loose(self._truth(value))
+        if name == "float" and isinstance(known, Tensor) and known.kind not in ("i", "b"):
+            value = call("lax.stop_gradient", [value])
+        if isinstance(known, Tensor) and known.kind == name[0]:
+            return value
+        func = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", value), cst.Name("astype"))
+        return cst.Call(func, [cst.Arg(cst.Name(name))])
+
+    def _print(self, node: cst.Call) -> Any:
+        """`print("loss", x)` becomes `jax.debug.print("loss {}", x)`."""
+        words, values = [], []
+        for argument in node.args:
+            if isinstance(argument.value, cst.SimpleString) and isinstance(argument.value.evaluated_value, str) and argument.value.value[0] in "'\"":
+                words.append(argument.value.raw_value.replace("{", "{{").replace("}", "}}").replace('"', '\\"'))
+            else:
+                words.append("{}")
+                values.append(argument.value)
+        return call("jax.debug.print", [cst.SimpleString(f'"{" ".join(words)}"'), *values])
+
+
+def _no_array(value: Value) -> bool:
+    if isinstance(value, Static):
+        return value.type in ("str", "None", "dtype", "device")
+    return value != UNKNOWN and not isinstance(value, Tensor)
+
+
+def _loose(node: Any) -> Any:
+    """The expression without parentheses of its own."""
+    return tree.replace(node, lpar=[], rpar=[]) if getattr(node, "lpar", None) and not isinstance(node, (cst.Tuple, cst.GeneratorExp)) else node
+
+
+def _side_effect(node: cst.CSTNode) -> bool:
+    return any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in tree.walk(node))

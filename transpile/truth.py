@@ -1,0 +1,77 @@
+"""Truth values and choices as expressions: how they are negated, and when both sides of a choice may be computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .context import Context
+from .values import Static, Tensor, Value
+
+_INVERSE: dict[type, Any] = {cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal}
+_ORDERED: dict[type, Any] = {cst.LessThan: cst.GreaterThanEqual, cst.GreaterThanEqual: cst.LessThan, cst.GreaterThan: cst.LessThanEqual, cst.LessThanEqual: cst.GreaterThan}
+
+
+def negated(context: Context, node: Any) -> Any:
+    """The opposite of a traced truth value: `a != b` for `a == b`, `~(a < b)` where a NaN may be in it."""
+    value = context.value(node)
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+        target = node.comparisons[0]
+        table = dict(_INVERSE)
+        if all(_is_whole(context.value(n)) for n in (node.left, target.comparator)):
+            table |= _ORDERED
+        if type(target.operator) in table:
+            return tree.replace(node, comparisons=[tree.replace(target, operator=table[type(target.operator)]())])
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.BitInvert):
+        return node.expression
+    if isinstance(value, Tensor) and value.kind == "b" or is_boolean(node):
+        operation = cst.UnaryOperation(cst.BitInvert(), node)
+        return tree.replace(operation, expression=tree.fit(operation, "expression", node))
+    return cst.Comparison(tree.fit(cst.Comparison(node, []), "left", node), [cst.ComparisonTarget(cst.Equal(), cst.Integer("0"))])
+
+
+def is_boolean(node: Any) -> bool:
+    """Whether the form of an expression says that its value is boolean."""
+    if isinstance(node, cst.Comparison):
+        return True
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, (cst.BitAnd, cst.BitOr)):
+        return is_boolean(node.left) and is_boolean(node.right)
+    if isinstance(node, cst.UnaryOperation):
+        return isinstance(node.operator, (cst.BitInvert, cst.Not)) and is_boolean(node.expression)
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("any", "all", "isnan", "isinf", "isfinite", "allclose", "array_equal")
+
+
+def _is_whole(value: Value) -> bool:
+    return isinstance(value, Static) and value.type == "int" or isinstance(value, Tensor) and value.kind == "i"
+
+
+def call(function: str, args: list[Any]) -> Any:
+    """`function(*args)` as an expression."""
+    return cst.Call(tree.expression(function), [cst.Arg(tree.parenthesised(a) if isinstance(a, (cst.Tuple, cst.GeneratorExp)) and not a.lpar else a) for a in args])
+
+
+def alike(context: Context, a: Any, b: Any) -> bool:
+    """Whether two expressions are plain arithmetic of one shape, so that computing both costs little and `jnp.where` is exact.
+
+    Not division and the like: `x / n if n > 0 else 0.0` would have the gradient of the side not taken, which is NaN.
+    """
+    names: set[str] = set()
+    return _plain(context, a, names) and _plain(context, b, names) and len(names) <= 1
+
+
+def _plain(context: Context, node: Any, names: set[str]) -> bool:
+    value = context.value(node)
+    if isinstance(node, (cst.Integer, cst.Float)) or isinstance(node, cst.Name) and node.value in ("True", "False"):
+        return True
+    if isinstance(node, (cst.Name, cst.Attribute)):
+        if isinstance(value, Static):
+            return value.type in ("int", "float", "bool")
+        names.add(tree.code(node))
+        return isinstance(value, Tensor) and not value.none
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        return _plain(context, node.expression, names)
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, (cst.Add, cst.Subtract, cst.Multiply)):
+        return _plain(context, node.left, names) and _plain(context, node.right, names)
+    return False
