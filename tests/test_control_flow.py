@@ -87,6 +87,33 @@ LOOPS = {
     "newton": "g = x.abs() + 1\nfor _ in range(20):\n    new = 0.5 * (g + (x.abs() + 1) / g)\n    if (new - g).abs().max() < 1e-3:\n        break\n    g = new\nreturn g",
 }  # fmt: skip
 
+# each becomes a scan
+SCANS = {
+    "rows": "h = torch.zeros(6)\nfor row in x:\n    h = torch.tanh(row + h)\nreturn h",
+    "picked": "h = torch.zeros(6)\nout = []\nfor t in range(x.size(0)):\n    h = torch.tanh(x[t] + h)\n    out.append(h)\nreturn torch.stack(out), h",
+    "picked by the second axis": "B, T = x.shape\nh = torch.zeros(B)\nout = []\nfor t in range(T):\n    h = h * 0.5 + x[:, t]\n    out.append(h)\nreturn torch.stack(out, dim=1) * 2, h",
+    "two arrays": "h = torch.zeros(6)\nfor a, b in zip(x, y):\n    h = torch.tanh(a * b + h)\nreturn h",
+    "two carried": "h, c = torch.zeros(6), torch.ones(6)\nfor row in x:\n    c = c * row.sigmoid() + h\n    h = c.tanh()\nreturn h, c",
+    "part of the rows": "T = x.size(0)\nh = torch.zeros(6)\nfor t in range(T - 1):\n    h = h + x[t] * y[t]\nreturn h",
+    "backwards": "T = x.size(0)\nh = torch.zeros(6)\nout = []\nfor t in reversed(range(T)):\n    h = h * 0.5 + x[t]\n    out.append(h)\nreturn torch.stack(out)[0], h",
+    "stored": "out = torch.zeros_like(x)\nh = torch.zeros(6)\nfor t in range(x.size(0)):\n    h = h + x[t]\n    out[t] = h\nreturn out",
+    "branch inside": "h = torch.zeros(6)\nfor row in x:\n    if row.sum() > 0:\n        h = h + row\n    else:\n        h = h * 0.5\nreturn h",
+    "not all rows, with a break": "h = torch.zeros(6)\nfor row in x:\n    if h.norm() > 3:\n        break\n    h = h + row\nreturn h",
+    "grows by broadcasting": "h = torch.zeros(1)\nfor row in x:\n    h = h + row\nreturn h",
+    "two lists": "h = torch.zeros(6)\na, b = [], []\nfor row in x:\n    h = h + row\n    a.append(h)\n    b.append(h * 2)\nreturn torch.stack(a), torch.stack(b, 1)",
+    "enumerated": "h = torch.zeros(6)\nfor t, row in enumerate(x):\n    h = h + row * y[t]\nreturn h",
+}  # fmt: skip
+
+# each stays a Python loop: its index is used as a number, or its list as a list
+UNROLLED = {
+    "slice by the index": "h = torch.zeros(6)\nfor t in range(x.size(0)):\n    h = h + x[: t + 1].sum(0)\nreturn h",
+    "asks for the index": "h = torch.zeros(6)\nfor t in range(x.size(0)):\n    if t % 2 == 0:\n        h = h + x[t]\nreturn h",
+    "list is returned": "h = torch.zeros(6)\nout = []\nfor row in x:\n    h = h + row\n    out.append(h)\nreturn out, torch.stack(out)",
+    "list is read": "out = [x[0]]\nfor row in x:\n    out.append(out[-1] + row)\nreturn torch.stack(out)",
+    "index afterwards": "h = torch.zeros(6)\nfor t in range(x.size(0)):\n    h = h + x[t]\nreturn h * t",
+    "cat of the index": "h = torch.zeros(1)\nfor t in range(x.size(0)):\n    h = torch.cat([h, x[t, :1]])\nreturn h",
+}  # fmt: skip
+
 # what cannot be lowered says so, at its line
 REFUSED = {
     "append under a branch": ("parts = [x]\nif x.mean() > 0:\n    parts.append(y)\nreturn torch.cat(parts)", "traced-branch"),
@@ -108,6 +135,19 @@ def wide():
 @pytest.mark.parametrize("name", [*BRANCHES, *LOOPS])
 def test_program(name):
     compare({**BRANCHES, **LOOPS}[name], three())
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_scan(name):
+    body = "def f(x: torch.Tensor, y: torch.Tensor):\n" + "".join(f"    {line}\n" for line in SCANS[name].splitlines())
+    _, _, code = both(body)
+    assert "nn.scan(" in code, code
+    compare(body, three())
+
+
+@pytest.mark.parametrize("name", UNROLLED)
+def test_unrolled(name):
+    compare(UNROLLED[name], three())
 
 
 @pytest.mark.parametrize("name", REFUSED)

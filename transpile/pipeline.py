@@ -30,6 +30,7 @@ from .passes import (
     loops,
     mutation,
     operations,
+    scans,
     signatures,
     submodules,
 )
@@ -230,7 +231,7 @@ class _Classes:
         if "key" in needs:
             node = keys.run(context, node)
         node = keys.in_lambdas(context, node)
-        for lowered in (conditions, jumps, branches, loops):  # jumps first: a branch or loop that is lowered cannot be left
+        for lowered in (conditions, jumps, branches, loops, scans):  # jumps first: what is lowered cannot be left by one
             node = lowered.run(context, node)
         return signatures.run(node, info, needs, names)
 

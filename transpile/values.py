@@ -152,6 +152,8 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Sequence(_covering(a, b), items, a.tuple and b.tuple)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return Mapping(join(a.element, b.element))
+    if isinstance(a, Method) and isinstance(b, Method) and a.name == b.name:
+        return Method(join(a.receiver, b.receiver), a.name)
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
             return other if not isinstance(other, Static) else Tensor(assumed=True)

@@ -24,9 +24,11 @@ from ..context import KEY, Context, key_site
 from ..effects import HOST_METHODS, Effects
 from ..paths import SELF, Names, Path, Paths
 from ..project import ClassInfo, FunctionInfo
+from ..stacks import stack_of
 from ..values import External, Function, Method, Module, Tensor
 
 _PRESENT = re.compile(r'("\w+") in (params(?:\["\w+"\])*)')
+_EQUAL = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 RESERVED = {"params", "state", "key", "training"}
 
 
@@ -241,7 +243,33 @@ class _Submodules:
         orelse = self.suite(node.orelse)
         return new if orelse is node.orelse else tree.replace(new, orelse=orelse)
 
+    def _stack(self, node: cst.For) -> Any:
+        """A loop over layers that are equal, so far as can be seen: one `scan_layers`, which looks whether they are."""
+        stack = stack_of(node)
+        if stack is None or not self.paths.is_container(stack.container):
+            return None
+        value, path = self.facts.of(stack.container), self.paths.of(stack.container, self.names)
+        if not isinstance(value, Module) or not isinstance(value.element, Module) or path is None or self._tied(path) != path.params:
+            return None
+        kinds = {r.rpartition(".")[2] for r in value.classes if isinstance(r, str)}
+        needs = self.effects.module(value.element)
+        if kinds != {"ModuleList"} or len(value.element.classes) != 1 or "state" in needs or "params" not in needs or value.element.open:
+            return None
+        if value.items is not None or stack.name in RESERVED:
+            return None  # a list that was written out
+        head = [tree.code(self._callee(stack.container)), path.params]
+        call = tree.expression(f"{self.context.name('scan_layers')}({', '.join(head)})")
+        passed = [cst.Arg(cst.Name(self.renames.get(stack.name, stack.name))), *(self.expression(a) for a in stack.rest)]
+        args = [tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in [*call.args, *passed]]
+        for name, text in self._keywords(needs):
+            args.append(cst.Arg(key_site() if text == KEY else tree.expression(text), keyword=cst.Name(name), equal=_EQUAL))
+        line = tree.assignment(passed[0].value, tree.replace(call, args=args))
+        return tree.replace(line, leading_lines=node.leading_lines)
+
     def _for(self, node: cst.For) -> Any:
+        stacked = self._stack(node)
+        if stacked is not None:
+            return stacked
         target, iterated = self.iterate(node.target, node.iter)
         new = self.suite(node)
         if target is not node.target or iterated is not node.iter:
