@@ -114,9 +114,12 @@ def to_chalf(input):
 
 
 @rule("torch.Tensor.type")
-def type_(input, dtype=None):
-    if dtype is None:
-        return input.dtype  # torch's is a name: comparing it with one raises, comparing two agrees
+def type_name(input):
+    return input.dtype  # torch's is a name: comparing it with one raises, comparing two agrees
+
+
+@rule("torch.Tensor.type")
+def type_(input, dtype):
     if dtype in ("torch.FloatTensor", "torch.cuda.FloatTensor"):
         return input.astype(jnp.float32)
     if dtype in ("torch.DoubleTensor", "torch.cuda.DoubleTensor"):

@@ -148,11 +148,23 @@ class Rulebook:
     def _cache(self) -> dict[str, frozenset[str]]:
         return {}
 
+    @functools.cached_property
+    def _completions(self) -> dict[str, frozenset[str]]:
+        """Definitions that complete another by decoration: `@f.defjvp` on f_jvp."""
+        found: dict[str, frozenset[str]] = {}
+        for name, definition in self.definitions.items():
+            for decorator in getattr(definition.node, "decorator_list", ()):
+                if isinstance(decorator, ast.Attribute) and isinstance(decorator.value, ast.Name) and decorator.value.id in self.definitions:
+                    completed = decorator.value.id
+                    found[completed] = found.get(completed, frozenset()) | {name}
+        return found
+
     def _needs(self, name: str) -> frozenset[str]:
         if name not in self._cache:
             found, todo = {name}, [name]
             while todo:
-                for other in self.definitions[todo.pop()].names_used:
+                current = todo.pop()
+                for other in self.definitions[current].names_used | self._completions.get(current, frozenset()):
                     if other in self.definitions and other not in found:
                         found.add(other)
                         todo.append(other)

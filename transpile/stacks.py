@@ -25,8 +25,8 @@ def stack_of(node: cst.For) -> Stack | None:
     if node.orelse is not None or node.asynchronous is not None:
         return None
     body = tree.body_statements(node)
-    line = body[0]
-    if len(body) != 1 or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+    line = body[0] if len(body) == 1 else None
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
         return None
     small = line.body[0]
     if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Name):

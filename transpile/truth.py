@@ -29,7 +29,13 @@ def negated(context: Context, node: Any) -> Any:
     if isinstance(value, Tensor) and value.kind == "b" or is_boolean(node):
         operation = cst.UnaryOperation(cst.BitInvert(), node)
         return tree.replace(operation, expression=tree.fit(operation, "expression", node))
-    return cst.Comparison(tree.fit(cst.Comparison(node, []), "left", node), [cst.ComparisonTarget(cst.Equal(), cst.Integer("0"))])
+    return compared(node, cst.Equal())
+
+
+def compared(node: Any, operator: Any) -> cst.Comparison:
+    """A comparison of an expression with 0."""
+    made = cst.Comparison(cst.Name("x"), [cst.ComparisonTarget(operator, cst.Integer("0"))])
+    return tree.replace(made, left=tree.fit(made, "left", node))
 
 
 def is_boolean(node: Any) -> bool:

@@ -14,7 +14,7 @@ import libcst as cst
 from .. import tree
 from ..apply import simple
 from ..context import Context
-from ..truth import alike, call, is_boolean, negated
+from ..truth import alike, call, compared, is_boolean, negated
 from ..values import UNKNOWN, External, Static, Tensor, Value, is_traced
 
 
@@ -84,7 +84,7 @@ class _Conditions:
         """An expression whose value is boolean."""
         value = self.value(node)
         if isinstance(value, Tensor) and value.kind != "b" and not is_boolean(node):
-            new = cst.Comparison(tree.fit(cst.Comparison(node, []), "left", node), [cst.ComparisonTarget(cst.NotEqual(), cst.Integer("0"))])
+            new = compared(node, cst.NotEqual())
             self.context.facts.values[id(new)] = Tensor(kind="b")
             self.context.facts.kept.append(new)
             return new
