@@ -1115,6 +1115,8 @@ class Frame:
         if any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons):
             return Static(MISSING, "bool")
         tensors = [s for s in sides if isinstance(s, Tensor)]
+        if any(isinstance(s, Static) and s.type in ("str", "dtype", "device") or isinstance(s, (Sequence, Mapping, Module, Class, Torch)) for s in sides):
+            return Static(MISSING, "bool")  # an array is never compared with these
         if tensors:
             return Tensor(kind="b", assumed=all(t.assumed for t in tensors))
         return Static(MISSING, "bool")

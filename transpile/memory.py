@@ -290,8 +290,22 @@ class Memory:
 
 
 def merge(a: Env, b: Env) -> Env:
-    """The environment where two paths meet."""
-    return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in {*a, *b}}
+    """The environment where two paths meet.
+
+    A name that is not the same place on both is one place from there on, which may be any of them: what is made a view of
+    it later is a view of just that. Names that were the same on either path stay the same.
+    """
+    met: dict[tuple[frozenset[Place], frozenset[Place]], frozenset[Place]] = {}
+    found: Env = {}
+    for name in {*a, *b}:
+        if name not in a or name not in b:
+            found[name] = a[name] if name in a else b[name]
+        elif a[name] == b[name]:
+            found[name] = a[name]
+        else:
+            pair = a[name], b[name]
+            found[name] = met.setdefault(pair, frozenset([Place(a[name] | b[name])]))
+    return found
 
 
 def _all(sets: Any) -> frozenset[Place]:

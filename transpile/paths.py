@@ -72,8 +72,10 @@ class Paths:
 
     def _indexed(self, node: cst.Subscript, names: Names) -> Path | None:
         base = self.of(node.value, names)
-        if base is None or len(node.slice) != 1 or not isinstance(node.slice[0].slice, cst.Index):
+        if base is None or len(node.slice) != 1:
             return None
+        if not isinstance(node.slice[0].slice, cst.Index):
+            return base  # `self.model[:2]`: its layers keep their names
         index = node.slice[0].slice.value
         holder = self.facts.of(node.value)
         kinds = {r.rpartition(".")[2] if isinstance(r, str) else "" for r in holder.classes} if isinstance(holder, Module) else set()

@@ -53,7 +53,60 @@ def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: 
     """Rewrite the in-place operations of one function."""
     if not _may_write(context, node, mutations):
         return node
-    return _Mutation(context, node, info, mutations, runs).function()
+    while True:
+        try:
+            return _Mutation(context, node, info, mutations, runs).function()
+        except _Stale as stale:
+            node = _picking(context, stale.loop, node)
+
+
+class _Stale(Exception):
+    """A loop over the rows of a tensor that its body writes: `for row in x: x.add_(1)` sees the new rows."""
+
+    def __init__(self, loop: cst.For) -> None:
+        self.loop = loop
+
+
+def _picking(context: Context, loop: cst.For, function: cst.FunctionDef) -> cst.FunctionDef:
+    """The function with one loop rewritten to go by index."""
+    new = tree.rewrite(function, lambda n: _by_index(context, loop, function) if n is loop else None)
+    context.facts.carry(function, new)
+    return new  # type: ignore[no-any-return]
+
+
+def _by_index(context: Context, loop: cst.For, function: cst.FunctionDef) -> Any:
+    """The loop with each row picked by its number when its turn comes.
+
+    Where the body gives the name of the tensor to another, the tensor looped over gets a name of its own.
+    """
+    name, values, over = _unused(function, "i"), context.facts.values, loop.iter
+    first: list[Any] = []
+    if tree.code(over) in tree.names_assigned(loop.body):
+        over = cst.Name(_unused(function, "rows"))
+        context.facts.carry(loop.iter, over)
+        first = [tree.replace(tree.assignment(over, loop.iter), leading_lines=loop.leading_lines)]
+        loop = tree.replace(loop, leading_lines=[])
+    index, row = cst.Name(name), tree.expression("x[i]")
+    row = tree.replace(row, value=over, slice=[tree.replace(row.slice[0], slice=cst.Index(index))])
+    shape = cst.Attribute(over, cst.Name("shape"))
+    length = tree.replace(tree.expression("x[0]"), value=shape)
+    turns = tree.replace(tree.expression("range()"), args=[cst.Arg(length)])
+    values[id(index)] = values[id(length)] = Static(type="int")
+    values[id(shape)], values[id(turns)], values[id(row)] = Static(type="shape"), Static(type="range"), Tensor()
+    context.facts.kept.extend([index, length, shape, turns, row])
+    body = [tree.assignment(loop.target, row), *tree.body_statements(loop)]
+    new = tree.replace(tree.with_body(loop, body), target=cst.Name(name), iter=turns)
+    values[id(new.target)] = Static(type="int")
+    context.facts.kept.append(new)
+    return cst.FlattenSentinel([*first, new]) if first else new
+
+
+def _unused(function: cst.FunctionDef, stem: str) -> str:
+    used, name, n = tree.names_read(function), stem, 1
+    while name in used:
+        n += 1
+        name = f"{stem}_{n}"
+    return name
 
 
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
@@ -93,6 +146,7 @@ class _Mutation:
         self.after: list[Any] = []
         self.followers: set[int] = set()  # assignments that let an alias follow: dropped where it is overwritten unread
         self.kept: list[Any] = []
+        self.rows: list[tuple[cst.For, str]] = []  # loops around the current statement that go over a tensor's rows
 
     def function(self) -> cst.FunctionDef:
         return tree.with_body(self.node, self.block(tree.body_statements(self.node)))
@@ -149,7 +203,10 @@ class _Mutation:
         return out
 
     def compound(self, node: Any) -> Any:
-        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        if isinstance(node, cst.FunctionDef):
+            info = self.facts.by_node.get(id(node))
+            return node if info is None else run(self.context, node, info, self.mutations, self.runs)
+        if isinstance(node, cst.ClassDef):
             return node
         if isinstance(node, cst.Match):
             return tree.replace(node, cases=[self.suite(case) for case in node.cases])
@@ -163,7 +220,12 @@ class _Mutation:
             self.memory.env = merge(before, self.memory.env)
             if isinstance(node, cst.For):
                 self.memory.loop_target(node)
+        over = self.memory.name(node.iter) if isinstance(node, cst.For) and self._is_tensor(node.iter) and isinstance(node.target, cst.Name) else None
+        if over is not None:
+            self.rows.append((node, over))
         new_node = self.suite(node)
+        if over is not None:
+            self.rows.pop()
         after, ends = self.memory.env, []
         for name in ("orelse", "finalbody"):
             part = getattr(node, name, None)
@@ -478,6 +540,9 @@ class _Mutation:
         name = self.memory.name(subject)
         if name is None:
             return
+        for loop, over in self.rows:
+            if name == over or self.memory.sharing(name, frozenset([over])):
+                raise _Stale(loop)
         others = self.memory.sharing(name, self.live)
         bases = self._bases(name, others)
         done: dict[Any, str] = {}
@@ -586,7 +651,7 @@ class _Mutation:
                     return None
                 chained = self._inplace_call(node.func.value)
                 if chained is not None:  # x.mul_(a).add_(b)
-                    return chained[0], self._method_call(node, chained[1], name)
+                    return chained[0], self._method_call(node, self._settled(node, *chained), name)
                 receiver = self.expression(node.func.value)
                 plain = self._strip(receiver)
                 new = self._method_call(node, plain, name)
@@ -621,6 +686,22 @@ class _Mutation:
             if self._is_tensor(subject) and self.runs:
                 return subject, self.expression_inside(node)
         return None
+
+    def _settled(self, node: cst.Call, subject: Any, value: Any) -> Any:
+        """In `x.mul_(a).add_(x)` the second call reads what the first has written: it is written before."""
+        root = self._lvalue(subject)
+        name = self.memory.name(root) if root is not None else None
+        read = {n for a in node.args for n in self.liveness.reads(a)}
+        if name is None or not self.runs or not (name in read or self.memory.sharing(name, frozenset(read))):
+            return value
+        live, self.live = self.live, self.live | read
+        made = self._rebind(subject, value, cst.Expr(node))
+        self.live = live
+        if made is not None:
+            self.prelude.append(cst.SimpleStatementLine([made]))
+        self.prelude.extend(self.after)
+        self.after = []
+        return subject
 
     def _module_writes(self, value: Module) -> bool:
         """Whether a submodule writes its argument: an in-place activation, or a Sequential that begins with one."""
