@@ -100,6 +100,7 @@ SCANS = {
     "branch inside": "h = torch.zeros(6)\nfor row in x:\n    if row.sum() > 0:\n        h = h + row\n    else:\n        h = h * 0.5\nreturn h",
     "not all rows, with a break": "h = torch.zeros(6)\nfor row in x:\n    if h.norm() > 3:\n        break\n    h = h + row\nreturn h",
     "grows by broadcasting": "h = torch.zeros(1)\nfor row in x:\n    h = h + row\nreturn h",
+    "in a branch, with a name read after it": "v, s = torch.zeros(6), x.sum()\nif y.sum() > 0:\n    for row in x:\n        v = torch.tanh(v + row)\n        s = v.sum()\n    return v + s\nreturn v - s",
     "two lists": "h = torch.zeros(6)\na, b = [], []\nfor row in x:\n    h = h + row\n    a.append(h)\n    b.append(h * 2)\nreturn torch.stack(a), torch.stack(b, 1)",
     "enumerated": "h = torch.zeros(6)\nfor t, row in enumerate(x):\n    h = h + row * y[t]\nreturn h",
 }  # fmt: skip
@@ -157,6 +158,11 @@ def test_refused(name):
     _, converted, code = both(body, [diagnostic])
     with pytest.raises(NotImplementedError, match=diagnostic):
         converted(*(torch.ones(2, 3).numpy() for _ in range(2)))
+
+
+def test_overlapping_copy_is_reported():
+    body = "x = x.clone()\nx[:, 1:3] = x[:, 2:4]\nx[:2] = x[2:]\nx[0] = x[1]\nx[::2] = x[::2]\nx[1:, :1] = x[:-1, 1:2]\nreturn x"
+    both(body, ["overlapping-copy"])
 
 
 def test_checks_are_left_out():

@@ -13,6 +13,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "unsupported": ("This form of the operation has no exact JAX equivalent.", "Use the form that the message names."),
     "arguments": ("The arguments do not fit any signature that torch has for this operation.", "Check the call; spell arguments by keyword."),
     "aliased-write": ("An in-place write reaches another name for the same memory, and it is not known which part.", "Write it without in-place operations."),
+    "overlapping-copy": ("A tensor is copied onto a part of itself that overlaps: torch raises, or gives what its order of copying makes.", "Clone the source, in torch too."),
     "mutated-argument": ("A function changes its argument in place, and the caller reads it afterwards.", "Return the new value instead."),
     "traced-branch": ("A branch depends on a tensor's value and could not be lowered.", "Use torch.where, or move the branch out of the traced function."),
     "traced-loop": ("A loop depends on a tensor's value and could not be lowered.", "Give the loop a static bound."),

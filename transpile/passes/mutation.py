@@ -366,6 +366,8 @@ class _Mutation:
     def _store(self, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
         base, index = target.value, target.slice
         kind = self._index_kind(index, base)
+        if _overlap(target, node.value):
+            self.context.report("overlapping-copy", target, "source and target of this copy may overlap: it is converted as if the source were cloned first")
         scalar = isinstance(self.context.value(node.value), Static)
         if kind == "mask" and scalar:
             new = self._call_text("jnp.where", [self._only_index(index), value, base])
@@ -893,6 +895,31 @@ class _Mutation:
                 reached = self.memory.parameters(own)
                 if reached:
                     self.mutations.writes.setdefault(self.info, set()).update(reached)
+
+
+def _overlap(target: cst.Subscript, source: Any) -> bool:
+    """Whether `x[1:] = x[:-1]` may read what it has just written; not `x[:n] = x[n:]`, nor `x[0] = x[1]`."""
+    if not isinstance(source, cst.Subscript) or tree.code(source.value) != tree.code(target.value):
+        return False
+    if [tree.code(e.slice) for e in source.slice] == [tree.code(e.slice) for e in target.slice]:
+        return False
+    for one, other in zip(target.slice, source.slice):
+        a: Any = one.slice
+        b: Any = other.slice
+        if isinstance(a, cst.Index) and isinstance(b, cst.Index):
+            if isinstance(a.value, cst.Ellipsis) or isinstance(b.value, cst.Ellipsis):
+                continue
+            if tree.code(a.value) != tree.code(b.value):
+                return False  # two rows: the same only where the numbers are, and then nothing moves
+        elif isinstance(a, cst.Slice) and isinstance(b, cst.Slice):
+            bounds = [tree.code(n) if n is not None else "" for n in (a.lower, a.upper, b.lower, b.upper)]
+            if bounds[1] and bounds[1] == bounds[2] or bounds[3] and bounds[3] == bounds[0]:
+                return False  # x[:n] and x[n:] meet
+            if a.step is not None and b.step is not None and tree.code(a.step) == tree.code(b.step) and bounds[0] != bounds[2]:
+                return False  # x[0::2] and x[1::2]
+        else:
+            return False
+    return True
 
 
 def _returns(info: FunctionInfo) -> str | None:

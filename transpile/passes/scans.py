@@ -66,7 +66,9 @@ class _Scans:
         i = 0
         while i < len(out):
             node = out[i]
-            if isinstance(node, (cst.If, cst.For, cst.While, cst.With, cst.FunctionDef)):
+            if isinstance(node, cst.FunctionDef):
+                out[i] = run(self.context, node)
+            elif isinstance(node, (cst.If, cst.For, cst.While, cst.With)):
                 new = self._inside(node)
                 made = self._scan(node, new, out[:i], out[i + 1 :]) if isinstance(node, cst.For) else None
                 if made is None:
