@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from . import tree
 from .diagnostics import Diagnostic
 from .infer import Inference
+from .positions import Positions
 from .project import ModuleInfo
 from .rulebook import Rulebook
 from .values import Value
@@ -29,7 +29,7 @@ class Context:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
     quiet: bool = False  # for rounds whose findings do not count
-    _positions: Any = None
+    _positions: Positions | None = None
     _original: Any = None
 
     def value(self, node: cst.CSTNode) -> Value:
@@ -46,11 +46,11 @@ class Context:
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
         if self._positions is None:
-            self._positions = MetadataWrapper(self.module.tree, unsafe_skip_copy=True).resolve(PositionProvider)
+            self._positions = Positions(self.module.tree)
         for candidate in self._candidates(node):
             place = self._positions.get(candidate)
             if place is not None:
-                return place.start.line, place.start.column + 1
+                return place
         return 1, 1
 
     def _candidates(self, node: cst.CSTNode) -> Iterable[cst.CSTNode]:

@@ -66,13 +66,18 @@ class _Source:
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     _check_target(target)
+    made = unformatted(text, path)
+    code = formatting.format_changed(made.tree.code, text) if made.changed else text
+    return Result(code, support_text(rulebook.load(), made.support), made.diagnostics)
+
+
+def unformatted(text: str, path: str = "module.py") -> pipeline.Converted:
+    """The conversion of one source text as a tree, before it is formatted."""
     ast.parse(text)
     project = Project({})
     project.add(PurePosixPath(path), spellings.run(cst.parse_module(text)))
-    book = rulebook.load()
-    (made,) = pipeline.convert(project, book, lambda p: "import jax_nn as nn")
-    code = formatting.format_changed(made.tree.code, text) if made.changed else text
-    return Result(code, support_text(book, made.support), made.diagnostics)
+    (made,) = pipeline.convert(project, rulebook.load(), lambda p: "import jax_nn as nn")
+    return made
 
 
 def _check_target(target: str) -> None:
@@ -81,7 +86,7 @@ def _check_target(target: str) -> None:
 
 
 def support_text(book: rulebook.Rulebook, names: set[str], existing: str | None = None) -> str:
-    return formatting.format_all(support.write(book, names, existing))
+    return support.write(book, names, existing)
 
 
 def convert_path(source: str | Path, out: str | Path | None, target: str = "functional") -> Report:

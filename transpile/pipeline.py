@@ -89,7 +89,7 @@ def _module_of(project: Project, name: str) -> ModuleInfo | None:
 
 def _refresh(facts: Inference, module: cst.Module) -> None:
     """Point the infos of functions and classes at the nodes that a pass rebuilt."""
-    for node in tree.walk(module):
+    for node in tree.definitions(module):
         if isinstance(node, cst.FunctionDef) and id(node) in facts.by_node:
             facts.by_node[id(node)].node = node
         elif isinstance(node, cst.ClassDef) and id(node) in facts.class_by_node:
@@ -102,6 +102,8 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
 
     def rewrite(context: Context, module: cst.Module) -> cst.Module:
         def before(node: cst.CSTNode) -> Any:
+            if not tree.holds_definitions(node):
+                return node
             info = facts.by_node.get(id(node)) if isinstance(node, cst.FunctionDef) else None
             if info is None:
                 return None
@@ -346,6 +348,8 @@ class _Classes:
 
     def _assemble(self, context: Context, module: cst.Module) -> cst.Module:
         def before(node: cst.CSTNode) -> Any:
+            if not tree.holds_definitions(node):
+                return node
             if isinstance(node, cst.ClassDef):
                 cls = self.facts.class_by_node.get(id(node))
                 body: list[Any] = []

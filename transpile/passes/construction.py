@@ -684,7 +684,7 @@ class Split:
         out: list[Any] = []
         for item in self.result.kept:
             if isinstance(item, _Mark):
-                for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=self._order):
+                for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=lambda n: (self._order(n), n)):
                     if name in pending:
                         out.append(tree.statement(f"{self.self_name}.{pending.pop(name)} = {name}"))
             else:

@@ -14,6 +14,7 @@ What the write does is decided before rules are applied: the output of this pass
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..context import Context
 from ..liveness import Liveness
 from ..memory import Memory, merge
 from ..project import FunctionInfo
+from ..rulebook import Definition
 from ..values import UNKNOWN, Function, Method, Module, Sequence, Static, Tensor, Torch
 
 OPERATORS = {
@@ -43,7 +45,11 @@ class Mutations:
 
 def views(context: Context) -> dict[str, str]:
     """The table of views of the rule files."""
-    definition = context.rulebook.definitions.get("VIEWS")
+    return _views(context.rulebook.definitions.get("VIEWS"))
+
+
+@functools.cache
+def _views(definition: Definition | None) -> dict[str, str]:
     if definition is None or not isinstance(definition.node, ast.Assign):
         return {}
     return dict(ast.literal_eval(definition.node.value))
