@@ -164,7 +164,7 @@ def _imports(definitions: list[Definition], parts: list[str]) -> str:
 def names_used(module: cst.Module) -> set[str]:
     """The definitions of jax_nn.py that a converted file refers to as `nn.name`."""
     found = set()
-    for node in tree.walk(module):
+    for node in tree.nodes(module, cst.Attribute, cst.SimpleString):
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "nn":
             found.add(node.attr.value)
         elif isinstance(node, (cst.SimpleString,)) and "nn." in node.value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import operator
@@ -84,6 +85,18 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         below = children(current)
         below.reverse()
         extend(below)
+
+
+def nodes(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    """What `walk` finds of these classes."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.__class__ in kinds:
+            yield current
+        below = children(current)
+        below.reverse()
+        stack.extend(below)
 
 
 class _Holding(dict[type, bool]):
@@ -327,15 +340,26 @@ def code(node: cst.CSTNode) -> str:
     return _EMPTY.code_for_node(node)
 
 
+def literal(node: Any) -> Any:
+    """The value of a number or string, which LibCST compiles anew each time that it is asked."""
+    return _literal(node.value) if node.__class__ is not cst.ConcatenatedString else node.evaluated_value
+
+
+@functools.lru_cache(maxsize=16384)
+def _literal(text: str) -> Any:
+    return ast.literal_eval(text)
+
+
 def dotted(node: cst.CSTNode) -> str | None:
     """`a.b.c` for a chain of names, else None."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
-        parts.append(node.attr.value)
-        node = node.value
-    if not isinstance(node, cst.Name):
+    current: Any = node
+    while current.__class__ is cst.Attribute:
+        parts.append(current.attr.value)
+        current = current.value
+    if current.__class__ is not cst.Name:
         return None
-    return ".".join([node.value, *reversed(parts)])
+    return ".".join([current.value, *reversed(parts)])
 
 
 def names_read(node: cst.CSTNode) -> set[str]:
@@ -343,14 +367,13 @@ def names_read(node: cst.CSTNode) -> set[str]:
     found: set[str] = set()
     stack = [node]
     while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Name):
+        current: Any = stack.pop()
+        kind = current.__class__  # isinstance is slow to ask where the answer is mostly no
+        if kind is cst.Name:
             found.add(current.value)
-        elif isinstance(current, cst.Attribute):
+        elif kind is cst.Attribute or kind is cst.Arg:
             stack.append(current.value)
-        elif isinstance(current, cst.Arg):
-            stack.append(current.value)
-        elif isinstance(current, cst.Param):
+        elif kind is cst.Param:
             stack.extend(n for n in (current.default, current.annotation) if n is not None)
         else:
             stack.extend(children(current))

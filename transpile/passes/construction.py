@@ -746,7 +746,7 @@ def _ret(line: Any, value: Any) -> Any:
 def _assigned(node: cst.CSTNode) -> set[str]:
     """Local names that a piece of code assigns."""
     found: set[str] = set()
-    for n in tree.walk(node):
+    for n in tree.nodes(node, cst.Assign, cst.For, cst.AugAssign, cst.AnnAssign, cst.CompFor, cst.FunctionDef):
         targets: list[Any] = []
         if isinstance(n, cst.Assign):
             targets = [t.target for t in n.targets]

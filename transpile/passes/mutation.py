@@ -63,7 +63,7 @@ def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: 
 
 
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
-    for n in tree.walk(node.body):
+    for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
         if isinstance(n, cst.AugAssign):
             return True
         if isinstance(n, cst.AssignTarget) and not isinstance(n.target, cst.Name):
@@ -716,7 +716,7 @@ class _Mutation:
         return new
 
     def _visit(self, node: cst.CSTNode) -> Any:
-        if isinstance(node, cst.Lambda):
+        if node.__class__ is cst.Lambda:
             return node
         if not isinstance(node, cst.Call):
             return None
