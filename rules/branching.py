@@ -11,7 +11,9 @@ def choose(pred, if_true, if_false, *operands):
     like = jax.tree.map(lambda a, b: (jnp.broadcast_shapes(a.shape, b.shape), jnp.result_type(a, b)), *sides)
 
     def joined(side):
-        return lambda *args: jax.tree.map(lambda y, to: jnp.broadcast_to(jnp.asarray(y, to[1]), to[0]), side(*args), like)
+        return lambda *args: jax.tree.map(
+            lambda y, to: jnp.broadcast_to(jnp.asarray(y, to[1]), to[0]), side(*args), like
+        )
 
     return lax.cond(pred, joined(if_true), joined(if_false), *operands)
 

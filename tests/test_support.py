@@ -1,9 +1,10 @@
-"""Every definition of the rule files works when it is the only one that jax_nn.py has to hold."""
+"""jax_nn.py: every definition works alone, and what is copied from the rule files stands formatted there."""
 
 import subprocess
 import sys
 
 from transpile import rulebook, support
+from transpile.formatting import format_all
 
 
 def test_each_definition_alone_has_all_its_names(tmp_path):
@@ -28,3 +29,17 @@ def test_two_definitions_of_one_name_are_refused(tmp_path, monkeypatch):
         assert "both define twice" in str(error)
     else:
         raise AssertionError("it was not refused")
+
+
+def test_the_support_file_is_formatted():
+    book = rulebook.load()
+    text = support.write(book, book.definitions)
+    assert text == format_all(text)
+
+
+def test_definitions_of_the_users_are_kept_and_formatted():
+    book = rulebook.load()
+    existing = support.write(book, ["Linear"]) + "\n\ndef mine( x ):\n    return [x ]\n"
+    text = support.write(book, ["GELU"], existing)
+    assert "class Linear(" in text and "class GELU(" in text and "def mine(x):\n    return [x]\n" in text
+    assert text == format_all(text)

@@ -75,7 +75,7 @@ class Arrays:
         for function in cls.methods.values():
             runs = function in self.running
             self_name = function.self_name
-            for node in tree.walk(function.node.body):
+            for node in tree.nodes(function.node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Call):
                 for name, value in _assignments(node, self_name):
                     self._assigned(found, cls, name, value, runs)
                 if isinstance(node, cst.Call):

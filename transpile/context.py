@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from . import tree
 from .diagnostics import Diagnostic
 from .infer import Inference
+from .positions import Positions
 from .project import ModuleInfo
 from .rulebook import Rulebook
 from .values import Value
@@ -28,8 +28,7 @@ class Context:
     rulebook: Rulebook
     diagnostics: list[Diagnostic] = field(default_factory=list)
     support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
-    quiet: bool = False  # for rounds whose findings do not count
-    _positions: Any = None
+    _positions: Positions | None = None
     _original: Any = None
 
     def value(self, node: cst.CSTNode) -> Value:
@@ -37,8 +36,6 @@ class Context:
 
     def report(self, id: str, node: cst.CSTNode, message: str) -> None:
         """Add a diagnostic at the place where the node stood in the source."""
-        if self.quiet:
-            return
         line, column = self.position(node)
         found = Diagnostic(str(self.module.path), line, column, id, message)
         if found not in self.diagnostics:
@@ -46,11 +43,11 @@ class Context:
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
         if self._positions is None:
-            self._positions = MetadataWrapper(self.module.tree, unsafe_skip_copy=True).resolve(PositionProvider)
+            self._positions = Positions(self.module.tree)
         for candidate in self._candidates(node):
             place = self._positions.get(candidate)
             if place is not None:
-                return place.start.line, place.start.column + 1
+                return place
         return 1, 1
 
     def _candidates(self, node: cst.CSTNode) -> Iterable[cst.CSTNode]:
@@ -60,7 +57,7 @@ class Context:
     def is_original(self, node: cst.CSTNode) -> bool:
         """Whether a name stood in the source, rather than being made by a pass."""
         if self._original is None:
-            self._original = {id_(n) for n in tree.walk(self.module.tree) if isinstance(n, (cst.Name, cst.Attribute))}
+            self._original = set(map(id_, tree.nodes(self.module.tree, cst.Name, cst.Attribute)))
         return id_(node) in self._original or id_(node) in self.facts.origin
 
     def unconverted(self, id: str, node: cst.BaseExpression, message: str) -> Any:

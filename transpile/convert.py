@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import os
 import tempfile
 import tokenize
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +21,19 @@ from .passes import spellings
 from .project import ModuleInfo, Project
 
 SUPPORT = "jax_nn.py"
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Trees are large and not garbage: looking through them for cycles again and again costs a fifth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
 
 
 @dataclass(frozen=True)
@@ -63,16 +79,22 @@ class _Source:
     newline: str
 
 
+@_without_collection()
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     _check_target(target)
+    made = unformatted(text, path)
+    code = formatting.format_changed(made.tree.code, text) if made.changed else text
+    return Result(code, support_text(rulebook.load(), made.support), made.diagnostics)
+
+
+def unformatted(text: str, path: str = "module.py") -> pipeline.Converted:
+    """The conversion of one source text as a tree, before it is formatted."""
     ast.parse(text)
     project = Project({})
     project.add(PurePosixPath(path), spellings.run(cst.parse_module(text)))
-    book = rulebook.load()
-    (made,) = pipeline.convert(project, book, lambda p: "import jax_nn as nn")
-    code = formatting.format_changed(made.tree.code, text) if made.changed else text
-    return Result(code, support_text(book, made.support), made.diagnostics)
+    (made,) = pipeline.convert(project, rulebook.load(), lambda p: "import jax_nn as nn")
+    return made
 
 
 def _check_target(target: str) -> None:
@@ -81,9 +103,10 @@ def _check_target(target: str) -> None:
 
 
 def support_text(book: rulebook.Rulebook, names: set[str], existing: str | None = None) -> str:
-    return formatting.format_all(support.write(book, names, existing))
+    return support.write(book, names, existing)
 
 
+@_without_collection()
 def convert_path(source: str | Path, out: str | Path | None, target: str = "functional") -> Report:
     """Convert a file or a directory. With `out` None nothing is written: only diagnostics are found."""
     _check_target(target)

@@ -162,7 +162,7 @@ class Effects:
 
 def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, Any]]:
     """What in a function can have an effect."""
-    for node in tree.walk(function.body):
+    for node in tree.nodes(function.body, cst.Name, cst.Attribute, cst.Call):
         if isinstance(node, cst.Name):
             if node.value == KEY:
                 yield "key", None

@@ -7,9 +7,11 @@ changed statements of one depth is formatted as a small file of its own and put 
 from __future__ import annotations
 
 import ast
+import bisect
 import difflib
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import black
 import black.mode
@@ -28,17 +30,54 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
         last = _whole(after, first, last)
         out.extend(after[end:first])
         for group in _groups(after[first:last]):
-            out.extend(_formatted(group, line_length))
+            out.extend(_formatted(tuple(group), line_length))
         end = max(last, end)
     out.extend(after[end:])
     return "\n".join(out) + ("\n" if code.endswith("\n") else "")
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=len(after) > 20000)
-    for tag, _, _, first, last in matcher.get_opcodes():
-        if tag != "equal" and last > first:
-            yield first, last
+    """The ranges of lines of `after` that are new.
+
+    The matcher is quadratic in lines that occur often, so that it is given a stretch at a time: from one line at the left
+    margin that occurs once in both, such as the head of a class, to the next.
+    """
+    start, first = 0, 0
+    for end, last in [*_anchors(before, after), (len(before), len(after))]:
+        if before[start:end] != after[first:last]:
+            matcher = difflib.SequenceMatcher(None, before[start:end], after[first:last], autojunk=False)
+            for tag, _, _, low, high in matcher.get_opcodes():
+                if tag != "equal" and high > low:
+                    yield first + low, first + high
+        start, first = end, last
+
+
+def _anchors(before: list[str], after: list[str]) -> list[tuple[int, int]]:
+    """Pairs of places of lines at the left margin that occur once in both, as many as come in one order."""
+    places, times = _margin(before), _margin(after)
+    pairs = [(i, times[line]) for line, i in places.items() if i >= 0 and times.get(line, -1) >= 0]
+    ends: list[int] = []  # the least end of an ordered run of each length, and which pair it is
+    chosen: list[int] = []
+    previous: list[int] = []
+    for k, (_, j) in enumerate(pairs):
+        at = bisect.bisect_left(ends, j)
+        previous.append(chosen[at - 1] if at else -1)
+        ends[at : at + 1], chosen[at : at + 1] = [j], [k]
+    found = []
+    k = chosen[-1] if chosen else -1
+    while k >= 0:
+        found.append(pairs[k])
+        k = previous[k]
+    return found[::-1]
+
+
+def _margin(lines: list[str]) -> dict[str, int]:
+    """The lines that begin at the left margin, each with its place, or with -1 where it occurs again."""
+    found: dict[str, int] = {}
+    for i, line in enumerate(lines):
+        if line and not line[0].isspace():
+            found[line] = -1 if line in found else i
+    return found
 
 
 def _whole(lines: list[str], first: int, last: int) -> int:
@@ -78,7 +117,8 @@ def _groups(lines: list[str]) -> Iterator[list[str]]:
         yield group
 
 
-def _formatted(group: list[str], line_length: int) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
     """A run formatted, or as it is where it cannot stand alone."""
     text = "\n".join(group)
     if not text.strip() or '"\""' in text or "'''" in text or "\t" in text:
@@ -88,16 +128,15 @@ def _formatted(group: list[str], line_length: int) -> list[str]:
         return group
     leading = next(i for i, line in enumerate(group) if line.strip())
     trailing = next(i for i, line in enumerate(reversed(group)) if line.strip())
-    body = group[leading : len(group) - trailing]
+    body = list(group[leading : len(group) - trailing])
     header = body[-1].rstrip().endswith(":")  # the body of the last line did not change
     if header:
         body = [*body, " " * (_indent(body[-1]) + 4) + "pass"]
     around = [" " * n + "class _:" for n in range(0, indent, 4)]  # black spaces definitions by their depth
-    mode = black.Mode(line_length=line_length, target_versions={black.mode.TargetVersion.PY311})
     source = "\n".join([*around, *body, ""])
     try:
         ast.parse(source)
-        lines = black.format_str(source, mode=mode).splitlines()[len(around) :]
+        lines = black.format_str(source, mode=_mode(line_length)).splitlines()[len(around) :]
     except Exception:  # part of a statement: else, except, the end of a bracket
         return group
     if header:
@@ -109,4 +148,10 @@ def _formatted(group: list[str], line_length: int) -> list[str]:
 
 def format_all(code: str, line_length: int = LINE_LENGTH) -> str:
     """Black on everything: for files that are all generated."""
-    return black.format_str(code, mode=black.Mode(line_length=line_length))
+    return black.format_str(code, mode=_mode(line_length))
+
+
+@functools.cache
+def _mode(line_length: int) -> black.Mode:
+    """The same for a file and for a part of it: black would else choose by what it finds."""
+    return black.Mode(line_length=line_length, target_versions={black.mode.TargetVersion.PY311})

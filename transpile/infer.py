@@ -1253,7 +1253,7 @@ class Frame:
         return UNKNOWN
 
     def _string(self, node: Any, env: Env) -> Value:
-        return Static(node.evaluated_value, "str")
+        return Static(tree.literal(node), "str")
 
     def _formatted(self, node: cst.FormattedString, env: Env) -> Value:
         for part in node.parts:
@@ -1262,10 +1262,10 @@ class Frame:
         return Static(MISSING, "str")
 
     def _integer(self, node: cst.Integer, env: Env) -> Value:
-        return Static(node.evaluated_value, "int")
+        return Static(tree.literal(node), "int")
 
     def _float(self, node: cst.Float, env: Env) -> Value:
-        return Static(node.evaluated_value, "float")
+        return Static(tree.literal(node), "float")
 
 
 ast_attribute = cst.Attribute
@@ -1392,7 +1392,7 @@ def _merge(into: Env, a: Env | None, b: Env | None) -> None:
 def _tensor_evidence(facts: Inference, info: FunctionInfo) -> Iterable[str]:
     """Parameters used in a way that only a tensor allows: a torch method on it, or passed first to a torch function."""
     names = {p.name.value for p in info.parameters()}
-    for node in tree.walk(info.node.body):
+    for node in tree.nodes(info.node.body, cst.Call, cst.Attribute):
         if isinstance(node, cst.Call):
             if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name) and node.func.value.value in names:
                 method = node.func.attr.value

@@ -27,17 +27,18 @@ class Liveness:
         return found
 
     def _reads(self, node: Any, found: set[str]) -> None:
-        if isinstance(node, cst.Name):
+        kind = node.__class__  # isinstance is slow to ask where the answer is mostly no
+        if kind is cst.Name:
             found.add(node.value)
-        elif isinstance(node, cst.Attribute):
-            if isinstance(node.value, cst.Name) and node.value.value == self.self_name:
+        elif kind is cst.Attribute:
+            if node.value.__class__ is cst.Name and node.value.value == self.self_name:
                 found.add(f"self.{node.attr.value}")
             self._reads(node.value, found)
-        elif isinstance(node, cst.Arg):
+        elif kind is cst.Arg:
             self._reads(node.value, found)
-        elif isinstance(node, cst.AssignTarget):
+        elif kind is cst.AssignTarget:
             self._target(node.target, found)
-        elif isinstance(node, (cst.For, cst.CompFor)):
+        elif kind is cst.For or kind is cst.CompFor:
             self._target(node.target, found)
             for child in tree.children(node):
                 if child is not node.target:

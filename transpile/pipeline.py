@@ -53,6 +53,8 @@ class Converted:
 def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
     """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
     concerned = _concerned(project)
+    if not concerned:
+        return [Converted(m.path, m.tree, [], False) for m in project.modules.values()]
     project.link()
     facts = Inference(project, rulebook).run()
     contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
@@ -106,7 +108,7 @@ def _module_of(project: Project, name: str) -> ModuleInfo | None:
 
 def _refresh(facts: Inference, module: cst.Module) -> None:
     """Point the infos of functions and classes at the nodes that a pass rebuilt."""
-    for node in tree.walk(module):
+    for node in tree.definitions(module):
         if isinstance(node, cst.FunctionDef) and id(node) in facts.by_node:
             facts.by_node[id(node)].node = node
         elif isinstance(node, cst.ClassDef) and id(node) in facts.class_by_node:
@@ -114,11 +116,14 @@ def _refresh(facts: Inference, module: cst.Module) -> None:
 
 
 def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo]) -> None:
-    """Which functions write their arguments is known after a round; then the writes are rewritten."""
+    """Which functions write their arguments is known after a round; what the round after that makes is kept."""
     found = mutation.Mutations()
+    before = {m: (list(c.diagnostics), set(c.support)) for m, c in contexts.items()}
 
     def rewrite(context: Context, module: cst.Module) -> cst.Module:
-        def before(node: cst.CSTNode) -> Any:
+        def visit(node: cst.CSTNode) -> Any:
+            if not tree.holds_definitions(node):
+                return node
             info = facts.by_node.get(id(node)) if isinstance(node, cst.FunctionDef) else None
             if info is None:
                 return None
@@ -126,16 +131,18 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
             facts.carry(node, new)
             return new
 
-        return tree.rewrite(module, before)  # type: ignore[no-any-return]
+        return tree.rewrite(module, visit)  # type: ignore[no-any-return]
 
-    for _ in range(3):
+    made = trees
+    for _ in range(4):
         size = sum(len(w) for w in found.writes.values())
-        for module in contexts:
-            rewrite(Context(module, facts, contexts[module].rulebook, quiet=True), trees[module])
+        for module, context in contexts.items():
+            context.diagnostics, context.support = list(before[module][0]), set(before[module][1])
+        made = {module: rewrite(context, trees[module]) for module, context in contexts.items()}
         if sum(len(w) for w in found.writes.values()) == size:
             break
-    for module, context in contexts.items():
-        trees[module] = rewrite(context, trees[module])
+    for module in contexts:
+        trees[module] = made[module]
         _refresh(facts, trees[module])
 
 
@@ -365,6 +372,8 @@ class _Classes:
 
     def _assemble(self, context: Context, module: cst.Module) -> cst.Module:
         def before(node: cst.CSTNode) -> Any:
+            if not tree.holds_definitions(node):
+                return node
             if isinstance(node, cst.ClassDef):
                 cls = self.facts.class_by_node.get(id(node))
                 body: list[Any] = []

@@ -22,6 +22,7 @@ class Results:
     def __init__(self, rulebook: Rulebook) -> None:
         self.rulebook = rulebook
         self.known: dict[str, Value] = {}
+        self.methods: dict[ast.FunctionDef, Value] = {}
 
     def of(self, definition: Definition) -> Value:
         """The value that a rule returns when its first argument is a tensor."""
@@ -44,12 +45,18 @@ class Results:
         method = self.rulebook.method(definition.name, "__call__")
         if method is None:
             return Tensor()
-        result = self._function(method)
+        result = self._method(method)
         if "state" in self.rulebook.effects(definition.name):
             if isinstance(result, Sequence) and result.items is not None:
                 return result.items[0]
             return Tensor()
         return result
+
+    def _method(self, node: ast.FunctionDef) -> Value:
+        """The value of a method, computed once."""
+        if node not in self.methods:
+            self.methods[node] = self._function(node)
+        return self.methods[node]
 
     def _function(self, node: ast.FunctionDef) -> Value:
         env: dict[str, Value] = {}

@@ -223,6 +223,15 @@ class Rulebook:
 
     def arrays(self, name: str) -> dict[str, str]:
         """The names of a layer's parameters and buffers, each with where it lives: "params" or "state"."""
+        if name not in self._arrays:
+            self._arrays[name] = self._find_arrays(name)
+        return self._arrays[name]
+
+    @functools.cached_property
+    def _arrays(self) -> dict[str, dict[str, str]]:
+        return {}
+
+    def _find_arrays(self, name: str) -> dict[str, str]:
         found: dict[str, str] = {}
         for definition in self.bases(name):
             for method, where in (("init", "params"), ("init_state", "state"), ("__call__", "")):

@@ -9,14 +9,15 @@ from collections.abc import Iterable
 import libcst as cst
 
 from . import tree
-from .rulebook import Definition, Rulebook
+from .formatting import format_all
+from .rulebook import Definition, Rulebook, directory
 
 HEADER = '"""The part of torch.nn that this code uses, as pure functions of explicit params. Made by torch-to-jax."""\n'
 _STANDARD = ("import dataclasses", "import functools", "import inspect", "import math", "import itertools", "import operator", "import collections", "import typing", "from typing", "from dataclasses", "from collections", "import enum")
 
 
 def write(rulebook: Rulebook, names: Iterable[str], existing: str | None = None) -> str:
-    """The text of jax_nn.py for these definitions; what an existing one defines stays defined."""
+    """The text of jax_nn.py for these definitions, formatted; what an existing one defines stays defined."""
     wanted: set[str] = {"Module"}
     for name in names:
         if name in rulebook.definitions:
@@ -29,11 +30,11 @@ def write(rulebook: Rulebook, names: Iterable[str], existing: str | None = None)
             wanted |= rulebook.needs(name)
         foreign = _foreign(existing, present - set(rulebook.definitions))
     ordered = _order(rulebook, wanted)
-    parts = [_text(rulebook.definitions[name]).replace("raise Unsupported(", "raise NotImplementedError(") for name in ordered]
-    registrations = [text for text, uses in rulebook.registrations if uses & wanted and uses & set(rulebook.definitions) <= wanted]
+    parts = [_written(rulebook.definitions[name]) for name in ordered]
+    registrations = [format_all(text).strip() for text, uses in rulebook.registrations if uses & wanted and uses & set(rulebook.definitions) <= wanted]
     imports = _imports([rulebook.definitions[n] for n in ordered], parts + registrations)
     body = "\n\n\n".join([*parts, *registrations])
-    return f"{HEADER}\n{imports}\n\n\n{body}\n" + (f"\n\n{foreign}\n" if foreign else "")
+    return f"{HEADER}\n{imports}\n\n\n{body}\n" + (f"\n\n{format_all(foreign)}" if foreign else "")
 
 
 def _defined(text: str) -> set[str]:
@@ -106,6 +107,13 @@ def _decorators(node: ast.FunctionDef | ast.ClassDef) -> list[ast.expr]:
 
 
 @functools.cache
+def _written(definition: Definition) -> str:
+    """A definition as it stands in the output, formatted. The rule files are (a test sees to it), so that copies need not be."""
+    text = _text(definition).replace("raise Unsupported(", "raise NotImplementedError(")
+    copied = text == definition.source and definition.file.is_relative_to(directory())
+    return text if copied else format_all(text).strip()
+
+
 def _text(definition: Definition) -> str:
     """A definition as it stands in the output: without marks, overload words and parameters that it does not use."""
     node = definition.node
@@ -156,7 +164,7 @@ def _imports(definitions: list[Definition], parts: list[str]) -> str:
 def names_used(module: cst.Module) -> set[str]:
     """The definitions of jax_nn.py that a converted file refers to as `nn.name`."""
     found = set()
-    for node in tree.walk(module):
+    for node in tree.nodes(module, cst.Attribute, cst.SimpleString):
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "nn":
             found.add(node.attr.value)
         elif isinstance(node, (cst.SimpleString,)) and "nn." in node.value:

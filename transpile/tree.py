@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -17,38 +19,58 @@ _LAYOUT_FIELDS = frozenset({"semicolon", "operator", "colon", "dot", "equal", "a
 
 @functools.cache
 def fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    """Names of the fields of a node class that can hold code, as against layout and punctuation."""
-    names = [f.name for f in dataclasses.fields(kind)]
+    """Names of the fields of a node class that can hold code, as against layout, punctuation and plain text."""
     keep_operator = not issubclass(kind, (cst.NameItem, cst.ImportAlias))
     return tuple(
-        n
-        for n in names
-        if not n.startswith(_LAYOUT) and (n not in _LAYOUT_FIELDS or n == "star" and kind is cst.Parameters and keep_operator)
+        f.name
+        for f in dataclasses.fields(kind)
+        if f.type not in (str, bool)
+        and not f.name.startswith(_LAYOUT)
+        and (f.name not in _LAYOUT_FIELDS or f.name == "star" and kind is cst.Parameters and keep_operator)
     )
 
 
-_IS_NODE: dict[type, bool] = {}
+class _Kinds(dict[type, int]):
+    """What the values of fields are: 1 a node, 2 a list, 0 anything else. `isinstance` is slow to ask of abstract classes."""
+
+    def __missing__(self, kind: type) -> int:
+        found = self[kind] = 1 if issubclass(kind, cst.CSTNode) else 2 if kind in (list, tuple) else 0
+        return found
+
+
+class _Readers(dict[type, Callable[[Any], tuple[Any, ...]]]):
+    """For each node class, what reads all its fields that hold code at once."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], tuple[Any, ...]]:
+        names = fields(kind)
+        if len(names) == 1:
+            one = operator.attrgetter(*names)
+            found: Callable[[Any], tuple[Any, ...]] = lambda node: (one(node),)
+        else:
+            found = operator.attrgetter(*names) if names else lambda node: ()
+        self[kind] = found
+        return found
+
+
+_KIND = _Kinds()
+_READ = _Readers()
 
 
 def is_node(value: Any) -> bool:
     """isinstance(value, cst.CSTNode), which is an abstract class and slow to ask."""
-    kind = type(value)
-    found = _IS_NODE.get(kind)
-    if found is None:
-        found = _IS_NODE[kind] = issubclass(kind, cst.CSTNode)
-    return found
+    return _KIND[value.__class__] == 1
 
 
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The direct children that hold code, in the order of the fields."""
     found = []
-    for name in fields(type(node)):
-        value = getattr(node, name)
-        if is_node(value):
+    for value in _READ[node.__class__](node):
+        kind = _KIND[value.__class__]
+        if kind == 1:
             found.append(value)
-        elif value.__class__ is list or value.__class__ is tuple:
+        elif kind == 2:
             for item in value:
-                if is_node(item):
+                if _KIND[item.__class__] == 1:
                     found.append(item)
     return found
 
@@ -63,6 +85,44 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         below = children(current)
         below.reverse()
         extend(below)
+
+
+def nodes(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    """What `walk` finds of these classes."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.__class__ in kinds:
+            yield current
+        below = children(current)
+        below.reverse()
+        stack.extend(below)
+
+
+class _Holding(dict[type, bool]):
+    """Whether nodes of a class can have definitions below them: statements and blocks, not lines and expressions."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = issubclass(kind, (cst.Module, cst.BaseCompoundStatement, cst.BaseSuite, cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase))
+        return found
+
+
+_HOLDS = _Holding()
+
+
+def holds_definitions(node: cst.CSTNode) -> bool:
+    """Whether there can be a function or class in a node, or it is one."""
+    return _HOLDS[node.__class__]
+
+
+def definitions(node: cst.CSTNode) -> Iterator[cst.FunctionDef | cst.ClassDef]:
+    """The functions and classes in a node, nested ones included, outer before inner; expressions are not looked at."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, (cst.FunctionDef, cst.ClassDef)):
+            yield current
+        stack.extend(n for n in reversed(children(current)) if _HOLDS[n.__class__])
 
 
 def walk_scope(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -103,16 +163,17 @@ def rewrite(node: Node, before: Rewriter | None = None, after: Rewriter | None =
         if replacement is not None:
             return replacement
     changes: dict[str, Any] = {}
-    for name in fields(type(node)):
-        value = getattr(node, name)
-        if is_node(value):
+    for i, value in enumerate(_READ[node.__class__](node)):
+        kind = _KIND[value.__class__]
+        if kind == 1:
             new = rewrite(value, before, after)
             if new is not value:
+                name = fields(type(node))[i]
                 changes[name] = None if isinstance(new, cst.RemovalSentinel) else _fit(node, name, new)
-        elif value and (value.__class__ is list or value.__class__ is tuple):
+        elif kind == 2 and value:
             items = _rewrite_items(node, value, before, after)
             if items is not None:
-                changes[name] = items
+                changes[fields(type(node))[i]] = items
     if changes:
         new_node = replace(node, **changes)
         if _carry is not None:
@@ -143,11 +204,14 @@ def _rewrite_items(parent: cst.CSTNode, items: Sequence[Any], before: Rewriter |
     out: list[Any] = []
     changed = False
     for item in items:
-        if not is_node(item):
+        if _KIND[item.__class__] != 1:
             out.append(item)
             continue
         new = rewrite(item, before, after)
-        changed = changed or new is not item
+        if new is item:
+            out.append(item)
+            continue
+        changed = True
         if isinstance(new, cst.FlattenSentinel):
             out.extend(new)
         elif not isinstance(new, cst.RemovalSentinel):
@@ -276,15 +340,26 @@ def code(node: cst.CSTNode) -> str:
     return _EMPTY.code_for_node(node)
 
 
+def literal(node: Any) -> Any:
+    """The value of a number or string, which LibCST compiles anew each time that it is asked."""
+    return _literal(node.value) if node.__class__ is not cst.ConcatenatedString else node.evaluated_value
+
+
+@functools.lru_cache(maxsize=16384)
+def _literal(text: str) -> Any:
+    return ast.literal_eval(text)
+
+
 def dotted(node: cst.CSTNode) -> str | None:
     """`a.b.c` for a chain of names, else None."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
-        parts.append(node.attr.value)
-        node = node.value
-    if not isinstance(node, cst.Name):
+    current: Any = node
+    while current.__class__ is cst.Attribute:
+        parts.append(current.attr.value)
+        current = current.value
+    if current.__class__ is not cst.Name:
         return None
-    return ".".join([node.value, *reversed(parts)])
+    return ".".join([current.value, *reversed(parts)])
 
 
 def names_read(node: cst.CSTNode) -> set[str]:
@@ -292,14 +367,13 @@ def names_read(node: cst.CSTNode) -> set[str]:
     found: set[str] = set()
     stack = [node]
     while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Name):
+        current: Any = stack.pop()
+        kind = current.__class__  # isinstance is slow to ask where the answer is mostly no
+        if kind is cst.Name:
             found.add(current.value)
-        elif isinstance(current, cst.Attribute):
+        elif kind is cst.Attribute or kind is cst.Arg:
             stack.append(current.value)
-        elif isinstance(current, cst.Arg):
-            stack.append(current.value)
-        elif isinstance(current, cst.Param):
+        elif kind is cst.Param:
             stack.extend(n for n in (current.default, current.annotation) if n is not None)
         else:
             stack.extend(children(current))

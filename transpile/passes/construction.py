@@ -684,7 +684,7 @@ class Split:
         out: list[Any] = []
         for item in self.result.kept:
             if isinstance(item, _Mark):
-                for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=self._order):
+                for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=lambda n: (self._order(n), n)):
                     if name in pending:
                         out.append(tree.statement(f"{self.self_name}.{pending.pop(name)} = {name}"))
             else:
@@ -746,7 +746,7 @@ def _ret(line: Any, value: Any) -> Any:
 def _assigned(node: cst.CSTNode) -> set[str]:
     """Local names that a piece of code assigns."""
     found: set[str] = set()
-    for n in tree.walk(node):
+    for n in tree.nodes(node, cst.Assign, cst.For, cst.AugAssign, cst.AnnAssign, cst.CompFor, cst.FunctionDef):
         targets: list[Any] = []
         if isinstance(n, cst.Assign):
             targets = [t.target for t in n.targets]

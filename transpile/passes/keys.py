@@ -20,7 +20,7 @@ def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
 
 
 def has_sites(node: cst.CSTNode) -> bool:
-    return any(isinstance(n, cst.Name) and n.value == KEY for n in tree.walk(node))
+    return any(n.value == KEY for n in tree.nodes(node, cst.Name))  # type: ignore[attr-defined]
 
 
 class _Keys:

@@ -14,6 +14,7 @@ What the write does is decided before rules are applied: the output of this pass
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..context import Context
 from ..liveness import Liveness
 from ..memory import Memory, merge
 from ..project import FunctionInfo
+from ..rulebook import Definition
 from ..values import UNKNOWN, Function, Method, Module, Sequence, Static, Tensor, Torch
 
 OPERATORS = {
@@ -43,7 +45,11 @@ class Mutations:
 
 def views(context: Context) -> dict[str, str]:
     """The table of views of the rule files."""
-    definition = context.rulebook.definitions.get("VIEWS")
+    return _views(context.rulebook.definitions.get("VIEWS"))
+
+
+@functools.cache
+def _views(definition: Definition | None) -> dict[str, str]:
     if definition is None or not isinstance(definition.node, ast.Assign):
         return {}
     return dict(ast.literal_eval(definition.node.value))
@@ -110,7 +116,7 @@ def _unused(function: cst.FunctionDef, stem: str) -> str:
 
 
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
-    for n in tree.walk(node.body):
+    for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
         if isinstance(n, cst.AugAssign):
             return True
         if isinstance(n, cst.AssignTarget) and not isinstance(n.target, cst.Name):
@@ -793,7 +799,7 @@ class _Mutation:
         return new
 
     def _visit(self, node: cst.CSTNode) -> Any:
-        if isinstance(node, cst.Lambda):
+        if node.__class__ is cst.Lambda:
             return node
         if not isinstance(node, cst.Call):
             return None

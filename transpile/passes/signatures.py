@@ -62,7 +62,7 @@ def renames(info: FunctionInfo, node: cst.FunctionDef, needs: frozenset[str]) ->
 
 def _assigned(node: cst.FunctionDef) -> set[str]:
     found: set[str] = set()
-    for n in tree.walk(node.body):
+    for n in tree.nodes(node.body, cst.Assign, cst.For, cst.AugAssign, cst.AnnAssign, cst.CompFor):
         targets: list[Any] = []
         if isinstance(n, cst.Assign):
             targets = [t.target for t in n.targets]

@@ -893,7 +893,7 @@ def _falls_through(body: list[Any]) -> bool:
 
 def _assigned_once(node: cst.FunctionDef) -> set[str]:
     counts: dict[str, int] = {}
-    for n in tree.walk(node.body):
+    for n in tree.nodes(node.body, cst.Assign, cst.For, cst.CompFor, cst.AugAssign, cst.AnnAssign, cst.NamedExpr):
         targets: list[Any] = []
         if isinstance(n, cst.Assign):
             targets = [t.target for t in n.targets]
