@@ -143,12 +143,24 @@ class Rulebook:
         if name not in self._cache:
             found, todo = {name}, [name]
             while todo:
-                for other in self.definitions[todo.pop()].names_used:
+                current = todo.pop()
+                for other in self.definitions[current].names_used | self._attached.get(current, frozenset()):
                     if other in self.definitions and other not in found:
                         found.add(other)
                         todo.append(other)
             self._cache[name] = frozenset(found)
         return self._cache[name]
+
+    @functools.cached_property
+    def _attached(self) -> dict[str, frozenset[str]]:
+        """By name, the definitions whose decorator completes it: `@entropy.defjvp` above `entropy_jvp`."""
+        found: dict[str, frozenset[str]] = {}
+        for definition in self.definitions.values():
+            if isinstance(definition.node, ast.FunctionDef):
+                for decorator in definition.node.decorator_list:
+                    if isinstance(decorator, ast.Attribute) and isinstance(decorator.value, ast.Name):
+                        found[decorator.value.id] = found.get(decorator.value.id, frozenset()) | {definition.name}
+        return found
 
     def bases(self, name: str) -> Iterator[Definition]:
         """A class and those it inherits from, nearest first."""
