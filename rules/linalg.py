@@ -1,5 +1,7 @@
 """Inverses, determinants, ranks and functions of matrices."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -12,11 +14,18 @@ def inv(A):
     return jnp.linalg.inv(A)
 
 
+class InverseInfo(NamedTuple):
+    """An inverse, and 0 where there is one."""
+
+    inverse: jax.Array
+    info: jax.Array
+
+
 @rule("torch.linalg.inv_ex")
 def inv_ex(A, *, check_errors=False):
     """The inverse, and 1 for each matrix that has none."""
     inverse = jnp.linalg.inv(A)
-    return inverse, (~jnp.isfinite(inverse).all(axis=(-2, -1))).astype(jnp.int32)
+    return InverseInfo(inverse, (~jnp.isfinite(inverse).all(axis=(-2, -1))).astype(jnp.int32))
 
 
 @rule("torch.linalg.pinv")
