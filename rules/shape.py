@@ -4,7 +4,7 @@ import math
 
 import jax.numpy as jnp
 
-from transpile.rule import Dtype, Unsupported, rule
+from transpile.rule import Dtype, Tensor, Unsupported, rule
 
 
 @rule("torch.Tensor.size")
@@ -163,7 +163,7 @@ def broadcast_to_sizes(input, *size):
 
 
 @rule("torch.broadcast_tensors")
-def broadcast_tensors(*tensors):
+def broadcast_tensors(*tensors: Tensor):
     return jnp.broadcast_arrays(*tensors)
 
 

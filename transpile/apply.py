@@ -186,7 +186,7 @@ class Decide:
             argument = node.args[0]
             if isinstance(argument, ast.Name) and argument.id in self.parameters:
                 if self.parameters[argument.id].kind == "sizes":
-                    loose = loose_sizes(self.binding.sizes)
+                    loose = loose_sizes(self.binding)
                     return len(loose) if loose is not None else UNDECIDED
         if isinstance(node, (ast.BoolOp, ast.Compare)) or isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self.test(node)
@@ -342,8 +342,9 @@ def literal(node: Any) -> Any:
     return UNDECIDED
 
 
-def loose_sizes(sizes: list[Argument]) -> list[Any] | None:
+def loose_sizes(binding: Binding) -> list[Any] | None:
     """The elements of loose sizes or of one display; None where one expression stands for all of them."""
+    sizes = binding.sizes
     if len(sizes) == 1 and not sizes[0].star:
         node = sizes[0].node
         if isinstance(node, (cst.Tuple, cst.List)):
@@ -351,6 +352,8 @@ def loose_sizes(sizes: list[Argument]) -> list[Any] | None:
         value = sizes[0].value
         if isinstance(literal(node), int) or isinstance(value, Static) and value.type == "int":
             return [node]
+        if any(p.kind == "sizes" and "Tensor" in p.accepts for p in binding.definition.parameters):
+            return [node]  # `*tensors: Tensor` takes no list
         return None
     if len(sizes) == 1:
         return None
@@ -460,7 +463,7 @@ def _harmless(node: Any) -> bool:
 def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any:
     template = tree.expression(ast.unparse(expression))
     parameters = {p.name: p for p in binding.definition.parameters}
-    loose = loose_sizes(binding.sizes)
+    loose = loose_sizes(binding)
 
     def before(node: cst.CSTNode) -> Any:
         if isinstance(node, cst.Arg) and node.star == "*" and isinstance(node.value, cst.Name) and _is_sizes(node.value):
@@ -526,7 +529,7 @@ def call(context: Context, binding: Binding) -> Any:
     in_order = True
     for parameter in definition.parameters:
         if parameter.kind == "sizes":
-            loose = loose_sizes(binding.sizes)
+            loose = loose_sizes(binding)
             if loose is not None:
                 args.extend(cst.Arg(v.value, star="*") if isinstance(v, cst.StarredElement) else cst.Arg(v) for v in loose)
             elif binding.sizes:
