@@ -30,9 +30,12 @@ def inv_ex(A, *, check_errors=False):
 
 @rule("torch.linalg.pinv")
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """The pseudoinverse: singular values up to the larger of ``atol`` and ``rtol`` times the largest count as 0."""
     A = hermitian_from(A) if hermitian else A
     if rtol is None:
         rtol = rcond
+    if A.size == 0:
+        return A.mT
     if atol is None and rtol is None:
         return jnp.linalg.pinv(A, rtol=max(A.shape[-2:]) * jnp.finfo(A.dtype).eps)
     if atol is None:

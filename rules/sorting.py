@@ -169,7 +169,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     if interpolation == "linear" and dim is None:
         return jnp.quantile(input, q, keepdims=keepdim)
     axes = reduced_axes(input, dim)
-    return jnp.quantile(input, q, axis=axes, keepdims=keepdim, method=interpolation)
+    return jnp.quantile(input, q, axis=axes, keepdims=keepdim and input.ndim > 0, method=interpolation)
 
 
 @rule("torch.nanquantile", "torch.Tensor.nanquantile")
@@ -178,7 +178,7 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     if interpolation == "linear" and dim is None:
         return jnp.nanquantile(input, q, keepdims=keepdim)
     axes = reduced_axes(input, dim)
-    return jnp.nanquantile(input, q, axis=axes, keepdims=keepdim, method=interpolation)
+    return jnp.nanquantile(input, q, axis=axes, keepdims=keepdim and input.ndim > 0, method=interpolation)
 
 
 @rule("torch.searchsorted")
