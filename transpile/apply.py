@@ -217,6 +217,10 @@ class Decide:
             return self._compare(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
             return self._isinstance(node)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "jnp.issubdtype":
+            return self._holds(*node.args)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "known":
+            return self.test(node.args[0]) is True
         value = self.constant(node)
         return UNDECIDED if value is UNDECIDED else bool(value)
 
@@ -269,6 +273,16 @@ class Decide:
             return UNDECIDED
         value = self.constant(node)
         return UNDECIDED if value is UNDECIDED else value is None
+
+    def _holds(self, dtype: ast.expr, kind: ast.expr) -> Any:
+        """`jnp.issubdtype(input.dtype, jnp.integer)`, where the kind of the argument is known."""
+        if not (isinstance(dtype, ast.Attribute) and dtype.attr == "dtype" and isinstance(dtype.value, ast.Name)):
+            return UNDECIDED
+        argument = self.binding.given.get(dtype.value.id)
+        wanted = {"jnp.integer": "i", "jnp.floating": "f"}.get(ast.unparse(kind))
+        if argument is None or wanted is None or not isinstance(argument.value, Tensor) or argument.value.kind is None:
+            return UNDECIDED
+        return argument.value.kind == wanted
 
     def _isinstance(self, node: ast.Call) -> Any:
         subject, kinds = node.args

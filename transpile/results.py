@@ -11,7 +11,8 @@ _STATIC_JAX = {"finfo", "iinfo", "dtype", "shape", "ndim", "issubdtype", "result
 _SEQUENCE_JAX = {"split", "array_split", "meshgrid", "broadcast_arrays", "nonzero", "unravel_index", "top_k", "svd", "qr", "eigh", "eig", "slogdet", "frexp", "modf", "divmod", "tril_indices", "triu_indices"}
 _STATIC_BUILTINS = {"len": "int", "int": "int", "float": "float", "bool": "bool", "isinstance": "bool", "range": "range", "str": "str", "getattr": "", "hasattr": "bool", "callable": "bool"}
 _STATIC_ATTRIBUTES = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "itemsize": "int", "nbytes": "int"}
-_FLOATS = {"zeros": "f", "ones": "f", "normal": "f", "uniform": "f", "argmax": "i", "argmin": "i", "argsort": "i"}
+_KINDS = {"zeros": "f", "ones": "f", "normal": "f", "uniform": "f", "argmax": "i", "argmin": "i", "argsort": "i"}
+_DTYPES = {"int": "i", "uint": "i", "float": "f", "bfloat": "f", "bool": "b"}
 
 
 class Results:
@@ -147,11 +148,13 @@ class Results:
                     return Static(type="finfo" if function.attr in ("finfo", "iinfo") else "")
                 if function.attr in _SEQUENCE_JAX:
                     return Sequence(Tensor())
-                return Tensor(kind=_FLOATS.get(function.attr))
+                return Tensor(kind=None if any(k.arg == "dtype" for k in node.keywords) else _KINDS.get(function.attr))
             if head in ("math", "np", "functools"):
                 return Static()
             base = self.expression(function.value, env)
             if function.attr == "item" and isinstance(base, Tensor):
                 return Tensor()
-            return Tensor() if isinstance(base, Tensor) else Static()
+            if function.attr == "astype" and isinstance(base, Tensor) and node.args:
+                return Tensor(kind=_DTYPES.get(ast.unparse(node.args[0]).removeprefix("jnp.").rstrip("_0123456789")))
+            return Tensor(kind=_KINDS.get(function.attr)) if isinstance(base, Tensor) else Static()
         return Tensor()

@@ -25,6 +25,12 @@ class Unsupported(NotImplementedError):
     """Raised on the branch of a rule that has no JAX equivalent; its message is the user's diagnostic."""
 
 
+def known(test: Any) -> bool:
+    """A test that counts as False where the engine cannot decide it: for a rare case that would cost a plain form
+    its plainness, and that the plain form answers with an error."""
+    return bool(test)
+
+
 class Tensor:
     """Annotation: this argument is an array, never a Python number. Annotations select among overloads."""
 

@@ -29,11 +29,15 @@ def write(rulebook: Rulebook, names: Iterable[str], existing: str | None = None)
             wanted |= rulebook.needs(name)
         foreign = _foreign(existing, present - set(rulebook.definitions))
     ordered = _order(rulebook, wanted)
-    parts = [_text(rulebook.definitions[name]).replace("raise Unsupported(", "raise NotImplementedError(") for name in ordered]
+    parts = [_without_rule_words(_text(rulebook.definitions[name])) for name in ordered]
     registrations = [text for text, uses in rulebook.registrations if uses & wanted and uses & set(rulebook.definitions) <= wanted]
     imports = _imports([rulebook.definitions[n] for n in ordered], parts + registrations)
     body = "\n\n\n".join([*parts, *registrations])
     return f"{HEADER}\n{imports}\n\n\n{body}\n" + (f"\n\n{foreign}\n" if foreign else "")
+
+
+def _without_rule_words(text: str) -> str:
+    return text.replace("raise Unsupported(", "raise NotImplementedError(").replace("known(", "bool(")
 
 
 def _defined(text: str) -> set[str]:
