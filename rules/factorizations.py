@@ -8,7 +8,7 @@ from jax import lax
 
 from transpile.rule import rule
 
-from .linalg import hermitian_from
+from .linalg import hermitian_from, hermitian_gradient
 
 
 class CholeskyInfo(NamedTuple):
@@ -44,12 +44,6 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
     """The factor, and 1 for each matrix that has none."""
     factor = cholesky(A, upper)
     return CholeskyInfo(factor, jnp.isnan(factor).any(axis=(-2, -1)).astype(jnp.int32))
-
-
-def hermitian_gradient(A):
-    """A, whose gradient torch spreads over both triangles although only one is read."""
-    symmetric = (A + A.conj().mT) / 2
-    return symmetric + lax.stop_gradient(A - symmetric)
 
 
 @rule("torch.linalg.qr")
@@ -98,7 +92,7 @@ def svd(input, some=True, compute_uv=True):
 def eigh(A, UPLO="L"):
     if UPLO == "L":
         return jnp.linalg.eigh(hermitian_from(A), symmetrize_input=False)
-    return jnp.linalg.eigh(hermitian_from(A, UPLO), UPLO, symmetrize_input=False)
+    return jnp.linalg.eigh(hermitian_from(A, UPLO), symmetrize_input=False)
 
 
 @rule("torch.linalg.eigvalsh")

@@ -50,10 +50,17 @@ def pinverse(input, rcond=1e-15):
 
 
 def hermitian_from(A, UPLO="L"):
-    """The Hermitian matrix with the lower ("L") or upper triangle of A, and with the gradient of A itself."""
+    """The Hermitian matrix with the lower ("L") or upper triangle of A; the gradient goes to both triangles."""
     triangle = jnp.tril(A, -1) if UPLO == "L" else jnp.triu(A, 1)
     whole = triangle + triangle.conj().mT + A.real * jnp.eye(A.shape[-1], dtype=A.dtype)
-    return A + lax.stop_gradient(whole - A)
+    symmetric = (A + A.conj().mT) / 2
+    return symmetric + lax.stop_gradient(whole - symmetric)
+
+
+def hermitian_gradient(A):
+    """A, whose gradient torch spreads over both triangles although only one is read."""
+    symmetric = (A + A.conj().mT) / 2
+    return symmetric + lax.stop_gradient(A - symmetric)
 
 
 def cutoff(A, largest, atol=None, rtol=None):
