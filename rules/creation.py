@@ -176,7 +176,7 @@ def linspace(start, end, steps, *, dtype=None):
         return jnp.linspace(start, end, steps, dtype=dtype)
     i = np.arange(steps)
     step = (end - start) / max(steps - 1, 1)
-    return jnp.asarray(np.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i)), dtype)
+    return jnp.asarray(np.where(i < max(steps // 2, 1), start + step * i, end - step * (steps - 1 - i)), dtype)
 
 
 @rule("torch.logspace")

@@ -8,13 +8,11 @@ from transpile.rule import Dtype, Tensor, Unsupported, rule
 
 
 @rule("torch.Tensor.size")
-def size(input, dim=None):
-    if dim is None:
-        return input.shape
+def size(input, dim):
     return input.shape[dim]
 
 
-@rule("torch.Tensor.shape")
+@rule("torch.Tensor.size", "torch.Tensor.shape")
 def array_shape(input):
     return input.shape
 

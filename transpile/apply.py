@@ -124,7 +124,9 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
             return "Dtype" in accepts
         if value.type == "device":
             return "Device" in accepts
-        if value.type in ("shape", "range"):
+        if value.type == "shape":
+            return bool(accepts & {"tuple", "list", "Size"})
+        if value.type == "range":
             return bool(accepts & {"tuple", "list"})
         return None if accepts - {"Tensor"} else False
     if isinstance(value, Torch):
@@ -221,6 +223,8 @@ class Decide:
             return self._holds(*node.args)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "known":
             return self.test(node.args[0]) is True
+        if isinstance(node, ast.Name) and node.id in self.parameters and self.parameters[node.id].kind == "sizes":
+            return bool(self.binding.sizes)  # whether any were given
         value = self.constant(node)
         return UNDECIDED if value is UNDECIDED else bool(value)
 

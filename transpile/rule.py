@@ -35,6 +35,10 @@ class Tensor:
     """Annotation: this argument is an array, never a Python number. Annotations select among overloads."""
 
 
+class Size:
+    """Annotation: a shape, which torch can tell from any other tuple."""
+
+
 class Dtype:
     """Annotation: this argument is a dtype."""
 
@@ -132,6 +136,8 @@ def _is(value: Any, annotation: Any) -> bool:
     array = hasattr(value, "shape") and hasattr(value, "dtype")
     if annotation is Tensor:
         return array
+    if annotation is Size:
+        return type(value).__name__ == "Size"
     if annotation is Dtype:
         return value in (int, float, bool, complex) or any("dtype" in c.__name__ for c in type(value).__mro__) or isinstance(value, type)
     if annotation is Device:
