@@ -95,9 +95,7 @@ def cases_of(op, dtype, limit):
         if None in args or None in kwargs.values():
             continue
         arguments = args + [f"{k}={v}" for k, v in kwargs.items()]
-        name = prefix
-        if prefix.startswith("."):
-            name, arguments = arguments[0] + prefix, arguments[1:]
+        name, arguments = (arguments[0] + prefix, arguments[1:]) if prefix.startswith(".") else (prefix, arguments)
         parameters = ", ".join(f"t{i}" for i in range(len(tensors)))
         source = f"({parameters}):\n    return {name}({', '.join(arguments)})\n"
         namespace = {"torch": torch}
