@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 
 @rule("torch.permute", "torch.Tensor.permute", "torch.permute_copy")
@@ -12,6 +12,8 @@ def permute(input, *dims):
 
 @rule("torch.transpose", "torch.Tensor.transpose", "torch.transpose_copy")
 def transpose(input, dim0, dim1):
+    if known(dim0 == dim1):
+        return input  # a 0-dim tensor has a dim 0 to exchange with itself
     return input.swapaxes(dim0, dim1)
 
 

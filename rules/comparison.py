@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from transpile.rule import Tensor, rule
+from transpile.rule import Tensor, known, rule
 
 
 @rule("torch.eq", "torch.Tensor.eq")
@@ -208,6 +208,6 @@ def where_method(input, condition, other):
 
 @rule("torch.masked_fill", "torch.Tensor.masked_fill")
 def masked_fill(input, mask, value):
-    if isinstance(value, float):
+    if isinstance(value, float) and not known(jnp.issubdtype(input.dtype, jnp.integer)):
         return jnp.where(mask, value, input)
     return jnp.where(mask, value, input).astype(input.dtype)

@@ -6,7 +6,7 @@ Several numbers are sizes, a list or an array holds values, and a lone number is
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Unsupported, rule
+from transpile.rule import Size, Unsupported, rule
 
 
 def legacy_tensor(data, dtype):
@@ -16,6 +16,13 @@ def legacy_tensor(data, dtype):
     if isinstance(data, int):
         return jnp.zeros(data, dtype)
     return lax.stop_gradient(jnp.array(data, dtype))
+
+
+@rule("torch.Tensor")
+def tensor_of_zeros(*size: int | Size):
+    if not size:
+        return jnp.zeros(0)
+    return jnp.zeros(size)
 
 
 @rule("torch.Tensor")
@@ -31,11 +38,11 @@ def tensor_of(data):
     return legacy_tensor(data, float)
 
 
-@rule("torch.Tensor")
-def tensor_of_zeros(*size: int):
+@rule("torch.FloatTensor", "torch.cuda.FloatTensor")
+def float_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0)
-    return jnp.zeros(size)
+        return jnp.zeros(0, dtype=jnp.float32)
+    return jnp.zeros(size, dtype=jnp.float32)
 
 
 @rule("torch.FloatTensor", "torch.cuda.FloatTensor")
@@ -51,11 +58,11 @@ def float_tensor(data):
     return legacy_tensor(data, jnp.float32)
 
 
-@rule("torch.FloatTensor", "torch.cuda.FloatTensor")
-def float_tensor_zeros(*size: int):
+@rule("torch.DoubleTensor", "torch.cuda.DoubleTensor")
+def double_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.float32)
-    return jnp.zeros(size, dtype=jnp.float32)
+        return jnp.zeros(0, dtype=jnp.float64)
+    return jnp.zeros(size, dtype=jnp.float64)
 
 
 @rule("torch.DoubleTensor", "torch.cuda.DoubleTensor")
@@ -71,11 +78,11 @@ def double_tensor(data):
     return legacy_tensor(data, jnp.float64)
 
 
-@rule("torch.DoubleTensor", "torch.cuda.DoubleTensor")
-def double_tensor_zeros(*size: int):
+@rule("torch.HalfTensor", "torch.cuda.HalfTensor")
+def half_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.float64)
-    return jnp.zeros(size, dtype=jnp.float64)
+        return jnp.zeros(0, dtype=jnp.float16)
+    return jnp.zeros(size, dtype=jnp.float16)
 
 
 @rule("torch.HalfTensor", "torch.cuda.HalfTensor")
@@ -91,11 +98,11 @@ def half_tensor(data):
     return legacy_tensor(data, jnp.float16)
 
 
-@rule("torch.HalfTensor", "torch.cuda.HalfTensor")
-def half_tensor_zeros(*size: int):
+@rule("torch.BFloat16Tensor", "torch.cuda.BFloat16Tensor")
+def bfloat16_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.float16)
-    return jnp.zeros(size, dtype=jnp.float16)
+        return jnp.zeros(0, dtype=jnp.bfloat16)
+    return jnp.zeros(size, dtype=jnp.bfloat16)
 
 
 @rule("torch.BFloat16Tensor", "torch.cuda.BFloat16Tensor")
@@ -111,11 +118,11 @@ def bfloat16_tensor(data):
     return legacy_tensor(data, jnp.bfloat16)
 
 
-@rule("torch.BFloat16Tensor", "torch.cuda.BFloat16Tensor")
-def bfloat16_tensor_zeros(*size: int):
+@rule("torch.LongTensor", "torch.cuda.LongTensor")
+def long_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.bfloat16)
-    return jnp.zeros(size, dtype=jnp.bfloat16)
+        return jnp.zeros(0, dtype=int)
+    return jnp.zeros(size, dtype=int)
 
 
 @rule("torch.LongTensor", "torch.cuda.LongTensor")
@@ -131,11 +138,11 @@ def long_tensor(data):
     return legacy_tensor(data, int)
 
 
-@rule("torch.LongTensor", "torch.cuda.LongTensor")
-def long_tensor_zeros(*size: int):
+@rule("torch.IntTensor", "torch.cuda.IntTensor")
+def int_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=int)
-    return jnp.zeros(size, dtype=int)
+        return jnp.zeros(0, dtype=jnp.int32)
+    return jnp.zeros(size, dtype=jnp.int32)
 
 
 @rule("torch.IntTensor", "torch.cuda.IntTensor")
@@ -151,11 +158,11 @@ def int_tensor(data):
     return legacy_tensor(data, jnp.int32)
 
 
-@rule("torch.IntTensor", "torch.cuda.IntTensor")
-def int_tensor_zeros(*size: int):
+@rule("torch.ShortTensor", "torch.cuda.ShortTensor")
+def short_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.int32)
-    return jnp.zeros(size, dtype=jnp.int32)
+        return jnp.zeros(0, dtype=jnp.int16)
+    return jnp.zeros(size, dtype=jnp.int16)
 
 
 @rule("torch.ShortTensor", "torch.cuda.ShortTensor")
@@ -171,11 +178,11 @@ def short_tensor(data):
     return legacy_tensor(data, jnp.int16)
 
 
-@rule("torch.ShortTensor", "torch.cuda.ShortTensor")
-def short_tensor_zeros(*size: int):
+@rule("torch.CharTensor", "torch.cuda.CharTensor")
+def char_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.int16)
-    return jnp.zeros(size, dtype=jnp.int16)
+        return jnp.zeros(0, dtype=jnp.int8)
+    return jnp.zeros(size, dtype=jnp.int8)
 
 
 @rule("torch.CharTensor", "torch.cuda.CharTensor")
@@ -191,11 +198,11 @@ def char_tensor(data):
     return legacy_tensor(data, jnp.int8)
 
 
-@rule("torch.CharTensor", "torch.cuda.CharTensor")
-def char_tensor_zeros(*size: int):
+@rule("torch.ByteTensor", "torch.cuda.ByteTensor")
+def byte_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.int8)
-    return jnp.zeros(size, dtype=jnp.int8)
+        return jnp.zeros(0, dtype=jnp.uint8)
+    return jnp.zeros(size, dtype=jnp.uint8)
 
 
 @rule("torch.ByteTensor", "torch.cuda.ByteTensor")
@@ -211,11 +218,11 @@ def byte_tensor(data):
     return legacy_tensor(data, jnp.uint8)
 
 
-@rule("torch.ByteTensor", "torch.cuda.ByteTensor")
-def byte_tensor_zeros(*size: int):
+@rule("torch.BoolTensor", "torch.cuda.BoolTensor")
+def bool_tensor_zeros(*size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=jnp.uint8)
-    return jnp.zeros(size, dtype=jnp.uint8)
+        return jnp.zeros(0, dtype=bool)
+    return jnp.zeros(size, dtype=bool)
 
 
 @rule("torch.BoolTensor", "torch.cuda.BoolTensor")
@@ -231,11 +238,11 @@ def bool_tensor(data):
     return legacy_tensor(data, bool)
 
 
-@rule("torch.BoolTensor", "torch.cuda.BoolTensor")
-def bool_tensor_zeros(*size: int):
+@rule("torch.Tensor.new")
+def new_sizes(input, *size: int | Size):
     if not size:
-        return jnp.zeros(0, dtype=bool)
-    return jnp.zeros(size, dtype=bool)
+        return jnp.zeros(0, dtype=input.dtype)
+    return jnp.zeros(size, dtype=input.dtype)
 
 
 @rule("torch.Tensor.new")
@@ -249,10 +256,3 @@ def new(input, data):
     if isinstance(data, list):
         return lax.stop_gradient(jnp.array(data, dtype=input.dtype))
     return legacy_tensor(data, input.dtype)
-
-
-@rule("torch.Tensor.new")
-def new_sizes(input, *size: int):
-    if not size:
-        return jnp.zeros(0, dtype=input.dtype)
-    return jnp.zeros(size, dtype=input.dtype)

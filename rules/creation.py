@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from transpile.rule import rule
+from transpile.rule import Tensor, rule
 
 
 @rule("torch.zeros", "torch.empty")
@@ -144,6 +144,11 @@ def variable(data, requires_grad=False, volatile=False):
 
 
 @rule("torch.arange")
+def arange_of_bools(start: bool, end: bool, step: bool = True, *, dtype=None):
+    return jnp.arange(int(start), int(end), int(step), dtype=dtype)
+
+
+@rule("torch.arange")
 def arange_end(end, *, dtype=None):
     return jnp.arange(end, dtype=dtype)
 
@@ -171,7 +176,7 @@ def linspace(start, end, steps, *, dtype=None):
         return jnp.linspace(start, end, steps, dtype=dtype)
     i = np.arange(steps)
     step = (end - start) / max(steps - 1, 1)
-    return jnp.asarray(np.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i)), dtype)
+    return jnp.asarray(np.where(i < max(steps // 2, 1), start + step * i, end - step * (steps - 1 - i)), dtype)
 
 
 @rule("torch.logspace")
@@ -204,7 +209,7 @@ def triu_indices(row, col, offset=0, *, dtype=None):
 
 
 @rule("torch.cartesian_prod", "torch.functional.cartesian_prod")
-def cartesian_prod(*tensors):
+def cartesian_prod(*tensors: Tensor):
     """All tuples with one element from each 1-d tensor, a tuple to a row; of a single tensor, itself."""
     if len(tensors) == 1:
         return tensors[0]

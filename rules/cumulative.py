@@ -14,14 +14,20 @@ def cumsum(input, dim, *, dtype=None):
 
 @rule("torch.cumprod", "torch.Tensor.cumprod")
 def cumprod(input, dim, *, dtype=None):
-    return jnp.cumulative_prod(input, axis=dim, dtype=dtype)
+    """The running product along a dim; of a 0-dim array, itself."""
+    if isinstance(dim, int) and dim not in (0, -1):
+        return jnp.cumulative_prod(input, axis=dim, dtype=dtype)
+    row = jnp.atleast_1d(input)
+    return jnp.cumulative_prod(row, axis=dim, dtype=dtype).reshape(input.shape)
 
 
 @rule("torch.logcumsumexp", "torch.Tensor.logcumsumexp")
 def logcumsumexp(input, dim):
-    if dim in (0, 1, 2):
+    """The logarithm of the running sum of exponentials along a dim; of a 0-dim array, itself."""
+    if dim in (1, 2):
         return lax.cumlogsumexp(input, axis=dim)
-    return lax.cumlogsumexp(input, axis=dim % input.ndim)
+    row = jnp.atleast_1d(input)
+    return lax.cumlogsumexp(row, axis=dim % row.ndim).reshape(input.shape)
 
 
 @rule("torch.diff", "torch.Tensor.diff")

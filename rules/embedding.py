@@ -60,6 +60,7 @@ def embedding_bag(
 
 def embed_bags(input, weight, mode="mean", per_sample_weights=None, padding_idx=None):
     """The sum, mean or maximum of the rows in each bag: input (bags, length), result (bags, d)."""
+    input, weight = _ids_first(input, weight)
     rows = weight[input] if per_sample_weights is None else weight[input] * per_sample_weights[..., None]
     keep = jnp.ones((*input.shape, 1), bool) if padding_idx is None else (input != padding_idx % len(weight))[..., None]
     count = keep.sum(axis=1)
@@ -72,6 +73,7 @@ def embed_bags(input, weight, mode="mean", per_sample_weights=None, padding_idx=
 
 def embed_flat_bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
     """The same for bags that follow each other in input (n,), each beginning at its offset; empty bags give 0."""
+    input, weight = _ids_first(input, weight)
     bags = len(offsets) - 1 if include_last_offset else len(offsets)
     bag = jnp.searchsorted(offsets[:bags], jnp.arange(len(input)), side="right") - 1
     rows = weight[input] if per_sample_weights is None else weight[input] * per_sample_weights[:, None]
@@ -82,3 +84,8 @@ def embed_flat_bags(input, weight, offsets, mode, per_sample_weights, include_la
         return jnp.where(count > 0, best, 0)
     total = jax.ops.segment_sum(jnp.where(keep, rows, 0), bag, bags)
     return total / jnp.maximum(count, 1) if mode == "mean" else total
+
+
+def _ids_first(input, weight):
+    """torch still takes the two in their old order, the weight first."""
+    return (weight, input) if jnp.issubdtype(weight.dtype, jnp.integer) else (input, weight)

@@ -115,7 +115,9 @@ def amin(input, dim=None, keepdim=False):
 
 @rule("torch.aminmax", "torch.Tensor.aminmax")
 def aminmax(input, *, dim=None, keepdim=False):
-    return MinMax(input.min(axis=dim, keepdims=keepdim), input.max(axis=dim, keepdims=keepdim))
+    """Both at once, over all or along a dim."""
+    axis = dim if input.ndim else None
+    return MinMax(input.min(axis=axis, keepdims=keepdim), input.max(axis=axis, keepdims=keepdim))
 
 
 @rule("torch.argmax", "torch.Tensor.argmax")

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from transpile.rule import rule
+from transpile.rule import Tensor, rule
 
 
 @rule("torch.cat", "torch.concat", "torch.concatenate")
@@ -40,7 +40,7 @@ def column_stack(tensors):
 
 
 @rule("torch.block_diag")
-def block_diag(*tensors):
+def block_diag(*tensors: Tensor):
     return jax.scipy.linalg.block_diag(*tensors)
 
 

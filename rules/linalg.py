@@ -1,5 +1,7 @@
 """Inverses, determinants, ranks and functions of matrices."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -12,18 +14,28 @@ def inv(A):
     return jnp.linalg.inv(A)
 
 
+class InverseInfo(NamedTuple):
+    """An inverse, and 0 where there is one."""
+
+    inverse: jax.Array
+    info: jax.Array
+
+
 @rule("torch.linalg.inv_ex")
 def inv_ex(A, *, check_errors=False):
     """The inverse, and 1 for each matrix that has none."""
     inverse = jnp.linalg.inv(A)
-    return inverse, (~jnp.isfinite(inverse).all(axis=(-2, -1))).astype(jnp.int32)
+    return InverseInfo(inverse, (~jnp.isfinite(inverse).all(axis=(-2, -1))).astype(jnp.int32))
 
 
 @rule("torch.linalg.pinv")
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """The pseudoinverse: singular values up to the larger of ``atol`` and ``rtol`` times the largest count as 0."""
     A = hermitian_from(A) if hermitian else A
     if rtol is None:
         rtol = rcond
+    if A.size == 0:
+        return A.mT
     if atol is None and rtol is None:
         return jnp.linalg.pinv(A, rtol=max(A.shape[-2:]) * jnp.finfo(A.dtype).eps)
     if atol is None:
@@ -38,10 +50,17 @@ def pinverse(input, rcond=1e-15):
 
 
 def hermitian_from(A, UPLO="L"):
-    """The Hermitian matrix with the lower ("L") or upper triangle of A, and with the gradient of A itself."""
+    """The Hermitian matrix with the lower ("L") or upper triangle of A; the gradient goes to both triangles."""
     triangle = jnp.tril(A, -1) if UPLO == "L" else jnp.triu(A, 1)
     whole = triangle + triangle.conj().mT + A.real * jnp.eye(A.shape[-1], dtype=A.dtype)
-    return A + lax.stop_gradient(whole - A)
+    symmetric = (A + A.conj().mT) / 2
+    return symmetric + lax.stop_gradient(whole - symmetric)
+
+
+def hermitian_gradient(A):
+    """A, whose gradient torch spreads over both triangles although only one is read."""
+    symmetric = (A + A.conj().mT) / 2
+    return symmetric + lax.stop_gradient(A - symmetric)
 
 
 def cutoff(A, largest, atol=None, rtol=None):

@@ -7,6 +7,7 @@ from transpile.rule import rule
 
 from .extrema import highest, lowest
 from .norms import vector_norm
+from .reduction import reduced_axes
 from .sorting import nanmedian, nanmedian_dim
 
 
@@ -16,26 +17,19 @@ def kept(input, mask, other, dtype=None):
     return input if mask is None else jnp.where(mask, input, jnp.asarray(other, input.dtype))
 
 
-def masked_axes(input, dim):
-    """A dim or several as JAX's axis: None for no dims, which torch takes for all of them."""
-    if input.ndim == 0:
-        return None
-    return tuple(dim) or None if isinstance(dim, (tuple, list)) else dim
-
-
 @rule("torch.masked.sum")
 def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return jnp.sum(input, axis=masked_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
+    return jnp.sum(input, axis=reduced_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
 
 
 @rule("torch.masked.prod")
 def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return jnp.prod(input, axis=masked_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
+    return jnp.prod(input, axis=reduced_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
 
 
 @rule("torch.masked.mean")
 def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return jnp.mean(input, axis=masked_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
+    return jnp.mean(input, axis=reduced_axes(input, dim), keepdims=keepdim, dtype=dtype, where=mask)
 
 
 @rule("torch.masked.var")
@@ -43,7 +37,7 @@ def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False
     """The variance of the kept elements along ``dim``."""
     lost = int(unbiased) if unbiased is not None else 1 if correction is None else correction
     x = kept(input, None, 0, dtype)
-    return jnp.var(x, axis=masked_axes(input, dim), ddof=lost, keepdims=keepdim, where=mask)
+    return jnp.var(x, axis=reduced_axes(input, dim), ddof=lost, keepdims=keepdim, where=mask)
 
 
 @rule("torch.masked.std")
@@ -57,23 +51,27 @@ def masked_std(input, dim=None, unbiased=None, *, correction=None, keepdim=False
 @rule("torch.masked.amax")
 def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The largest kept element along ``dim``, the lowest of its dtype if there is none."""
-    return kept(input, mask, lowest(dtype or input.dtype), dtype).max(axis=masked_axes(input, dim), keepdims=keepdim)
+    return kept(input, mask, lowest(dtype or input.dtype), dtype).max(axis=reduced_axes(input, dim), keepdims=keepdim)
 
 
 @rule("torch.masked.amin")
 def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The smallest kept element along ``dim``, the highest of its dtype if there is none."""
-    return kept(input, mask, highest(dtype or input.dtype), dtype).min(axis=masked_axes(input, dim), keepdims=keepdim)
+    return kept(input, mask, highest(dtype or input.dtype), dtype).min(axis=reduced_axes(input, dim), keepdims=keepdim)
 
 
 @rule("torch.masked.argmax")
 def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return kept(input, mask, lowest(dtype or input.dtype), dtype).argmax(axis=dim, keepdims=keepdim)
+    """The place of the largest kept element, as a number of the input's own dtype (or of ``dtype``)."""
+    x = kept(input, mask, lowest(dtype or input.dtype), dtype)
+    return x.argmax(axis=dim if x.ndim else None, keepdims=keepdim).astype(x.dtype)
 
 
 @rule("torch.masked.argmin")
 def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return kept(input, mask, highest(dtype or input.dtype), dtype).argmin(axis=dim, keepdims=keepdim)
+    """The place of the smallest kept element, as a number of the input's own dtype (or of ``dtype``)."""
+    x = kept(input, mask, highest(dtype or input.dtype), dtype)
+    return x.argmin(axis=dim if x.ndim else None, keepdims=keepdim).astype(x.dtype)
 
 
 @rule("torch.masked.median")
@@ -87,7 +85,7 @@ def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
 def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     """log(sum(exp(input))) over the kept elements along ``dim``."""
     x = kept(input, None, 0, dtype)
-    return jax.nn.logsumexp(x, axis=masked_axes(input, dim), keepdims=keepdim, where=mask)
+    return jax.nn.logsumexp(x, axis=reduced_axes(input, dim), keepdims=keepdim, where=mask)
 
 
 @rule("torch.masked.norm")
@@ -106,27 +104,34 @@ def masked_normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
 
 @rule("torch.masked.softmax")
 def masked_softmax(input, dim, *, dtype=None, mask=None):
-    return jax.nn.softmax(kept(input, mask, -jnp.inf, dtype), axis=dim)
+    """Softmax of the kept elements along ``dim``, 0 for the others."""
+    return jax.nn.softmax(kept(input, mask, -jnp.inf, dtype), axis=dim if input.ndim else ())
 
 
 @rule("torch.masked.log_softmax")
 def masked_log_softmax(input, dim, *, dtype=None, mask=None):
-    return jax.nn.log_softmax(kept(input, mask, -jnp.inf, dtype), axis=dim)
+    """Log softmax of the kept elements along ``dim``, -inf for the others."""
+    return jax.nn.log_softmax(kept(input, mask, -jnp.inf, dtype), axis=dim if input.ndim else ())
 
 
 @rule("torch.masked.softmin")
 def masked_softmin(input, dim, *, dtype=None, mask=None):
-    return jax.nn.softmax(-kept(input, mask, jnp.inf, dtype), axis=dim)
+    """Softmax of the kept elements' negatives along ``dim``, 0 for the others."""
+    return jax.nn.softmax(-kept(input, mask, jnp.inf, dtype), axis=dim if input.ndim else ())
 
 
 @rule("torch.masked.cumsum")
 def masked_cumsum(input, dim, *, dtype=None, mask=None):
-    return jnp.cumulative_sum(kept(input, mask, 0, dtype), axis=dim)
+    """The running sum of the kept elements along ``dim``."""
+    x = kept(input, mask, 0, dtype)
+    return jnp.cumulative_sum(jnp.atleast_1d(x), axis=dim).reshape(x.shape)
 
 
 @rule("torch.masked.cumprod")
 def masked_cumprod(input, dim, *, dtype=None, mask=None):
-    return jnp.cumulative_prod(kept(input, mask, 1, dtype), axis=dim)
+    """The running product of the kept elements along ``dim``."""
+    x = kept(input, mask, 1, dtype)
+    return jnp.cumulative_prod(jnp.atleast_1d(x), axis=dim).reshape(x.shape)
 
 
 @rule("torch.masked.logaddexp")

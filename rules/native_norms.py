@@ -18,14 +18,14 @@ from .normalization import (
 
 @rule("torch.batch_norm")
 def torch_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled=True):
-    return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return batch_norm(input, running_mean, running_var, weight, bias, training, eps=eps)
 
 
 @rule("torch.instance_norm")
 def torch_instance_norm(
     input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled=True
 ):
-    return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, eps=eps)
 
 
 @rule("torch.native_layer_norm")

@@ -89,7 +89,7 @@ def power_of_tensors(input, exponent):
 @rule("torch.float_power", "torch.Tensor.float_power")
 def float_power(input, exponent):
     """The power in the widest floats, float64 where x64 is on."""
-    dtype = jnp.promote_types(jnp.result_type(input, exponent), float)
+    dtype = jnp.promote_types(jnp.result_type(input, exponent), jnp.zeros((), float).dtype)
     return power_of_tensors(jnp.asarray(input, dtype), jnp.asarray(exponent, dtype))
 
 

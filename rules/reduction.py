@@ -6,6 +6,14 @@ import jax.numpy as jnp
 from transpile.rule import rule
 
 # `dim=()` and `dim=[]` reduce every dim in torch and none in JAX, hence the first branch of most rules here.
+# A 0-dim tensor has dims 0 and -1 in torch and none in JAX, which raises: only the rarer rules here allow for it.
+
+
+def reduced_axes(input, dim):
+    """A dim or several as JAX's axis: None for no dims, which torch takes for all, and for a 0-dim array."""
+    if input.ndim == 0:
+        return None
+    return tuple(dim) or None if isinstance(dim, (tuple, list)) else dim
 
 
 @rule("torch.sum", "torch.Tensor.sum")
@@ -101,23 +109,29 @@ def logsumexp(input, dim, keepdim=False):
 
 @rule("torch.nansum", "torch.Tensor.nansum")
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
-    if isinstance(dim, (tuple, list)):
-        return jnp.nansum(input, axis=tuple(dim) or None, keepdims=keepdim, dtype=dtype)
-    return jnp.nansum(input, axis=dim, keepdims=keepdim, dtype=dtype)
+    """The sum of the elements that are not NaN."""
+    if dim is None or isinstance(dim, int) and dim not in (0, -1):
+        return jnp.nansum(input, axis=dim, keepdims=keepdim, dtype=dtype)
+    axes = reduced_axes(input, dim)
+    return jnp.nansum(input, axis=axes, keepdims=keepdim, dtype=dtype)
 
 
 @rule("torch.nanmean", "torch.Tensor.nanmean")
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
-    if isinstance(dim, (tuple, list)):
-        return jnp.nanmean(input, axis=tuple(dim) or None, keepdims=keepdim, dtype=dtype)
-    return jnp.nanmean(input, axis=dim, keepdims=keepdim, dtype=dtype)
+    """The mean of the elements that are not NaN."""
+    if dim is None or isinstance(dim, int) and dim not in (0, -1):
+        return jnp.nanmean(input, axis=dim, keepdims=keepdim, dtype=dtype)
+    axes = reduced_axes(input, dim)
+    return jnp.nanmean(input, axis=axes, keepdims=keepdim, dtype=dtype)
 
 
 @rule("torch.count_nonzero", "torch.Tensor.count_nonzero")
 def count_nonzero(input, dim=None):
-    if isinstance(dim, (tuple, list)):
-        return jnp.count_nonzero(input, axis=tuple(dim) or None)
-    return jnp.count_nonzero(input, axis=dim)
+    """How many elements are not 0."""
+    if dim is None or isinstance(dim, int) and dim not in (0, -1):
+        return jnp.count_nonzero(input, axis=dim)
+    axes = reduced_axes(input, dim)
+    return jnp.count_nonzero(input, axis=axes)
 
 
 @rule("torch.trace", "torch.Tensor.trace")

@@ -80,29 +80,28 @@ def index_add(input, dim, index, source, *, alpha=1):
         return input.at[index].add(source)
     if dim == 1 and alpha == 1:
         return input.at[:, index].add(source)
-    return at_dim(input, dim, index).add(source * alpha)
+    return _at_dim(input, dim, index).add(source * alpha).reshape(input.shape)
 
 
 @rule("torch.index_copy", "torch.Tensor.index_copy")
 def index_copy(input, dim, index, source):
-    if dim == 0:
-        return input.at[index].set(source)
+    """``input`` with the slices of ``source`` at these places along a dim."""
     if dim == 1:
         return input.at[:, index].set(source)
-    return at_dim(input, dim, index).set(source)
+    return _at_dim(input, dim, index).set(source).reshape(input.shape)
 
 
 @rule("torch.index_fill", "torch.Tensor.index_fill")
 def index_fill(input, dim, index, value):
-    if dim == 0:
-        return input.at[index].set(value)
+    """``input`` with one number at these places along a dim."""
     if dim == 1:
         return input.at[:, index].set(value)
-    return at_dim(input, dim, index).set(value)
+    return _at_dim(input, dim, index).set(value).reshape(input.shape)
 
 
-def at_dim(input, dim, index):
-    """``input.at[:, ..., index]`` with the index at ``dim``."""
+def _at_dim(input, dim, index):
+    """``input.at[:, ..., index]`` with the index at ``dim``; a 0-dim array counts as 1-dim."""
+    input = jnp.atleast_1d(input)
     return input.at[(slice(None),) * (dim % input.ndim) + (index,)]
 
 
@@ -136,13 +135,13 @@ def select_scatter(input, src, dim, index):
         return input.at[index].set(src)
     if dim == 1:
         return input.at[:, index].set(src)
-    return at_dim(input, dim, index).set(src)
+    return _at_dim(input, dim, index).set(src)
 
 
 @rule("torch.slice_scatter", "torch.Tensor.slice_scatter")
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     """``input`` with ``src`` written to ``start:end:step`` of a dim."""
-    return at_dim(input, dim, slice(start, end, step)).set(src)
+    return _at_dim(input, dim, slice(start, end, step)).set(src)
 
 
 @rule("torch.diagonal_scatter", "torch.Tensor.diagonal_scatter")

@@ -4,17 +4,15 @@ import math
 
 import jax.numpy as jnp
 
-from transpile.rule import Dtype, Unsupported, rule
+from transpile.rule import Dtype, Tensor, Unsupported, rule
 
 
 @rule("torch.Tensor.size")
-def size(input, dim=None):
-    if dim is None:
-        return input.shape
+def size(input, dim):
     return input.shape[dim]
 
 
-@rule("torch.Tensor.shape")
+@rule("torch.Tensor.size", "torch.Tensor.shape")
 def array_shape(input):
     return input.shape
 
@@ -163,7 +161,7 @@ def broadcast_to_sizes(input, *size):
 
 
 @rule("torch.broadcast_tensors")
-def broadcast_tensors(*tensors):
+def broadcast_tensors(*tensors: Tensor):
     return jnp.broadcast_arrays(*tensors)
 
 

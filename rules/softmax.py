@@ -45,13 +45,9 @@ def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 @rule("torch.nn.functional.softmin")
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
-    if dim is None and dtype is None:
-        return jax.nn.softmax(-input, axis=implicit_dim(input))
-    if dim is None:
-        return jax.nn.softmax(-input.astype(dtype), axis=implicit_dim(input))
-    if dtype is None:
-        return jax.nn.softmax(-input, axis=dim)
-    return jax.nn.softmax(-input.astype(dtype), axis=dim)
+    """Softmax of the negatives."""
+    x = input if dtype is None else input.astype(dtype)
+    return jax.nn.softmax(-x, axis=softmax_axis(x, dim))
 
 
 @rule("torch.nn.functional.gumbel_softmax")

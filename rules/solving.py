@@ -1,13 +1,38 @@
 """Solutions of linear equations."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from transpile.rule import rule
 
-from .factorizations import lu_unpack
 from .linalg import matrix_rank
+from .triangular import lu_unpack
+
+
+class SolveInfo(NamedTuple):
+    """A solution, and 1 where the matrix is singular."""
+
+    result: jax.Array
+    info: jax.Array
+
+
+class TriangularSolution(NamedTuple):
+    """A solution, and the matrix it is for."""
+
+    solution: jax.Array
+    cloned_coefficient: jax.Array
+
+
+class LeastSquares(NamedTuple):
+    """The solution of a least squares problem; which of the rest are empty is the driver's."""
+
+    solution: jax.Array
+    residuals: jax.Array
+    rank: jax.Array
+    singular_values: jax.Array
 
 
 @rule("torch.linalg.solve")
@@ -22,7 +47,7 @@ def solve(A, B, *, left=True):
 def solve_ex(A, B, *, left=True, check_errors=False):
     """The solution, and 1 for each matrix that is singular."""
     determinant = jnp.linalg.det(A)
-    return solve(A, B, left=left), (determinant == 0).astype(jnp.int32)
+    return SolveInfo(solve(A, B, left=left), (determinant == 0).astype(jnp.int32))
 
 
 @rule("torch.linalg.solve_triangular")
@@ -37,7 +62,7 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False)
     """``X`` with ``A @ X = input``, and A."""
     trans = 1 if transpose else 0
     solution = jax.scipy.linalg.solve_triangular(A, input, lower=not upper, trans=trans, unit_diagonal=unitriangular)
-    return solution, jnp.broadcast_to(A, solution.shape[:-2] + A.shape[-2:])
+    return TriangularSolution(solution, jnp.broadcast_to(A, solution.shape[:-2] + A.shape[-2:]))
 
 
 @rule("torch.cholesky_solve", "torch.Tensor.cholesky_solve")
@@ -82,4 +107,4 @@ def lstsq(A, B, rcond=None, *, driver="gelsy"):
         rank = matrix_rank(A, rtol=rcond)
     if driver in ("gelsd", "gelss"):
         values = lax.stop_gradient(jnp.linalg.svdvals(A))
-    return (solution[..., 0] if vectors else solution), residuals, rank, values
+    return LeastSquares(solution[..., 0] if vectors else solution, residuals, rank, values)

@@ -9,6 +9,7 @@ from jax import lax
 from transpile.rule import rule
 
 from .extrema import ValuesIndices, _pick, lowest
+from .reduction import reduced_axes
 
 
 @rule("torch.sort", "torch.Tensor.sort")
@@ -164,16 +165,20 @@ def mode_values(input, dim=-1, keepdim=False):
 
 @rule("torch.quantile", "torch.Tensor.quantile")
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
-    if interpolation == "linear":
-        return jnp.quantile(input, q, axis=dim, keepdims=keepdim)
-    return jnp.quantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
+    """The elements' ``q`` quantile, or those at several, on a new first dim."""
+    if interpolation == "linear" and dim is None:
+        return jnp.quantile(input, q, keepdims=keepdim)
+    axes = reduced_axes(input, dim)
+    return jnp.quantile(input, q, axis=axes, keepdims=keepdim and input.ndim > 0, method=interpolation)
 
 
 @rule("torch.nanquantile", "torch.Tensor.nanquantile")
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
-    if interpolation == "linear":
-        return jnp.nanquantile(input, q, axis=dim, keepdims=keepdim)
-    return jnp.nanquantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
+    """The ``q`` quantile of the elements that are not NaN."""
+    if interpolation == "linear" and dim is None:
+        return jnp.nanquantile(input, q, keepdims=keepdim)
+    axes = reduced_axes(input, dim)
+    return jnp.nanquantile(input, q, axis=axes, keepdims=keepdim and input.ndim > 0, method=interpolation)
 
 
 @rule("torch.searchsorted")

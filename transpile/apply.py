@@ -127,7 +127,9 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
             return "Dtype" in accepts
         if value.type == "device":
             return "Device" in accepts
-        if value.type in ("shape", "range"):
+        if value.type == "shape":
+            return bool(accepts & {"tuple", "list", "Size"})
+        if value.type == "range":
             return bool(accepts & {"tuple", "list"})
         return None if accepts - {"Tensor"} else False
     if isinstance(value, Torch):
@@ -194,7 +196,7 @@ class Decide:
             argument = node.args[0]
             if isinstance(argument, ast.Name) and argument.id in self.parameters:
                 if self.parameters[argument.id].kind == "sizes":
-                    loose = loose_sizes(self.binding.sizes)
+                    loose = loose_sizes(self.binding)
                     return len(loose) if loose is not None else UNDECIDED
         if isinstance(node, (ast.BoolOp, ast.Compare)) or isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self.test(node)
@@ -225,6 +227,12 @@ class Decide:
             return self._compare(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
             return self._isinstance(node)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "jnp.issubdtype":
+            return self._holds(*node.args)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "known":
+            return self.test(node.args[0]) is True
+        if isinstance(node, ast.Name) and node.id in self.parameters and self.parameters[node.id].kind == "sizes":
+            return bool(self.binding.sizes)  # whether any were given
         value = self.constant(node)
         return UNDECIDED if value is UNDECIDED else bool(value)
 
@@ -277,6 +285,16 @@ class Decide:
             return UNDECIDED
         value = self.constant(node)
         return UNDECIDED if value is UNDECIDED else value is None
+
+    def _holds(self, dtype: ast.expr, kind: ast.expr) -> Any:
+        """`jnp.issubdtype(input.dtype, jnp.integer)`, where the kind of the argument is known."""
+        if not (isinstance(dtype, ast.Attribute) and dtype.attr == "dtype" and isinstance(dtype.value, ast.Name)):
+            return UNDECIDED
+        argument = self.binding.given.get(dtype.value.id)
+        wanted = {"jnp.integer": "i", "jnp.floating": "f"}.get(ast.unparse(kind))
+        if argument is None or wanted is None or not isinstance(argument.value, Tensor) or argument.value.kind is None:
+            return UNDECIDED
+        return argument.value.kind == wanted
 
     def _isinstance(self, node: ast.Call) -> Any:
         subject, kinds = node.args
@@ -350,8 +368,9 @@ def literal(node: Any) -> Any:
     return UNDECIDED
 
 
-def loose_sizes(sizes: list[Argument]) -> list[Any] | None:
+def loose_sizes(binding: Binding) -> list[Any] | None:
     """The elements of loose sizes or of one display; None where one expression stands for all of them."""
+    sizes = binding.sizes
     if len(sizes) == 1 and not sizes[0].star:
         node = sizes[0].node
         if isinstance(node, (cst.Tuple, cst.List)):
@@ -359,6 +378,8 @@ def loose_sizes(sizes: list[Argument]) -> list[Any] | None:
         value = sizes[0].value
         if isinstance(literal(node), int) or isinstance(value, Static) and value.type == "int":
             return [node]
+        if any(p.kind == "sizes" and "Tensor" in p.accepts for p in binding.definition.parameters):
+            return [node]  # `*tensors: Tensor` takes no list
         return None
     if len(sizes) == 1:
         return None
@@ -468,7 +489,7 @@ def _harmless(node: Any) -> bool:
 def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any:
     template = tree.expression(ast.unparse(expression))
     parameters = {p.name: p for p in binding.definition.parameters}
-    loose = loose_sizes(binding.sizes)
+    loose = loose_sizes(binding)
 
     def before(node: cst.CSTNode) -> Any:
         if isinstance(node, cst.Arg) and node.star == "*" and isinstance(node.value, cst.Name) and _is_sizes(node.value):
@@ -534,7 +555,7 @@ def call(context: Context, binding: Binding) -> Any:
     in_order = True
     for parameter in definition.parameters:
         if parameter.kind == "sizes":
-            loose = loose_sizes(binding.sizes)
+            loose = loose_sizes(binding)
             if loose is not None:
                 args.extend(cst.Arg(v.value, star="*") if isinstance(v, cst.StarredElement) else cst.Arg(v) for v in loose)
             elif binding.sizes:

@@ -156,7 +156,7 @@ class Results:
                     return Static(type="finfo" if function.attr in ("finfo", "iinfo") else "")
                 if function.attr in _SEQUENCE_JAX:
                     return Sequence(Tensor())
-                return Tensor(kind=_KINDS.get(function.attr))
+                return Tensor(kind=None if any(k.arg == "dtype" for k in node.keywords) else _KINDS.get(function.attr))
             if head in ("math", "np", "functools"):
                 return Static()
             base = self.expression(function.value, env)

@@ -25,8 +25,18 @@ class Unsupported(NotImplementedError):
     """Raised on the branch of a rule that has no JAX equivalent; its message is the user's diagnostic."""
 
 
+def known(test: Any) -> bool:
+    """A test that counts as False where the engine cannot decide it: for a rare case that would cost a plain form
+    its plainness, and that the plain form answers with an error."""
+    return bool(test)
+
+
 class Tensor:
     """Annotation: this argument is an array, never a Python number. Annotations select among overloads."""
+
+
+class Size:
+    """Annotation: a shape, which torch can tell from any other tuple."""
 
 
 class Dtype:
@@ -126,6 +136,8 @@ def _is(value: Any, annotation: Any) -> bool:
     array = hasattr(value, "shape") and hasattr(value, "dtype")
     if annotation is Tensor:
         return array
+    if annotation is Size:
+        return type(value).__name__ == "Size"
     if annotation is Dtype:
         return value in (int, float, bool, complex) or any("dtype" in c.__name__ for c in type(value).__mro__) or isinstance(value, type)
     if annotation is Device:

@@ -80,8 +80,8 @@ class Definition:
 
     @functools.cached_property
     def unused(self) -> frozenset[str]:
-        """Parameters that are listed but not used: knowingly dropped."""
-        if self.is_class:
+        """Parameters of a rule that are listed but not used: knowingly dropped. A helper keeps its own."""
+        if self.is_class or not self.torch_names:
             return frozenset()
         used = {n.id for statement in self.body for n in ast.walk(statement) if isinstance(n, ast.Name)}
         return frozenset(p.name for p in self.parameters if p.name not in used and p.name != "key")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterable
 
 import libcst as cst
@@ -35,6 +36,10 @@ def write(rulebook: Rulebook, names: Iterable[str], existing: str | None = None)
     imports = _imports([rulebook.definitions[n] for n in ordered], parts + registrations)
     body = "\n\n\n".join([*parts, *registrations])
     return f"{HEADER}\n{imports}\n\n\n{body}\n" + (f"\n\n{format_all(foreign)}" if foreign else "")
+
+
+def _without_rule_words(text: str) -> str:
+    return re.sub(r"\bknown\(", "bool(", text.replace("raise Unsupported(", "raise NotImplementedError("))
 
 
 def _defined(text: str) -> set[str]:
@@ -109,7 +114,7 @@ def _decorators(node: ast.FunctionDef | ast.ClassDef) -> list[ast.expr]:
 @functools.cache
 def _written(definition: Definition) -> str:
     """A definition as it stands in the output, formatted. The rule files are (a test sees to it), so that copies need not be."""
-    text = _text(definition).replace("raise Unsupported(", "raise NotImplementedError(")
+    text = _without_rule_words(_text(definition))
     copied = text == definition.source and definition.file.is_relative_to(directory())
     return text if copied else format_all(text).strip()
 
