@@ -130,6 +130,16 @@ def normalize_batch(input, weight=None, bias=None, eps=1e-5):
     return normalize_channels(input, mean, var, weight, bias, eps)
 
 
+@rule("torch.nn.functional.batch_norm[updating]", "torch.batch_norm[updating]")
+def batch_norm_updating(
+    input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5, cudnn_enabled=True
+):
+    """Normalize (N, C, ...) by the batch in training, else by the running statistics: returns the result and the new statistics."""
+    if training:
+        return batch_norm_moving(input, running_mean, running_var, weight, bias, momentum, eps)
+    return normalize_channels(input, running_mean, running_var, weight, bias, eps), running_mean, running_var
+
+
 def batch_norm_moving(input, running_mean, running_var, weight, bias, momentum, eps):
     """Normalize (N, C, ...) over the batch, and move the running statistics towards the batch's: returns all three."""
     mean, var = channel_statistics(input)

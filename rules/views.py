@@ -62,3 +62,9 @@ VIEWS = {
     "split": "parts",
     "tensor_split": "parts",
 }
+
+# Which operations write some of their arguments: the rule for `name[updating]` returns the result, then the new values of these.
+UPDATES = {
+    "torch.nn.functional.batch_norm": ("running_mean", "running_var"),
+    "torch.batch_norm": ("running_mean", "running_var"),
+}

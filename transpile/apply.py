@@ -501,6 +501,9 @@ def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any
             if loose is not None:
                 return cst.FlattenSentinel([v if isinstance(v, cst.StarredElement) else cst.Element(v) for v in loose])
             return cst.StarredElement(binding.sizes[0].node)
+        if isinstance(node, cst.Arg) and node.keyword is None and isinstance(node.value, cst.Name):
+            argument = _named(context, node.value, binding, parameters, loose)
+            return None if argument is None else tree.replace(node, value=_bare(argument))
         if isinstance(node, cst.Arg) and node.keyword is not None:
             return tree.rewrite(node.value, before) and tree.replace(node, value=tree.fit(node, "value", tree.rewrite(node.value, before)))
         if isinstance(node, cst.Attribute):
@@ -537,6 +540,13 @@ def _named(context: Context, node: cst.Name, binding: Binding, parameters: Mappi
     if parameter.default is not None:
         return tree.expression(ast.unparse(parameter.default))
     return None
+
+
+def _bare(node: Any) -> Any:
+    """An expression without parentheses that it does not need as an argument: `(a + b).rsqrt()` is `lax.rsqrt(a + b)`."""
+    if getattr(node, "lpar", None) and not isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)):
+        return tree.replace(node, lpar=[], rpar=[])
+    return node
 
 
 def _tuple(elements: list[Any]) -> Any:

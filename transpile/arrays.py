@@ -163,9 +163,10 @@ def registered_value(node: cst.Call) -> cst.BaseExpression | None:
 
 def only_a_checkpoint_fills(facts: Inference, value: cst.BaseExpression) -> bool:
     """A plain `torch.zeros(n)` or ones that nothing computes from: what a checkpoint has is what counts."""
-    if not isinstance(value, cst.Call):
+    original: Any = facts.origin.get(id(value), value)  # the rules have been applied: `jnp.zeros(n)`
+    if not isinstance(original, cst.Call):
         return False
-    function = facts.of(value.func)
+    function = facts.of(original.func)
     return isinstance(function, Torch) and function.name.rpartition(".")[2] in ("zeros", "ones", "empty", "Tensor", "FloatTensor", "rand", "randn")
 
 

@@ -79,7 +79,8 @@ class _Branches:
                 poison = self.context.unconverted("traced-branch", node.test, str(why))
                 return [cst.SimpleStatementLine([cst.Expr(poison)])]
             if made and (any(line.comment is not None for line in node.leading_lines) or len(made) == 1):
-                made[0] = tree.replace(made[0], leading_lines=node.leading_lines)
+                first = [] if len(made) == 1 or not node.leading_lines[0].comment else [cst.EmptyLine(indent=False)]
+                made[0] = tree.replace(made[0], leading_lines=[*first, *node.leading_lines])
             return made
         return [new]
 
@@ -101,18 +102,19 @@ class _Branches:
         if not results:
             return []
         for name in results:
-            sides = [side for side in (then, other) if name not in certain(side) and name in tree.names_assigned(cst.IndentedBlock(side))]
+            partly = [side for side in (then, other) if name not in certain(side) and name in tree.names_assigned(cst.IndentedBlock(side))]
             unset = name not in self.defined and any(name not in certain(side) for side in (then, other))
-            if unset or name not in self.defined and sides:
+            if unset or name not in self.defined and partly:
                 raise _Refused(f"{name} is set on one side only of a branch on a tensor's value")
         chosen = self._choice(test, then, other, results)
         if chosen is not None:
             return chosen
         operands = self._operands(then, other, results)
-        made = [self._side(name, operands, side, results) for name, side in (("if_true", then), ("if_false", other))]
+        made = [self._side(name, operands, side, results) for name, side in (("if_true", then), ("if_false", other)) if side]
+        sides: list[Any] = [cst.Name(name) if side else self._unchanged(operands, results) for name, side in (("if_true", then), ("if_false", other))]
         helper = self._differ(then, other, results)
         function = self.context.name("choose") if helper else "lax.cond"
-        value = call(function, [test, cst.Name("if_true"), cst.Name("if_false"), *map(cst.Name, operands)])
+        value = call(function, [test, *sides, *map(cst.Name, operands)])
         return [_spaced(m) for m in [*made, tree.assignment(_names(results), value)]]
 
     def _returning(self, test: Any, then: list[Any], other: list[Any]) -> list[Any]:
@@ -202,6 +204,11 @@ class _Branches:
             if name in local or is_traced(self.kinds.get(name, NONE)):
                 out.append(name)
         return out
+
+    def _unchanged(self, operands: list[str], results: list[str]) -> Any:
+        """The side that does nothing."""
+        returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
+        return tree.expression(f"lambda {', '.join(operands)}: {returned}")
 
     def _side(self, name: str, operands: list[str], statements: list[Any], results: list[str]) -> Any:
         last = statements[-1] if statements else None

@@ -55,6 +55,14 @@ def _views(definition: Definition | None) -> dict[str, str]:
     return dict(ast.literal_eval(definition.node.value))
 
 
+def updates(context: Context) -> dict[str, tuple[str, ...]]:
+    """The table of operations that write some of their arguments."""
+    definition = context.rulebook.definitions.get("UPDATES")
+    if definition is None or not isinstance(definition.node, ast.Assign):
+        return {}
+    return dict(ast.literal_eval(definition.node.value))
+
+
 def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> cst.FunctionDef:
     """Rewrite the in-place operations of one function."""
     if not _may_write(context, node, mutations):
@@ -129,6 +137,8 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
                 return True
             value = context.value(n.func)
             if isinstance(value, Function) and value.info in mutations.writes:
+                return True
+            if isinstance(value, Torch) and context.rulebook.find(value.name + "[updating]"):
                 return True
             if isinstance(value, Module):
                 if value.inplace or value.items:
@@ -282,6 +292,9 @@ class _Mutation:
             return self._rebind(target.value, self.expression(node.value), node)
         if isinstance(target, cst.Tuple) and any(isinstance(e.value, cst.Subscript) and self._is_tensor(e.value.value) for e in target.elements):
             return self._unpacked(node, target)
+        updated = self._updating(node.value, target.value) if isinstance(target, cst.Name) and isinstance(node.value, cst.Call) else None
+        if updated is not None:
+            return None  # what stands before has set the name
         inplace = self._inplace_call(node.value)
         if inplace is not None:
             subject, value = inplace
@@ -804,6 +817,9 @@ class _Mutation:
         if not isinstance(node, cst.Call):
             return None
         self._check_arguments(node)
+        updated = self._updating(node)
+        if updated is not None:
+            return updated
         inplace = self._inplace_call(node)
         if inplace is None:
             return None
@@ -830,6 +846,32 @@ class _Mutation:
         self.prelude.extend(self.after)
         self.after = []
         return subject
+
+    def _updating(self, node: cst.Call, name: str | None = None) -> Any:
+        """`F.batch_norm(x, self.mean, self.var, …)` returns its result and what it has written, which is stored."""
+        value = self.context.value(node.func)
+        rules = self.context.rulebook.find(value.name + "[updating]") if isinstance(value, Torch) and self.runs else ()
+        if not rules or not isinstance(value, Torch):
+            return None
+        parameters = [p.name for p in rules[0].parameters]
+        given = {a.keyword.value if a.keyword is not None else parameters[i]: a.value for i, a in enumerate(node.args) if i < len(parameters) and not a.star}
+        written = [given.get(name) for name in updates(self.context)[value.name]]
+        if tree.code(given.get("training", cst.Name("False"))) == "False" or not all(isinstance(w, cst.Attribute) and self._is_tensor(w) for w in written):
+            return None
+        func = tree.replace(node.func)
+        self.facts.values[id(func)] = Torch(value.name + "[updating]")
+        self.facts.kept.append(func)
+        call = tree.replace(self.expression_inside(node), func=func)
+        if name is None:
+            name = _unused(self.node, "output")
+        targets: list[Any] = [cst.Name(name), *written]
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        left = cst.Tuple([cst.Element(t, comma=comma) if t is not targets[-1] else cst.Element(t) for t in targets], lpar=[], rpar=[])
+        self.prelude.append(tree.assignment(left, call))
+        result = cst.Name(name)
+        self.facts.values[id(result)] = Tensor()
+        self.facts.kept.append(result)
+        return result
 
     def _elsewhere(self, call: Any, name: str) -> str:
         """Whether the statement reads the name outside an in-place call: "after" it (or as the object itself), "before", or "".

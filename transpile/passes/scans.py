@@ -201,6 +201,10 @@ class _Scans:
 
     def _only_stacked(self, name: str, after: list[Any]) -> bool:
         """Whether all that reads a list afterwards is `jnp.stack(name, axis=0 or 1)`, or it is not read in this block's rest alone."""
+        first = next((s for s in after if name in tree.names_read(s)), None)
+        restacked = _values(first) if first is not None else None
+        if restacked is not None and list(restacked) == [name] and _stack_of(first.body[0].value, name) is not None:  # type: ignore[union-attr]
+            return True  # `outputs = torch.stack(outputs)`: the list is gone
         total = sum(1 for s in tree.walk(self.node.body) if isinstance(s, cst.Name) and s.value == name)
         here = sum(1 for s in after for n in tree.walk(s) if isinstance(n, cst.Name) and n.value == name)
         stacked = sum(1 for s in after for n in tree.walk(s) if _stack_of(n, name) is not None)
@@ -308,6 +312,7 @@ class _Scans:
         step = tree.replace(step, leading_lines=[cst.EmptyLine(indent=False), *[ln for ln in node.leading_lines if ln.comment is not None]])
         kept = [s for s in before if not (lists and (values := _values(s)) and set(values) <= set(lists))]
         rest = [tree.rewrite(s, lambda n: self._unstacked(n, lists, loop.reverse)) for s in after]
+        rest = [s for s in rest if (values := _values(s)) is None or any(values.get(name) != name for name in values)]
         return [*kept, step, line, *rest]
 
     def _unstacked(self, node: Any, lists: list[str], reverse: bool) -> Any:
