@@ -236,6 +236,7 @@ class Split:
                 self.parameters.add(star.name.value)
         self.locals = self.parameters | _assigned(node.body)
         self.definitions: dict[str, list[Any]] = {}  # top-level assignments of locals so far
+        self.changed = _changed_attributes(node, self.self_name)
 
     def run(self) -> Constructor:
         statements = tree.body_statements(self.node)
@@ -258,7 +259,7 @@ class Split:
             where, moved = self._moved(statement, statement.body[0])
             if where == "property":
                 name, value = moved
-                if self._resolvable(value) and name not in result.properties:
+                if self._resolvable(value) and self._set_once(name, value):
                     result.properties[name] = (statement, value)
                     self._mark(statement)
                     return
@@ -291,6 +292,11 @@ class Split:
                 result.kept.extend(self._declare_below(statement))
         else:
             result.kept.append(statement)
+
+    def _set_once(self, name: str, value: Any) -> bool:
+        """Whether a constant, and what it is made of, keeps its first value: a property computes it when it is asked for."""
+        read = {n.attr.value for n in tree.walk(value) if isinstance(n, cst.Attribute) and tree.code(n.value) == self.self_name}
+        return not ({name} | read) & self.changed
 
     def _mark(self, statement: Any) -> None:
         """Remember where a moved statement stood: what it needs is stored there."""
@@ -799,3 +805,21 @@ def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -
         return None
 
     return tree.rewrite(node, before)
+
+
+def _changed_attributes(node: cst.FunctionDef, self_name: str) -> set[str]:
+    """Attributes of self that a constructor sets more than once, or stores into: `self.grid[:, 0] = …`."""
+    counts: dict[str, int] = {}
+    for n in tree.walk(node.body):
+        targets: list[Any] = [t.target for t in n.targets] if isinstance(n, cst.Assign) else [n.target] if isinstance(n, cst.AugAssign) else []
+        while targets:
+            target = targets.pop()
+            if isinstance(target, (cst.Tuple, cst.List)):
+                targets.extend(e.value for e in target.elements)
+                continue
+            times = 2 if isinstance(n, cst.AugAssign) else 1
+            while isinstance(target, cst.Subscript):
+                target, times = target.value, 2
+            if isinstance(target, cst.Attribute) and tree.code(target.value) == self_name:
+                counts[target.attr.value] = counts.get(target.attr.value, 0) + times
+    return {name for name, times in counts.items() if times > 1}

@@ -187,8 +187,20 @@ class _Operations:
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, value)
         if isinstance(node.func, cst.Name):
-            return self._builtin(node, node.func.value)
+            return self._by_name(node) if node.func.value == "getattr" else self._builtin(node, node.func.value)
         return None
+
+    def _by_name(self, node: cst.Call) -> Any:
+        """`getattr(F, "relu")` is F.relu; under a name that only the run tells there may be a rule for any."""
+        found = self.context.value(node)
+        if isinstance(found, Torch):
+            return self._reference(node, found.name)
+        holder = self.context.value(node.args[0].value) if len(node.args) == 2 else None
+        rules = self.context.rulebook.find(f"{holder.name}[name]") if isinstance(holder, Torch) else ()
+        if not rules or not isinstance(holder, Torch):
+            return None
+        name = node.args[1].value
+        return self._apply(node, rules, holder.name, [Argument(self.convert(name), self.context.value(name))])
 
     def _builtin(self, node: cst.Call, name: str) -> Any:
         """`float("-inf")` beside arrays reads `-jnp.inf`."""

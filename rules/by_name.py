@@ -1,0 +1,116 @@
+"""Functions and layers that the user's code picks by a name which only the run tells: ``getattr(F, config.activation)``."""
+
+import jax
+import jax.numpy as jnp
+
+from transpile.rule import rule
+
+from .activation import (
+    celu,
+    elu,
+    gelu,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    logsigmoid,
+    mish,
+    relu6,
+    selu,
+    silu,
+    softplus,
+    softsign,
+)
+from .activation_layers import (
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    LogSigmoid,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Softsign,
+    Tanh,
+)
+from .linear_layers import Identity
+from .normalization_layers import BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, LayerNorm
+from .recurrent import GRU, LSTM, RNN
+
+FUNCTIONS = {
+    "celu": celu,
+    "cos": jnp.cos,
+    "elu": elu,
+    "exp": jnp.exp,
+    "gelu": gelu,
+    "hardsigmoid": hardsigmoid,
+    "hardswish": hardswish,
+    "hardtanh": hardtanh,
+    "leaky_relu": leaky_relu,
+    "logsigmoid": logsigmoid,
+    "mish": mish,
+    "relu": jax.nn.relu,
+    "relu6": relu6,
+    "selu": selu,
+    "sigmoid": jax.nn.sigmoid,
+    "silu": silu,
+    "sin": jnp.sin,
+    "softplus": softplus,
+    "softsign": softsign,
+    "tanh": jnp.tanh,
+}
+
+LAYERS = [
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    LogSigmoid,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Softsign,
+    Tanh,
+    Identity,
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    LayerNorm,
+    GRU,
+    LSTM,
+    RNN,
+]
+
+
+@rule("torch.nn.functional[name]", "torch[name]")
+def function_named(name):
+    """The function of this name. Raises NotImplementedError where the table above has none."""
+    if name not in FUNCTIONS:
+        raise NotImplementedError(f"no function called {name!r}: add it to FUNCTIONS")
+    return FUNCTIONS[name]
+
+
+@rule("torch.nn[name]")
+def layer_named(name):
+    """The layer of this name. Raises NotImplementedError where the list above has none."""
+    for layer in LAYERS:
+        if layer.__name__ == name:
+            return layer
+    raise NotImplementedError(f"no layer called {name!r}: add it to LAYERS")
