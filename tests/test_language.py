@@ -1,0 +1,144 @@
+"""The rest of Python and torch in forward code: arguments, state on self, data-dependent shapes, helpers of all kinds."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from tests.small_programs import HEAD, array, compare, leaves, load, three
+from transpile import convert_source
+
+PROGRAMS = {
+    "masked sum": "m = x > 0\nreturn x[m].sum() + y[m].mean()",
+    "masked select": "return torch.masked_select(x, x > 0).sum()",
+    "masked count": "return x * (x > 0).sum()",
+    "where of one mask": "z = x.clone()\nz[torch.where(x > 0)] = 1.0\nreturn z * y",
+    "masked assignment of the same mask": "z = x.clone()\nm = y > 0\nz[m] = y[m]\nreturn z",
+    "masked update": "z = x.clone()\nm = y > 0\nz[m] = z[m] * 2\nreturn z",
+    "nonzero as a weight": "return (x != 0).float().mean() + y",
+    "one hot": "i = x.argmax(dim=1)\nreturn F.one_hot(i, 6).to(x.dtype) * y",
+    "gather of an argmax": "i = x.argmax(dim=1, keepdim=True)\nreturn y.gather(1, i)",
+    "advanced index": "i = torch.arange(4)\nj = x.argmax(1)\nreturn y[i, j]",
+    "isinstance of a tensor": "z = x if isinstance(x, torch.Tensor) else torch.tensor(x)\nreturn z * y",
+    "is_tensor": "return x + y if torch.is_tensor(y) else x",
+    "len of a tensor": "return x / len(x) + y",
+    "unpacked rows": "a, b, c, d = x\nreturn a * b + c - d + y.sum()",
+    "starred rows": "a, *rest = x\nreturn a + sum(rest) * y[0]",
+    "zip of rows": "return torch.stack([a * b for a, b in zip(x, y)])",
+    "enumerate of rows": "return torch.stack([row * i for i, row in enumerate(x)]) + y",
+    "reversed list": "parts = [x, y, x * y]\nz = 0\nfor p in reversed(parts):\n    z = z * 0.5 + p\nreturn z",
+    "sorted keys": "d = {'b': x, 'a': y}\nreturn torch.cat([d[k] for k in sorted(d)])",
+    "dict of tensors": "d = {'a': x}\nd['b'] = d['a'] * y\nd.update(c=x + 1)\nreturn d['a'] + d['b'] * d['c']",
+    "dict returned": "return {'sum': x + y, 'product': x * y}",
+    "nested tuples": "return (x, (y, x + y)), [x * y]",
+    "default argument": "def g(t, scale=2.0):\n    return t * scale\nreturn g(x) + g(y, 3.0) + g(x, scale=0.5)",
+    "starred arguments": "def g(*ts):\n    return sum(ts)\nreturn g(x, y, x * y)",
+    "keyword arguments": "def g(t, **kw):\n    return t * kw['scale'] + kw.get('shift', 0.0)\nreturn g(x, scale=2.0) + g(y, scale=1.0, shift=3.0)",
+    "passing keywords on": "def g(t, **kw):\n    return F.softmax(t, **kw)\nreturn g(x, dim=1) + g(y, dim=0)",
+    "lambda in a list": "fs = [torch.tanh, lambda t: t * 2, F.relu]\nz = x\nfor f in fs:\n    z = f(z)\nreturn z + y",
+    "map": "return sum(map(lambda t: t.sum(), [x, y]))",
+    "nested comprehension": "return torch.stack([torch.stack([x[i, j] * y[i, j] for j in range(3)]) for i in range(2)])",
+    "generator in sum": "return sum(x[i] * i for i in range(4)) + y[0]",
+    "filter by shape": "return torch.cat([t for t in [x, y, x[0]] if t.dim() == 2])",
+    "walrus": "if (n := x.size(1)) > 3:\n    return x * n\nreturn y",
+    "try": "try:\n    z = x @ y\nexcept RuntimeError:\n    z = x @ y.t()\nreturn z",
+    "string switch": "mode = 'sum'\nreturn {'sum': x + y, 'mul': x * y}[mode]",
+    "assert on shapes": "assert x.shape == y.shape, 'shapes'\nreturn x + y",
+    "print of a shape": "print('shape', x.shape)\nreturn x + y",
+    "chained comparison of sizes": "return x if 1 < x.size(0) < 10 else y",
+    "None default": "def g(t, m=None):\n    if m is not None:\n        t = t * m\n    return t\nreturn g(x) + g(x, y)",
+    "or default": "def g(t, m=None):\n    m = m or 2\n    return t * m\nreturn g(x) + g(y, 3)",
+    "global constant": "SCALE = 0.5\n\n\ndef f(x, y):\n    return x * SCALE + y",
+    "global tensor": "TABLE = torch.arange(6.0)\n\n\ndef f(x, y):\n    return x * TABLE + y",
+    "mutual calls": "def even(t, n):\n    return t if n == 0 else odd(t * 0.5, n - 1)\n\n\ndef odd(t, n):\n    return t + 1 if n == 0 else even(t, n - 1)\n\n\ndef f(x, y):\n    return even(x, 4) + odd(y, 3)",
+    "recursion over a list": "def total(ts):\n    return ts[0] if len(ts) == 1 else ts[0] + total(ts[1:])\n\n\ndef f(x, y):\n    return total([x, y, x * y])",
+    "checkpoint": "from torch.utils.checkpoint import checkpoint\n\n\ndef block(t, u):\n    return torch.tanh(t) * u\n\n\ndef f(x, y):\n    return checkpoint(block, x, y, use_reentrant=False)",
+    "autograd function": "class Double(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t):\n        ctx.save_for_backward(t)\n        return t * 2\n\n    @staticmethod\n    def backward(ctx, g):\n        (t,) = ctx.saved_tensors\n        return g * t\n\n\ndef f(x, y):\n    return Double.apply(x) + y",
+    "namedtuple": "from collections import namedtuple\n\nPair = namedtuple('Pair', ['a', 'b'])\n\n\ndef f(x, y):\n    p = Pair(x, y * 2)\n    return p.a * p.b",
+    "typing NamedTuple": "from typing import NamedTuple\n\n\nclass Pair(NamedTuple):\n    a: torch.Tensor\n    b: torch.Tensor\n\n\ndef f(x, y):\n    p = Pair(x, y * 2)\n    return p.a * p.b",
+    "script decorator": "@torch.jit.script\ndef g(t: torch.Tensor) -> torch.Tensor:\n    return t * torch.sigmoid(t)\n\n\ndef f(x, y):\n    return g(x) + y",
+    "device plumbing": "z = torch.zeros(x.size(0), 1, device=x.device, dtype=x.dtype)\nw = torch.arange(6, device=x.device).type_as(x)\nreturn x + z + w.to(y.device) * y.to(dtype=x.dtype)",
+    "new tensors": "return x.new_zeros(x.size()) + y.new_full((4, 1), 2.0) + x.new_empty(0).sum()",
+    "detach": "w = (x.detach() * 2).exp()\nreturn w * y + x",
+    "data": "return x * y.data",
+    "requires_grad": "z = x * 1\nif z.requires_grad:\n    z = z * 2\nreturn z + y" if False else "return x * y.clone().detach()",
+    "argument changed": "def g(t, v):\n    t += v\n\n\ndef f(x, y):\n    z = x * 1\n    g(z, y)\n    return z",
+    "argument changed and returned": "def g(t, v):\n    t.mul_(v)\n    return t.sum()\n\n\ndef f(x, y):\n    z = x * 1\n    s = g(z, y)\n    return z * s",
+    "two arguments changed": "def swap(a, b):\n    t = a.clone()\n    a.copy_(b)\n    b.copy_(t)\n\n\ndef f(x, y):\n    u, v = x * 1, y * 2\n    swap(u, v)\n    return u - 3 * v",
+    "row of an argument changed": "def g(t):\n    t[0] = 0.0\n\n\ndef f(x, y):\n    z = x * y\n    g(z)\n    return z",
+    "part passed and changed": "def g(t):\n    t.mul_(2)\n\n\ndef f(x, y):\n    z = x * y\n    g(z[1])\n    return z",
+    "changed through two calls": "def inner(t):\n    t.add_(1)\n\n\ndef outer(t):\n    inner(t)\n    t.mul_(2)\n\n\ndef f(x, y):\n    z = x * y\n    outer(z)\n    return z",
+    "changed in an expression": "def g(t):\n    t.add_(1)\n    return t * 2\n\n\ndef f(x, y):\n    z = x * y\n    w = y + g(z)\n    return z, w",
+    "list filled by a callee": "def fill(out, t):\n    out.append(t * 2)\n\n\ndef f(x, y):\n    out = []\n    fill(out, x)\n    fill(out, y)\n    return torch.stack(out)",
+    "tensor slot of a list": "z = [x * 1, y * 1]\nfor i in range(2):\n    z[i] = z[i] + 1\nz[0].mul_(2)\nreturn z[0] + z[1]",
+    "list of views": "z = x.clone()\nparts = [z[0], z[1]]\nfor p in parts:\n    p.mul_(2.0)\nreturn z + y",
+    "conditional view": "z = x.clone()\nw = z[0] if x.dim() == 2 else z\nw.add_(1)\nreturn z * y",
+    "swapped names": "a, b = x * 1, y * 1\na, b = b, a\na.add_(1)\nreturn a, b",
+    "out argument": "z = torch.empty_like(x)\ntorch.add(x, y, out=z)\nreturn z * 2",
+    "index_copy": "z = x.clone()\nz.index_copy_(0, torch.tensor([2, 0]), y[:2])\nreturn z",
+    "index_fill": "z = x.clone()\nz.index_fill_(1, torch.tensor([1, 3]), -1.0)\nreturn z * y",
+    "masked_fill_": "z = x.clone()\nz.masked_fill_(y > 0, -1.0)\nreturn z * y",
+    "masked_scatter by place": "z = x.clone()\nz[0].masked_fill_(y[0] > 0, 0.0)\nreturn z",
+    "scatter with duplicates": "i = torch.zeros(4, 6, dtype=torch.long)\nreturn torch.zeros_like(x).scatter_add(1, i, y) + x",
+    "put back through a diagonal": "z = x[:, :4].clone()\nz.diagonal().add_(1.0)\nreturn z * y[:, :4]",
+    "fill_diagonal_": "z = x[:, :4].clone()\nz.fill_diagonal_(0.0)\nreturn z * y[:, :4]",
+    "narrow": "z = x.clone()\nz.narrow(1, 1, 2).mul_(3.0)\nreturn z + y",
+    "chunks written": "z = x.clone()\na, b = z.chunk(2, dim=1)\na.add_(b)\nreturn z + y",
+    "unbind written": "z = x.clone()\nrows = z.unbind(0)\nrows[1].zero_()\nreturn z + y",
+    "squeeze written": "z = x.clone().unsqueeze(0)\nz.squeeze(0)[1] = 2.0\nreturn z[0] * y",
+    "expand is read only": "z = x[:1].expand(4, -1)\nreturn z * y",
+    "negative step": "return x.flip(0)[:, ::2] + y[:, 1::2]",
+    "ellipsis store": "z = x.clone()\nz[..., 0] = y[..., 1]\nreturn z",
+    "None index": "return x[:, None, :] * y[None, :, :]",
+    "bool index of rows": "keep = torch.tensor([True, False, True, True])\nreturn x[keep].sum() + y.sum()",
+    "augmented index": "z = x.clone()\nz[:, 1] += y[:, 0]\nz[0] *= 2\nz[1] -= 1\nz[2] /= 2\nreturn z",
+    "augmented power": "z = x.abs() + 1\nz **= 2\nz //= 3\nz %= 2\nreturn z + y",
+}  # fmt: skip
+
+# classes: (definitions, constructor, number of calls): outputs of each call, with the state handed on
+MODULES = {
+    "counter": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros(()))\n\n    def forward(self, x):\n        self.n += 1\n        return x * self.n",
+    "running mean": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('mean', torch.zeros(6))\n\n    def forward(self, x):\n        with torch.no_grad():\n            self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)\n        return x - self.mean",
+    "hidden state": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.h = None\n\n    def forward(self, x):\n        if self.h is None:\n            self.h = torch.zeros_like(x)\n        self.h = torch.tanh(self.h + x)\n        return self.h",
+    "counter that is asked": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros((), dtype=torch.long))\n\n    def forward(self, x):\n        self.n += 1\n        if self.n > 1:\n            return x * 2\n        return x",
+    "queue": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('queue', torch.zeros(8, 6))\n        self.register_buffer('at', torch.zeros(1, dtype=torch.long))\n\n    def forward(self, x):\n        i = int(self.at)\n        self.queue[i : i + 4] = x.detach()\n        self.at[0] = (i + 4) % 8\n        return x @ self.queue.t()",
+    "method that writes": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('total', torch.zeros(6))\n\n    def add(self, x):\n        self.total += x.sum(0).detach()\n        return self.total.mean()\n\n    def forward(self, x):\n        a = self.add(x)\n        b = self.add(x * 2)\n        return x * a + b",
+    "property": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.weight = nn.Parameter(torch.ones(6) * 2)\n\n    @property\n    def scale(self):\n        return self.weight.exp()\n\n    def forward(self, x):\n        return x * self.scale",
+    "static method": "class M(nn.Module):\n    @staticmethod\n    def act(x):\n        return x * torch.sigmoid(x)\n\n    def forward(self, x):\n        return self.act(x) + M.act(x)",
+    "inner module with a counter": "class Inner(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros(()))\n\n    def forward(self, x):\n        self.n += 1\n        return x * self.n\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = Inner()\n        self.b = nn.ModuleList([Inner(), Inner()])\n\n    def forward(self, x):\n        x = self.a(x) + self.a(x)\n        for m in self.b:\n            x = m(x)\n        return x",
+    "stateful under a branch": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n        self.register_buffer('n', torch.zeros(()))\n\n    def forward(self, x):\n        if x.mean() > 0:\n            x = self.bn(x)\n            self.n += 1\n        return x * (self.n + 1)",
+    "stateful in a loop over time": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n\n    def forward(self, x):\n        h = torch.zeros_like(x)\n        for t in range(x.size(0)):\n            h = torch.tanh(self.bn(h + x) + x[t])\n        return h",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def wide():
+    torch.set_default_dtype(torch.float64)
+    with jax.enable_x64(True):
+        yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name):
+    compare(PROGRAMS[name], three())
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("name", MODULES)
+def test_module(name, training):
+    source = HEAD + MODULES[name] + "\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"]().train(training), load(result)["M"]()
+    params, state = jax_module.init(jax.random.key(0)), jax_module.init_state(jax.random.key(0))
+    run = jax.jit(lambda params, state, x: jax_module.apply(params, state, x, key=jax.random.key(1), training=training))
+    for x, _ in three():
+        for _ in range(2):
+            want = leaves(torch_module(x.clone()))
+            got, state = run(params, state, jnp.asarray(x.numpy()))
+            for g, w in zip(leaves(got), want, strict=True):
+                np.testing.assert_allclose(g, array(w), 1e-9, 1e-9, err_msg=result.code)
