@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.util
 import json
@@ -97,8 +98,9 @@ def run(request: dict[str, Any]) -> Report:
         torch.manual_seed(0)
         args_torch, inputs = _example(request, original)
         args_jax = args_torch if request.get("example") else _arguments(request["init"], converted)
-        make: Any = lambda: getattr(original, request["cls"])(*args_torch[0], **args_torch[1])  # noqa: E731
-        jax_module = getattr(converted, request["cls"])(*args_jax[0], **args_jax[1])
+        # each construction gets arguments of its own: a constructor may fill in its config
+        make: Any = lambda: _construct(getattr(original, request["cls"]), args_torch)  # noqa: E731
+        jax_module = _construct(getattr(converted, request["cls"]), args_jax)
         torch_module = make()
         for training in (False, True):
             for dtype in ("float64", "float32"):
@@ -106,6 +108,11 @@ def run(request: dict[str, Any]) -> Report:
         report.rows += verify_init(make, jax_module).rows
         report.rows += verify_lowering(torch_module.eval(), jax_module, *inputs).rows
         return report
+
+
+def _construct(cls: Any, arguments: tuple[Any, Any]) -> Any:
+    args, kwargs = copy.deepcopy(arguments)
+    return cls(*args, **kwargs)
 
 
 def _example(request: dict[str, Any], original: Any) -> tuple[Any, list[Any]]:
