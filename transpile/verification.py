@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +131,22 @@ def _arguments(text: str, module: Any) -> Any:
     return eval(f"_collect({text})", {**vars(module), "_collect": collect})
 
 
+def failure(error: BaseException) -> str:
+    """What went wrong, and the last line that it went through outside this package and the libraries."""
+    own = str(Path(__file__).parent)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((own, "<")) and "site-packages" not in f.filename]
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}: {frames[-1].line})" if frames else ""
+    what = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {what[0] if what else ''}{where}"
+
+
 def main() -> None:
-    report = run(json.loads(sys.argv[1]))
-    print(json.dumps(report.to_dict()))
+    try:
+        result = run(json.loads(sys.argv[1])).to_dict()
+    except Exception as error:  # the user's code may raise anything
+        traceback.print_exc()
+        result = {"error": failure(error)}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":
