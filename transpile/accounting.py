@@ -29,10 +29,11 @@ _BUILTINS = {*dir(builtins), "__file__", "__path__", "__annotations__", "__class
 
 def check(context: Context, module: cst.Module, code: str) -> None:
     """Report what is left of torch in one converted file. Raises SyntaxError where the output is not Python."""
-    _names(context, module, code)
-    _imports(context, module)
-    _support(context, module)
-    _methods(context, module)
+    found = list(tree.nodes(module, cst.Import, cst.ImportFrom, cst.ImportAlias, cst.Attribute, cst.Call))  # one walk for all
+    _names(context, module, code, any(isinstance(getattr(n, "names", None), cst.ImportStar) for n in found))
+    _imports(context, found)
+    _support(context, found)
+    _methods(context, found)
 
 
 def between(context: Context, outputs: dict[ModuleInfo, cst.Module]) -> None:
@@ -52,19 +53,19 @@ def between(context: Context, outputs: dict[ModuleInfo, cst.Module]) -> None:
 # --------------------------------------------------------------------------- names
 
 
-def _names(context: Context, module: cst.Module, code: str) -> None:
+def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None:
     lost = undefined(code)
+    if KEY in lost:
+        lost.remove(KEY)
+        for node, statement in _reads(module, KEY):
+            _report(context, statement or node, "a random tensor is drawn outside any function, where there is no key")
     if not lost:
         return
     info = context.module
     if not any(_is_torch(star) for star in info.stars):  # what was undefined before is the user's affair
         lost -= undefined(info.tree.code)
-    if any(True for n in tree.nodes(module, cst.ImportFrom) if isinstance(n.names, cst.ImportStar)):  # type: ignore[attr-defined]
+    if stars:
         lost = {name for name in lost if _is_torch(info.imports.get(name, ""))}
-    if KEY in lost:
-        lost.remove(KEY)
-        for node, statement in _reads(module, KEY):
-            _report(context, statement or node, "a random tensor is drawn outside any function, where there is no key")
     for name in sorted(lost):
         source = info.imports.get(name)
         what = f"{name} is {source}, which is" if source else f"{name} is"
@@ -93,8 +94,14 @@ def undefined(code: str) -> set[str]:
     return read - bound
 
 
-def _reads(node: Any, name: str, statement: Any = None) -> Iterator[tuple[Any, Any]]:
+def _reads(module: cst.Module, name: str) -> Iterator[tuple[Any, Any]]:
     """Where a file reads a name that is global: each with the statement around it."""
+    for statement in module.body:
+        if any(n.value == name for n in tree.nodes(statement, cst.Name)):  # type: ignore[attr-defined]
+            yield from _reads_below(statement, name, statement)
+
+
+def _reads_below(node: Any, name: str, statement: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(node, cst.Name):
         if node.value == name:
             yield node, statement
@@ -113,7 +120,7 @@ def _reads(node: Any, name: str, statement: Any = None) -> Iterator[tuple[Any, A
     elif isinstance(node, cst.Param):
         children = [n for n in (node.annotation, node.default) if n is not None]
     for child in children:
-        yield from _reads(child, name, statement)
+        yield from _reads_below(child, name, statement)
 
 
 def _bound(node: Any) -> set[str]:
@@ -140,25 +147,25 @@ _TARGETS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor
 # --------------------------------------------------------------------------- imports, layers, methods
 
 
-def _imports(context: Context, module: cst.Module) -> None:
-    for node in tree.nodes(module, cst.Import, cst.ImportFrom):
+def _imports(context: Context, found: list[cst.CSTNode]) -> None:
+    for node in found:
+        names: list[str] = []
         if isinstance(node, cst.Import):
             names = [tree.dotted(alias.name) or "" for alias in node.names]
-        else:
-            assert isinstance(node, cst.ImportFrom)
+        elif isinstance(node, cst.ImportFrom):
             names = [] if node.relative or node.module is None else [tree.dotted(node.module) or ""]
         if any(_is_torch(name) for name in names):
             _report(context, node, "an import of torch is left")
 
 
-def _support(context: Context, module: cst.Module) -> None:
+def _support(context: Context, found: list[cst.CSTNode]) -> None:
     """`nn` is jax_nn now: what of it does not exist there would fail only when it is reached."""
     known = context.rulebook.definitions
-    aliases = [n for n in tree.nodes(module, cst.ImportAlias) if n.asname is not None and tree.code(n.asname.name) == "nn"]  # type: ignore[attr-defined]
-    if not any(tree.dotted(alias.name) == "jax_nn" for alias in aliases):  # type: ignore[attr-defined]
+    aliases = [n for n in found if isinstance(n, cst.ImportAlias) and n.asname is not None and tree.code(n.asname.name) == "nn"]
+    if not any(tree.dotted(alias.name) == "jax_nn" for alias in aliases):
         return
     ids = {d.id for d in context.diagnostics}
-    for node in tree.nodes(module, cst.Attribute, cst.Call):
+    for node in found:
         if isinstance(node, cst.Attribute):
             if isinstance(node.value, cst.Name) and node.value.value == "nn" and node.attr.value not in known:
                 _report(context, node, f"jax_nn.py has no {node.attr.value}")
@@ -168,12 +175,12 @@ def _support(context: Context, module: cst.Module) -> None:
                 _report(context, node, f"a call was not converted ({id}) and not reported")
 
 
-def _methods(context: Context, module: cst.Module) -> None:
+def _methods(context: Context, found: list[cst.CSTNode]) -> None:
     """What a rule made is new, and has no value: what still is a method of a tensor was passed over.
 
     Other methods than `backward` that were passed over are those that lists, dicts and modules have too, and tensors have not.
     """
-    for node in tree.nodes(module, cst.Call, cst.Attribute):
+    for node in found:
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             value = context.value(node.func)
             if isinstance(value, Method) and value.name == "backward" and isinstance(value.receiver, Tensor):
