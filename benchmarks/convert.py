@@ -23,7 +23,7 @@ def floor(text: str) -> str:
 
 def conversion(text: str) -> str:
     """Everything but formatting."""
-    return convert.unformatted(text).tree.code
+    return convert.unformatted(text).code
 
 
 def seconds(work, text: str) -> float:

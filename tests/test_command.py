@@ -5,8 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from transpile import convert_path
+from transpile.copies import copied
+from transpile.verification import load
 
 ROOT = Path(__file__).parent.parent
 TORCH = "import torch\n\n\ndef f(x):\n    return torch.exp(x)\n"
@@ -87,3 +90,24 @@ def test_imports_between_files_are_followed(tmp_path):
     text = (tmp_path / "out" / "net" / "model.py").read_text()
     assert 'x, state["block"] = self.block(params["block"], state["block"], x, training=training)' in text
     assert "from .block import Block" in text
+
+
+def test_verify_says_what_failed_and_where(tmp_path):
+    source = tmp_path / "model.py"
+    source.write_text("import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.no_such\n")
+    done = command("verify", f"{source}::Net", "--inputs", "f32[2]")
+    assert done.returncode == 1
+    assert "AttributeError: 'Tensor' object has no attribute 'no_such' (model.py:6: return x.no_such)" in done.stderr
+
+
+def test_verify_copies_closures(tmp_path):
+    source = tmp_path / "model.py"
+    source.write_text(
+        "import torch\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.scale = nn.Parameter(torch.ones(3))\n        me = self\n        self.f = lambda x: x * me.scale\n\n"
+        "    def forward(self, x):\n        return torch.exp(x) + self.scale\n"
+    )
+    module = load(source, "closures", tmp_path).Net()
+    copy = copied(module).double()
+    assert copy.f(torch.ones(3, dtype=torch.float64)).dtype == torch.float64
+    assert module.f(torch.ones(3)).dtype == torch.float32

@@ -65,6 +65,8 @@ def verify(subject: str, init: str, inputs: str, example: str | None, converted:
         error = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise click.ClickException(f"{path}::{cls} could not be run: {error}")
     result = json.loads(lines[-1])
+    if "error" in result:
+        raise click.ClickException(f"{path}::{cls} could not be run: {result['error']}")
     if output_format == "json":
         click.echo(json.dumps(result, indent=1))
     else:

@@ -84,7 +84,8 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     _check_target(target)
     made = unformatted(text, path)
-    code = formatting.format_changed(made.tree.code, text) if made.changed else text
+    failed = any(d.id == "internal-error" for d in made.diagnostics)
+    code = formatting.format_changed(made.code, text) if made.changed and not failed else text
     return Result(code, support_text(rulebook.load(), made.support), made.diagnostics)
 
 
@@ -193,11 +194,12 @@ def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, re
 
 def _write(file: File, made: pipeline.Converted, source: _Source) -> None:
     assert file.target is not None
-    code = formatting.format_changed(made.tree.code, source.text) if made.changed else source.text
+    code = formatting.format_changed(made.code, source.text) if made.changed else source.text
     try:
         ast.parse(code)
     except SyntaxError as error:
-        file.diagnostics.append(Diagnostic(str(made.path), error.lineno or 1, 1, "internal-error", f"the output does not parse: {error.msg}"))
+        if not any(d.id == "internal-error" for d in file.diagnostics):
+            file.diagnostics.append(Diagnostic(str(made.path), error.lineno or 1, 1, "internal-error", f"the output does not parse: {error.msg}"))
         if os.environ.get("TORCH_TO_JAX_TRACE"):
             file.target.with_suffix(".broken").write_text(code)
         file.target = None

@@ -10,6 +10,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "unreadable": ("The file could not be read or decoded.", "Check the file's encoding declaration and permissions."),
     "internal-error": ("The converter failed on this file.", "Please report it with the file; the target was left untouched."),
     "no-rule": ("There is no JAX equivalent for this torch name yet.", "Write the line by hand, or add a rule (see CONTRIBUTING.md)."),
+    "left-over": ("A use of torch is still in the output.", "Write the line by hand: it fails when it is reached."),
     "unsupported": ("This form of the operation has no exact JAX equivalent.", "Use the form that the message names."),
     "arguments": ("The arguments do not fit any signature that torch has for this operation.", "Check the call; spell arguments by keyword."),
     "aliased-write": ("An in-place write reaches another name for the same memory, and it is not known which part.", "Write it without in-place operations."),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from .copies import copied
 from .weights import _tensors, from_torch
 
 STRICT = 1e-7  # float64, relative and absolute
@@ -64,23 +64,23 @@ def _compare(report: Report, torch_module: Any, jax_module: Any, inputs: Any, ke
     try:
         torch.set_default_dtype(torch.float64)
         jax.config.update("jax_enable_x64", True)
-        reference = copy.deepcopy(torch_module).double().train(training)
+        reference = copied(torch_module).double().train(training)
         silenced = _without_dropout(reference) if training else []
         args = [_cast(x, torch.float64) for x in inputs]
         kwargs = {k: _cast(v, torch.float64) for k, v in keywords.items()}
         if training and _is_random(reference, args, kwargs):
             report.rows.append(Row("output", tag, True, None, "not compared: draws random numbers in training mode"))
             return
-        before = copy.deepcopy(reference)
+        before = copied(reference)
         want, want_grads, want_state = _torch_side(reference, args, kwargs)
         exact = (want, want_grads, want_state)
         if not wide:
             torch.set_default_dtype(torch.float32)
             jax.config.update("jax_enable_x64", False)
-            narrow = copy.deepcopy(before).float()
+            narrow = copied(before).float()
             args = [_cast(x, torch.float32) for x in inputs]
             kwargs = {k: _cast(v, torch.float32) for k, v in keywords.items()}
-            before = copy.deepcopy(narrow)
+            before = copied(narrow)
             want, want_grads, want_state = _torch_side(narrow, args, kwargs)
         with _quiet(jax_module, silenced), jax.default_matmul_precision("highest"):
             got, got_grads, got_state = _jax_side(jax_module, before, args, kwargs, training)
@@ -140,7 +140,7 @@ def _is_random(module: Any, args: Any, kwargs: Any) -> bool:
     for seed in (0, 1):
         torch.manual_seed(seed)
         with torch.no_grad():
-            results.append(leaves(copy.deepcopy(module)(*_cloned(args), **_cloned(kwargs))))
+            results.append(leaves(copied(module)(*_cloned(args), **_cloned(kwargs))))
     return any(not torch.equal(a, b) for a, b in zip(*results))
 
 

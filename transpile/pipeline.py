@@ -11,7 +11,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import support, tree
+from . import accounting, support, tree
 from .arrays import Arrays, running_functions
 from .context import KEY, Context
 from .diagnostics import Diagnostic
@@ -47,6 +47,7 @@ class Converted:
     tree: cst.Module
     diagnostics: list[Diagnostic]
     changed: bool
+    code: str = ""  # of a file that changed, before it is formatted
     support: set[str] = field(default_factory=set)
 
 
@@ -71,13 +72,27 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             trees[module] = operations.run(context, trees[module], running)
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, running).run()
-        out = [Converted(m.path, m.tree, [], False) for m in untouched]
         for module, context in contexts.items():
-            if trees[module] is not module.tree:
+            if trees[module] is not module.tree or module.uses_torch:
                 trees[module] = imports.run(context, trees[module], support_import(module.path))
-            used = support.names_used(trees[module]) if trees[module] is not module.tree else set()
-            out.append(Converted(module.path, trees[module], sorted(context.diagnostics), trees[module] is not module.tree, used))
-    return out
+    out = [Converted(m.path, m.tree, [], False) for m in untouched]
+    return out + [_accounted(context, trees) for context in contexts.values()]
+
+
+def _accounted(context: Context, trees: dict[ModuleInfo, cst.Module]) -> Converted:
+    """One file as it comes out, with a diagnostic for whatever slipped through the passes."""
+    module = context.module
+    new = trees[module]
+    accounting.between(context, trees)
+    if new is module.tree:
+        return Converted(module.path, new, sorted(context.diagnostics), False)
+    code = new.code
+    try:
+        accounting.check(context, new, code)
+    except SyntaxError as error:
+        message = f"the output does not parse: {error.msg}: {(error.text or '').strip()}"
+        context.diagnostics.append(Diagnostic(str(module.path), 1, 1, "internal-error", message))
+    return Converted(module.path, new, sorted(context.diagnostics), True, code, support.names_used(new))
 
 
 def _concerned(project: Project) -> set[ModuleInfo]:
@@ -88,7 +103,7 @@ def _concerned(project: Project) -> set[ModuleInfo]:
     while changed:
         changed = False
         for module, imported in names.items():
-            neighbours = {n for name in imported if (n := _module_of(project, name)) is not None}
+            neighbours = {n for name in imported if (n := _module_of(project, name) or _module_of(project, name.rpartition(".")[0])) is not None}
             if module in found and not neighbours <= found:
                 found |= neighbours
                 changed = True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.util
 import json
 import re
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +99,9 @@ def run(request: dict[str, Any]) -> Report:
         torch.manual_seed(0)
         args_torch, inputs = _example(request, original)
         args_jax = args_torch if request.get("example") else _arguments(request["init"], converted)
-        make: Any = lambda: getattr(original, request["cls"])(*args_torch[0], **args_torch[1])  # noqa: E731
-        jax_module = getattr(converted, request["cls"])(*args_jax[0], **args_jax[1])
+        # each construction gets arguments of its own: a constructor may fill in its config
+        make: Any = lambda: _construct(getattr(original, request["cls"]), args_torch)  # noqa: E731
+        jax_module = _construct(getattr(converted, request["cls"]), args_jax)
         torch_module = make()
         for training in (False, True):
             for dtype in ("float64", "float32"):
@@ -106,6 +109,11 @@ def run(request: dict[str, Any]) -> Report:
         report.rows += verify_init(make, jax_module).rows
         report.rows += verify_lowering(torch_module.eval(), jax_module, *inputs).rows
         return report
+
+
+def _construct(cls: Any, arguments: tuple[Any, Any]) -> Any:
+    args, kwargs = copy.deepcopy(arguments)
+    return cls(*args, **kwargs)
 
 
 def _example(request: dict[str, Any], original: Any) -> tuple[Any, list[Any]]:
@@ -123,9 +131,22 @@ def _arguments(text: str, module: Any) -> Any:
     return eval(f"_collect({text})", {**vars(module), "_collect": collect})
 
 
+def failure(error: BaseException) -> str:
+    """What went wrong, and the last line that it went through outside this package and the libraries."""
+    own = str(Path(__file__).parent)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((own, "<")) and "site-packages" not in f.filename]
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}: {frames[-1].line})" if frames else ""
+    what = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {what[0] if what else ''}{where}"
+
+
 def main() -> None:
-    report = run(json.loads(sys.argv[1]))
-    print(json.dumps(report.to_dict()))
+    try:
+        result = run(json.loads(sys.argv[1])).to_dict()
+    except Exception as error:  # the user's code may raise anything
+        traceback.print_exc()
+        result = {"error": failure(error)}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

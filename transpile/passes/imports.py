@@ -9,6 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..project import import_base
 
 IMPORTS = {
     "functools": "import functools",
@@ -135,6 +136,15 @@ def _line(context: Context, statement: cst.SimpleStatementLine, used: set[str]) 
             if _is_torch(module) or _all_have_rules(context, module, small):
                 removed = True
                 continue
+        if isinstance(small, cst.ImportFrom) and not isinstance(small.names, cst.ImportStar):
+            base = import_base(context.module, small)
+            names = [a for a in small.names if not _is_torchs(context, f"{base}.{tree.code(a.name)}")]
+            if len(names) != len(small.names):
+                removed = True
+                if not names:
+                    continue
+                names[-1] = tree.replace(names[-1], comma=cst.MaybeSentinel.DEFAULT)
+                small = tree.replace(small, names=names)
         smalls.append(small)
     if not smalls:
         return None, True
@@ -160,6 +170,12 @@ def _all_have_rules(context: Context, module: str, node: cst.ImportFrom) -> bool
     if isinstance(node.names, cst.ImportStar):
         return False
     return all(f"{module}.{tree.code(alias.name)}" in context.rulebook.by_torch for alias in node.names)
+
+
+def _is_torchs(context: Context, name: str) -> bool:
+    """Whether a file of the project has it from torch: `from .common import F`."""
+    found = context.facts.project.lookup(name)
+    return isinstance(found, str) and _is_torch(found)
 
 
 def _is_torch(name: str) -> bool:

@@ -1,0 +1,44 @@
+"""What slips through the passes is found in the output and reported at its line."""
+
+import pytest
+
+from transpile import accounting, convert_path, convert_source
+
+CASES = [
+    ("an import in a one-line suite", "import torch\nif True: import torch.nn as layers\n", (2, "left-over")),
+    ("a name only a star of torch's can give", "from torch import *\n\n\ndef f(x):\n    return no_such(exp(x))\n", (5, "left-over")),
+    ("a draw outside any function", "import torch\n\nDRAWS = [lambda: torch.rand(3)]\n", (3, "left-over")),
+    ("backward", "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.exp(x).sum()\n    y.backward()\n", (6, "training-loop")),
+    ("a property without a rule", "import torch\n\n\ndef f(x: torch.Tensor):\n    torch.exp(x)\n    return x.grad\n", (6, "left-over")),
+    ("torch itself passed on", "import torch\n\n\ndef f(g):\n    return g(torch)\n", (5, "no-rule")),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_it_is_reported_at_its_line(source, expected):
+    assert expected in {(d.line, d.id) for d in convert_source(source).diagnostics}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\n\n\ndef f(x):\n    return torch.exp(x) + undefined\n",  # the user's affair
+        "import torch\n\n\ndef f(torch):\n    return torch.foo\n",  # a parameter
+        "import torch\n\n\ndef f(x: torch.Tensor, names: list):\n    return [n.strip() for n in names], x.exp()\n",
+    ],
+)
+def test_what_is_not_torch_is_not_reported(source):
+    assert not convert_source(source).diagnostics
+
+
+def test_torch_through_another_file(tmp_path):
+    (tmp_path / "common.py").write_text("import math\nimport torch.nn.functional as F\n")
+    (tmp_path / "model.py").write_text("from common import F, math\n\n\ndef f(x):\n    return F.relu(x) * math.pi\n")
+    assert not convert_path(tmp_path, tmp_path / "out").diagnostics
+    assert "from common import math\n" in (tmp_path / "out" / "model.py").read_text()
+    assert "jax.nn.relu(x)" in (tmp_path / "out" / "model.py").read_text()
+
+
+def test_undefined_names():
+    code = "import a\nfrom b import c as d\n\n\nclass E:\n    x = 1\n    y = x + d\n\n    def f(self, g=1, *h, **i):\n        global j\n        j = [k for k in h]\n        return lambda l: a, c, l, len, j, __class__\n"
+    assert accounting.undefined(code) == {"c", "l"}

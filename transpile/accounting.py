@@ -1,0 +1,203 @@
+"""Every use of torch is accounted for: converted, or reported. This looks at the output of every run and reports what slipped.
+
+What is reported as `left-over`, at the line of the source that it comes from:
+
+- a name that the source bound, to torch or to anything, and that nothing binds any more;
+- an import of torch, or one from a file of the project that no longer has the name;
+- a name of torch.nn's that jax_nn.py does not have;
+- `backward()`, and a property of what is certainly a tensor, with no rule;
+- an unconverted call whose diagnostic is missing.
+"""
+
+from __future__ import annotations
+
+import builtins
+import symtable
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .context import KEY, Context
+from .infer import PROPERTIES
+from .project import ModuleInfo, import_base
+from .values import Method, Tensor
+
+_BUILTINS = {*dir(builtins), "__file__", "__path__", "__annotations__", "__class__", "__qualname__", "__module__"}
+
+
+def check(context: Context, module: cst.Module, code: str) -> None:
+    """Report what is left of torch in one converted file. Raises SyntaxError where the output is not Python."""
+    found = list(tree.nodes(module, cst.Import, cst.ImportFrom, cst.ImportAlias, cst.Attribute, cst.Call))  # one walk for all
+    _names(context, module, code, any(isinstance(getattr(n, "names", None), cst.ImportStar) for n in found))
+    _imports(context, found)
+    _support(context, found)
+    _methods(context, found)
+
+
+def between(context: Context, outputs: dict[ModuleInfo, cst.Module]) -> None:
+    """Report imports from files of the project that conversion has taken away: `from .common import F`."""
+    for node in tree.nodes(outputs[context.module], cst.ImportFrom):
+        assert isinstance(node, cst.ImportFrom)
+        other = context.facts.project.modules.get(import_base(context.module, node))
+        if other not in outputs or isinstance(node.names, cst.ImportStar):
+            continue
+        before, after = _bound(other.tree), _bound(outputs[other])
+        for alias in node.names:
+            name = tree.code(alias.name)
+            if name in before and name not in after:
+                _report(context, node, f"{other.path} has no {name} any more: it was torch's")
+
+
+# --------------------------------------------------------------------------- names
+
+
+def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None:
+    lost = undefined(code)
+    if KEY in lost:
+        lost.remove(KEY)
+        for node, statement in _reads(module, KEY):
+            _report(context, statement or node, "a random tensor is drawn outside any function, where there is no key")
+    if not lost:
+        return
+    info = context.module
+    if not any(_is_torch(star) for star in info.stars):  # what was undefined before is the user's affair
+        lost -= undefined(info.tree.code)
+    if stars:
+        lost = {name for name in lost if _is_torch(info.imports.get(name, ""))}
+    for name in sorted(lost):
+        source = info.imports.get(name)
+        what = f"{name} is {source}, which is" if source else f"{name} is"
+        found = False
+        for node, statement in _reads(module, name):
+            found = True
+            _report(context, node if context.position(node) != (1, 1) else statement, f"{what} not there any more, and is still used")
+        if not found:
+            _report(context, module, f"{what} not there any more, and is still used")
+
+
+def undefined(code: str) -> set[str]:
+    """The names that a file reads and binds nowhere, builtins left out."""
+    top = symtable.symtable(code, "<output>", "exec")
+    bound, read = set(_BUILTINS), set()
+    todo = [top]
+    while todo:
+        table = todo.pop()
+        todo.extend(table.get_children())
+        for symbol in table.get_symbols():
+            binds = symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
+            if binds and (table is top or symbol.is_declared_global()):
+                bound.add(symbol.get_name())
+            elif symbol.is_referenced() and (table is top or symbol.is_global()):
+                read.add(symbol.get_name())
+    return read - bound
+
+
+def _reads(module: cst.Module, name: str) -> Iterator[tuple[Any, Any]]:
+    """Where a file reads a name that is global: each with the statement around it."""
+    for statement in module.body:
+        if any(n.value == name for n in tree.nodes(statement, cst.Name)):  # type: ignore[attr-defined]
+            yield from _reads_below(statement, name, statement)
+
+
+def _reads_below(node: Any, name: str, statement: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(node, cst.Name):
+        if node.value == name:
+            yield node, statement
+        return
+    if isinstance(node, (cst.Import, cst.ImportFrom)):
+        return
+    if isinstance(node, (cst.FunctionDef, cst.Lambda)) and name in _bound(node):
+        return
+    if isinstance(node, (cst.BaseCompoundStatement, cst.SimpleStatementLine)):
+        statement = node
+    children = tree.children(node)
+    if isinstance(node, cst.Attribute):
+        children = [node.value]
+    elif isinstance(node, cst.Arg):
+        children = [node.value]
+    elif isinstance(node, cst.Param):
+        children = [n for n in (node.annotation, node.default) if n is not None]
+    for child in children:
+        yield from _reads_below(child, name, statement)
+
+
+def _bound(node: Any) -> set[str]:
+    """Names that a function or file binds, at whatever depth."""
+    found: set[str] = set()
+    for n in tree.nodes(node, cst.FunctionDef, cst.ClassDef, cst.Param, cst.ImportAlias, *_TARGETS):
+        current: Any = n
+        if isinstance(n, (cst.FunctionDef, cst.ClassDef)):
+            if n is not node:
+                found.add(n.name.value)
+        elif isinstance(n, cst.Param):
+            found.add(n.name.value)
+        elif isinstance(n, cst.ImportAlias):
+            found.add(tree.code(current.asname.name) if current.asname else tree.code(current.name).split(".")[0])
+        else:
+            target = current.name if isinstance(n, cst.AsName) else current.target
+            found |= tree.names_read(target) if not isinstance(target, (cst.Attribute, cst.Subscript)) else set()
+    return found
+
+
+_TARGETS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.AsName)
+
+
+# --------------------------------------------------------------------------- imports, layers, methods
+
+
+def _imports(context: Context, found: list[cst.CSTNode]) -> None:
+    for node in found:
+        names: list[str] = []
+        if isinstance(node, cst.Import):
+            names = [tree.dotted(alias.name) or "" for alias in node.names]
+        elif isinstance(node, cst.ImportFrom):
+            names = [] if node.relative or node.module is None else [tree.dotted(node.module) or ""]
+        if any(_is_torch(name) for name in names):
+            _report(context, node, "an import of torch is left")
+
+
+def _support(context: Context, found: list[cst.CSTNode]) -> None:
+    """`nn` is jax_nn now: what of it does not exist there would fail only when it is reached."""
+    known = context.rulebook.definitions
+    aliases = [n for n in found if isinstance(n, cst.ImportAlias) and n.asname is not None and tree.code(n.asname.name) == "nn"]
+    if not any(tree.dotted(alias.name) == "jax_nn" for alias in aliases):
+        return
+    ids = {d.id for d in context.diagnostics}
+    for node in found:
+        if isinstance(node, cst.Attribute):
+            if isinstance(node.value, cst.Name) and node.value.value == "nn" and node.attr.value not in known:
+                _report(context, node, f"jax_nn.py has no {node.attr.value}")
+        elif isinstance(node, cst.Call) and tree.dotted(node.func) in ("nn.unconverted", "nn.Unconverted"):
+            id = tree.literal(node.args[0].value)
+            if id not in ids:
+                _report(context, node, f"a call was not converted ({id}) and not reported")
+
+
+def _methods(context: Context, found: list[cst.CSTNode]) -> None:
+    """What a rule made is new, and has no value: what still is a method of a tensor was passed over.
+
+    Other methods than `backward` that were passed over are those that lists, dicts and modules have too, and tensors have not.
+    """
+    for node in found:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            value = context.value(node.func)
+            if isinstance(value, Method) and value.name == "backward" and isinstance(value.receiver, Tensor):
+                context.report("training-loop", node, "backward() is still called: gradients are of functions here")
+        elif isinstance(node, cst.Attribute) and node.attr.value in PROPERTIES and _certain(context.value(node.value)):
+            if not context.rulebook.find("torch.Tensor." + node.attr.value):
+                _report(context, node, f"torch.Tensor.{node.attr.value} has no JAX equivalent here")
+
+
+def _certain(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.assumed
+
+
+def _is_torch(name: str) -> bool:
+    return name == "torch" or name.startswith("torch.")
+
+
+def _report(context: Context, node: cst.CSTNode, message: str) -> None:
+    context.report("left-over", node, message)
+

@@ -1,0 +1,30 @@
+"""Copies of torch modules in which nothing leads back to the original."""
+
+from __future__ import annotations
+
+import copy
+import types
+from typing import Any
+
+
+def copied(module: Any) -> Any:
+    """A deep copy, the closures of functions that the module holds included.
+
+    `self.mlpf = lambda x: m.c_proj(m.act(m.c_fc(x)))`: deepcopy takes functions as they are, so that the copy would call the
+    submodules of the original, in their dtype.
+    """
+    memo: dict[int, Any] = {}
+    new = copy.deepcopy(module, memo)
+    for child in new.modules():
+        for name, value in vars(child).items():
+            if isinstance(value, types.FunctionType) and value.__closure__:
+                vars(child)[name] = _over(value, memo)
+    return new
+
+
+def _over(function: types.FunctionType, memo: dict[int, Any]) -> types.FunctionType:
+    """The same function over the copies of what it closes over."""
+    cells = tuple(types.CellType(memo.get(id(cell.cell_contents), cell.cell_contents)) for cell in function.__closure__ or ())
+    new = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
+    new.__kwdefaults__ = function.__kwdefaults__
+    return new
