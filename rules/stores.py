@@ -30,3 +30,9 @@ def update(input, index, function):
         over = index.reshape(index.shape + (1,) * (input.ndim - index.ndim))
         return jnp.where(over, function(input), input).astype(input.dtype)
     return input.at[index].set(function(input[index]).astype(input.dtype))
+
+
+def assign_where(array, mask, values):
+    """``array[mask] = values[mask]``: the mask stands over the leading dims of both."""
+    mask = mask.reshape(mask.shape + (1,) * (array.ndim - mask.ndim))
+    return jnp.where(mask, values, array).astype(array.dtype)

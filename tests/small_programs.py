@@ -76,7 +76,7 @@ def compare(body, inputs, diagnostics=()):
             return sum((o * jnp.cos(o)).sum() for o, d in zip(leaves(jax_f(*xs)), differentiable) if d)
 
         direction = [jnp.sin(jnp.arange(a.size, dtype=float) + 1).reshape(a.shape) for a in arrays]
-        if "custom_vjp" not in code:
+        if "Function)" not in code:  # custom_vjp has no forward derivative
             _, slope = jax.jvp(loss, arrays, direction)
             np.testing.assert_allclose(slope, sum((np.asarray(d) * s).sum() for d, s in zip(direction, slopes)), 1e-7, 1e-9, err_msg=code)
         if "while_loop" not in code and "fori_loop" not in code:

@@ -18,6 +18,7 @@ from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .infer import Inference
 from .passes import (
+    arguments,
     branches,
     conditions,
     construction,
@@ -30,6 +31,7 @@ from .passes import (
     loops,
     mutation,
     operations,
+    quotes,
     scans,
     signatures,
     submodules,
@@ -74,7 +76,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         _Classes(contexts, trees, facts, running).run()
         for module, context in contexts.items():
             if trees[module] is not module.tree or module.uses_torch:
-                trees[module] = imports.run(context, trees[module], support_import(module.path))
+                trees[module] = quotes.run(imports.run(context, trees[module], support_import(module.path)))
     out = [Converted(m.path, m.tree, [], False) for m in untouched]
     return out + [_accounted(context, trees) for context in contexts.values()]
 
@@ -156,6 +158,14 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
         made = {module: rewrite(context, trees[module]) for module, context in contexts.items()}
         if sum(len(w) for w in found.writes.values()) == size:
             break
+    returning = arguments.returned(list(contexts.values()), [trees[m] for m in contexts], found.writes)
+    if returning:
+        found.returned = frozenset(returning)
+        for module, context in contexts.items():
+            trees[module] = arguments.run(context, trees[module], returning, found.written)
+            _refresh(facts, trees[module])
+            context.diagnostics, context.support = list(before[module][0]), set(before[module][1])
+        made = {module: rewrite(context, trees[module]) for module, context in contexts.items()}
     for module in contexts:
         trees[module] = made[module]
         _refresh(facts, trees[module])

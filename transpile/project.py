@@ -107,11 +107,10 @@ class ClassInfo:
 
     @property
     def is_module(self) -> bool:
-        """Whether it is an nn.Module: a base of torch.nn's, or one that nobody knows beside an `forward` method."""
-        foreign = self.foreign_bases()
-        if any(b.startswith("torch.nn.") or b.startswith("torch.jit.ScriptModule") for b in foreign):
-            return True
-        return False
+        """Whether it is an nn.Module, or a mixin of one: its methods run on the module's params."""
+        return any(
+            b.startswith("torch.nn.") or b.startswith("torch.jit.ScriptModule") for c in (self, *self.descendants()) for b in c.foreign_bases()
+        )
 
     def find(self, method: str) -> FunctionInfo | None:
         """A method, own or inherited from the user's classes."""

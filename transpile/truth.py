@@ -8,7 +8,7 @@ import libcst as cst
 
 from . import tree
 from .context import Context
-from .values import Static, Tensor, Value
+from .values import Static, Tensor, Value, is_traced
 
 _INVERSE: dict[type, Any] = {cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal}
 _ORDERED: dict[type, Any] = {cst.LessThan: cst.GreaterThanEqual, cst.GreaterThanEqual: cst.LessThan, cst.GreaterThan: cst.LessThanEqual, cst.LessThanEqual: cst.GreaterThan}
@@ -81,3 +81,25 @@ def _plain(context: Context, node: Any, names: set[str]) -> bool:
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, (cst.Add, cst.Subtract, cst.Multiply)):
         return _plain(context, node.left, names) and _plain(context, node.right, names)
     return False
+
+
+def window(part: Any) -> tuple[Any, Any] | None:
+    """The start and length of a slice `i : i + n`, where both can be said without computing anything."""
+    if not isinstance(part, cst.Slice) or part.lower is None or part.upper is None or part.step is not None:
+        return None
+    lower, upper = part.lower, part.upper
+    if isinstance(upper, cst.BinaryOperation) and isinstance(upper.operator, cst.Add):
+        for start, length in ((upper.left, upper.right), (upper.right, upper.left)):
+            if tree.code(start) == tree.code(lower):
+                return lower, length
+    return None
+
+
+def moving(context: Context, index: Any) -> list[int]:
+    """The places in an index of slices whose bounds are data."""
+    found = []
+    for i, element in enumerate(index):
+        part = element.slice
+        if isinstance(part, cst.Slice) and any(b is not None and is_traced(context.value(b)) for b in (part.lower, part.upper)):
+            found.append(i)
+    return found

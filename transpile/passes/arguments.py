@@ -25,15 +25,18 @@ from ..values import NONE, Function, Tensor
 def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[FunctionInfo, set[str]]) -> dict[FunctionInfo, tuple[str, ...]]:
     """The functions that are to return what they change, with the names of those parameters in order."""
     passed_on: set[FunctionInfo] = set()
+    called: set[FunctionInfo] = set()
     for context, module in zip(contexts, trees):
-        called = {id(n.func) for n in tree.walk(module) if isinstance(n, cst.Call)}
+        calls = {id(n.func) for n in tree.walk(module) if isinstance(n, cst.Call)}
         for node in tree.walk(module):
-            if isinstance(node, (cst.Name, cst.Attribute)) and id(node) not in called:
+            if isinstance(node, (cst.Name, cst.Attribute)) and id(node) in context.facts.values:
                 value = context.value(node)
-                if isinstance(value, Function) and id(node) in context.facts.values:
-                    passed_on.add(value.info)
+                if isinstance(value, Function):
+                    (called if id(node) in calls else passed_on).add(value.info)
     found = {}
     for info, names in writes.items():
+        if info not in called and _has_value(info):
+            continue  # what only others call gives them what it gave: its result
         if info in passed_on or info.outer is not None or info.name in ("forward", "__init__") or info.is_property or _gives_back(info, names):
             continue
         family = [c for c in info.owner.family() if info.name in c.methods] if info.owner is not None else []
@@ -44,6 +47,10 @@ def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[Func
             continue
         found[info] = ordered
     return found
+
+
+def _has_value(info: FunctionInfo) -> bool:
+    return any(n.value is not None and tree.code(n.value) != "None" for n in tree.walk_scope(info.node.body) if isinstance(n, cst.Return))
 
 
 def _gives_back(info: FunctionInfo, names: set[str]) -> bool:
@@ -106,7 +113,7 @@ class _Arguments:
     def _returning(self, info: FunctionInfo, body: list[Any] | None) -> list[Any]:
         names = self.functions[info]
         statements = tree.body_statements(info.node) if body is None else body
-        has_value = self._has_value(info)
+        has_value = _has_value(info)
 
         def before(node: cst.CSTNode) -> Any:
             if isinstance(node, (cst.FunctionDef, cst.Lambda)):
@@ -119,9 +126,6 @@ class _Arguments:
         if not tree.always_returns(out):
             out.append(cst.SimpleStatementLine([cst.Return(self._results(cst.Name("None") if has_value else None, names))]))
         return out
-
-    def _has_value(self, info: FunctionInfo) -> bool:
-        return any(n.value is not None and tree.code(n.value) != "None" for n in tree.walk_scope(info.node.body) if isinstance(n, cst.Return))
 
     def _results(self, value: Any, names: tuple[str, ...]) -> Any:
         parts = [] if value is None else [tree.parenthesised(value) if isinstance(value, cst.Tuple) and not value.lpar else value]
@@ -143,11 +147,11 @@ class _Arguments:
             info = self._found(call)
             assert info is not None
             if isinstance(small, cst.Return):
-                if not self._has_value(info):
+                if not _has_value(info):
                     return [self._assigned(line, info, call, None), tree.replace(line, body=[tree.replace(small, value=cst.Name("None"))])]
                 result = self._result(call)
                 return [self._assigned(line, info, call, result), tree.replace(line, body=[tree.replace(small, value=result)], leading_lines=[])]
-            target = small.targets[0].target if isinstance(small, cst.Assign) else cst.Name("_") if self._has_value(info) else None
+            target = small.targets[0].target if isinstance(small, cst.Assign) else cst.Name("_") if _has_value(info) else None
             return [self._assigned(line, info, call, target)]
         return self._hoisted(line, small)
 
@@ -160,7 +164,7 @@ class _Arguments:
         assert info is not None
         changed = {n for s in self._subjects(call, info) if s is not None for n in tree.names_read(s)}
         outside = tree.rewrite(small, lambda n: cst.Name("_") if n is call else None)
-        if changed & tree.names_read(outside) or not self._has_value(info):
+        if changed & tree.names_read(outside) or not _has_value(info):
             return None
         result = self._result(call)
         return [self._assigned(line, info, call, result), tree.replace(line, body=[tree.rewrite(small, lambda n: result if n is call else None)], leading_lines=[])]

@@ -175,7 +175,8 @@ class _Conditions:
         """Python's numbers carry no gradient: `float(loss)`."""
         known = self.value(value)
         if name == "bool":
-            return _loose(self._truth(value))
+            return _loose(self._truth(_scalar(value)))
+        value = _scalar(value)
         if name == "float" and isinstance(known, Tensor) and known.kind not in ("i", "b"):
             value = call("lax.stop_gradient", [value])
         if isinstance(known, Tensor) and known.kind == name[0]:
@@ -193,6 +194,20 @@ class _Conditions:
                 words.append("{}")
                 values.append(argument.value)
         return call("jax.debug.print", [cst.SimpleString(f'"{" ".join(words)}"'), *values])
+
+
+_REDUCTIONS = frozenset("sum mean max min prod any all argmax argmin".split())
+
+
+def _scalar(node: Any) -> Any:
+    """An array of one element without dimensions: `x.sum()` has none."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        if node.func.attr.value in _REDUCTIONS and not node.args or node.func.attr.value == "reshape" and tree.code(node.args[0].value) == "()":
+            return node
+    if isinstance(node, cst.BinaryOperation) or isinstance(node, cst.Name):
+        return node
+    func = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", node), cst.Name("reshape"))
+    return cst.Call(func, [cst.Arg(tree.expression("()"))])
 
 
 def _no_array(value: Value) -> bool:

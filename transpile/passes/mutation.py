@@ -26,6 +26,7 @@ from ..liveness import Liveness
 from ..memory import Memory, merge
 from ..project import FunctionInfo
 from ..rulebook import Definition
+from ..truth import moving, window
 from ..values import UNKNOWN, Function, Method, Module, Sequence, Static, Tensor, Torch
 
 OPERATORS = {
@@ -41,6 +42,8 @@ class Mutations:
     """What is known of all functions: which parameters each writes in place."""
 
     writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
+    returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
+    written: set[int] = field(default_factory=set)  # ids of assignments that take it back: they are writes
 
 
 def views(context: Context) -> dict[str, str]:
@@ -207,7 +210,8 @@ class _Mutation:
             smalls = [s for small in node.body if (s := self.small(small)) is not None]
             changed = any(a is not b for a, b in zip(smalls, node.body)) or len(smalls) != len(node.body)
             new: list[Any] = [tree.replace(node, body=smalls) if changed else node] if smalls else []
-            self.memory.transfer(node)
+            if not any(id(small) in self.mutations.written for small in node.body):
+                self.memory.transfer(node)
         else:
             new = [self.compound(node)]
         out = [*self.prelude, *new, *self.after]
@@ -285,6 +289,8 @@ class _Mutation:
         return made[-1] if made else None
 
     def _assign(self, node: cst.Assign, target: Any) -> Any:
+        if id(node) in self.mutations.written:
+            return self._taken_back(node, target)
         if isinstance(target, cst.Subscript) and self._is_tensor(target.value) and not self._holds_objects(target, node.value):
             value = self.expression(node.value)
             return self._store(node, target, value)
@@ -300,6 +306,37 @@ class _Mutation:
             subject, value = inplace
             return self._through(node, subject, value)
         return self.expression(node)
+
+    def _taken_back(self, node: cst.Assign, target: Any) -> Any:
+        """`z = shifted(z, y)`, made of a call that changed z: other names for it follow, parts of others are put back."""
+        targets = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+        value: Any = self.expression(node.value)
+        plain: list[Any] = []
+        stores: list[Any] = []
+        for i, one in enumerate(targets):
+            if isinstance(one, cst.Subscript) and self._is_tensor(one.value):
+                name = cst.Name(_unused(self.node, f"part_{i}" if i else "part"))
+                self.facts.carry(one, name)
+                stores.append((one, name))
+                plain.append(name)
+            else:
+                plain.append(one)
+        if isinstance(target, cst.Tuple):
+            left: Any = tree.replace(target, elements=[tree.replace(e, value=p) for e, p in zip(target.elements, plain)])
+        else:
+            left = plain[0]
+        for one in plain:
+            if isinstance(one, (cst.Name, cst.Attribute)) and self._is_tensor(one):
+                self._follow(one, node)
+        made = cst.Assign([cst.AssignTarget(left)], value)
+        if not stores:
+            return made
+        self.prelude.append(cst.SimpleStatementLine([made]))
+        for one, name in stores[:-1]:
+            stored = self._store(cst.Assign([cst.AssignTarget(one)], name), one, name)
+            self.prelude.append(cst.SimpleStatementLine([stored]))
+        one, name = stores[-1]
+        return self._store(cst.Assign([cst.AssignTarget(one)], name), one, name)
 
     def _holds_objects(self, target: cst.Subscript, value: Any) -> bool:
         """Whether what is only assumed to be a tensor must be a list or dict: by what is stored, or under what."""
@@ -388,8 +425,13 @@ class _Mutation:
         if _overlap(target, node.value):
             self.context.report("overlapping-copy", target, "source and target of this copy may overlap: it is converted as if the source were cloned first")
         scalar = isinstance(self.context.value(node.value), Static)
+        selected = self._unselected(value, index)
+        if moving(self.context, index):
+            return self._store_window(node, target, value)
         if kind == "mask" and scalar:
             new = self._call_text("jnp.where", [self._only_index(index), value, base])
+        elif selected is not None:
+            new = self._call_text(self.context.name("assign_where"), [base, self._only_index(index), selected])
         elif kind == "basic":
             new = self._at(base, target, "set", value)
         else:
@@ -411,10 +453,54 @@ class _Mutation:
         elif scalar:
             function = tree.replace(tree.expression("lambda old: 0"), body=self._binary(cst.Name("old"), operator, value))
             new = self._call_text(self.context.name("update"), [base, self._index_expression(index), function])
+        elif (selected := self._unselected(value, index)) is not None:
+            new = self._call_text(self.context.name("assign_where"), [base, self._only_index(index), self._binary(base, operator, selected)])
         elif kind == "mask":
             return self._expr(self.context.unconverted("data-dependent-shape", target, "an update of the places of a mask by a value that may have their number"))
         else:
             new = self._call_text(self.context.name("store"), [base, self._index_expression(index), self._binary(target, operator, value)])
+        self._typed(new, base)
+        return self._rebind(base, new, node)
+
+    def _unselected(self, value: Any, index: Any) -> Any:
+        """In `x[m] = y[m] * 2` the right side for all places: `y * 2`. None where it is anything but arithmetic on what m selects."""
+        mask = self.context.value(index[0].slice.value) if len(index) == 1 and isinstance(index[0].slice, cst.Index) else None
+        if not (isinstance(mask, Tensor) and mask.kind == "b"):
+            return None
+        text, found = tree.code(index[0].slice.value), False
+
+        def plain(node: Any) -> Any:
+            nonlocal found
+            if isinstance(node, cst.Subscript) and self._is_tensor(node.value) and len(node.slice) == 1 and tree.code(node.slice[0].slice) == text:
+                found = True
+                return node.value
+            if isinstance(self.context.value(node), Static):
+                return node
+            if isinstance(node, cst.BinaryOperation) and not isinstance(node.operator, cst.MatrixMultiply):
+                left, right = plain(node.left), plain(node.right)
+                if left is None or right is None:
+                    return None
+                made = tree.replace(node, left=tree.fit(node, "left", left), right=tree.fit(node, "right", right))
+                self.facts.carry(node, made)
+                return made
+            if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+                inner = plain(node.expression)
+                return None if inner is None else tree.replace(node, expression=tree.fit(node, "expression", inner))
+            return None
+
+        made = plain(value)
+        return made if found else None
+
+    def _store_window(self, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
+        """`queue[:, i : i + n] = keys` where only the data tells i."""
+        places, base = moving(self.context, target.slice), target.value
+        part = window(target.slice[places[0]].slice)
+        whole = all(tree.code(e.slice) == ":" for i, e in enumerate(target.slice) if i != places[0])
+        if len(places) != 1 or part is None or not whole or isinstance(self.context.value(node.value), Static):
+            return self._expr(self.context.unconverted("data-dependent-shape", target, "a store into a slice whose length follows from data"))
+        cast = tree.expression("x.astype(y.dtype)")
+        cast = tree.replace(cast, func=tree.replace(cast.func, value=tree.fit(cast.func, "value", value)), args=[cst.Arg(cst.Attribute(base, cst.Name("dtype")))])
+        new = self._call_text("lax.dynamic_update_slice_in_dim", [base, cast, part[0], cst.Integer(str(places[0]))])
         self._typed(new, base)
         return self._rebind(base, new, node)
 
@@ -908,6 +994,10 @@ class _Mutation:
                             look(child, True)
         return found
 
+    def _is_taken_back(self, call: cst.Call) -> bool:
+        small = self.current.body[0] if isinstance(self.current, cst.SimpleStatementLine) else None
+        return isinstance(small, cst.Assign) and id(small) in self.mutations.written and small.value is call
+
     def _check_arguments(self, node: cst.Call) -> None:
         """A callee that writes its argument, where the caller reads it afterwards."""
         value = self.context.value(node.func)
@@ -918,7 +1008,7 @@ class _Mutation:
             infos = [f for ref in value.classes if (f := self.facts.forward_of(ref)) is not None]
         for info in infos:
             written = self.mutations.writes.get(info)
-            if not written or not self.runs:
+            if not written or not self.runs or info in self.mutations.returned and self._is_taken_back(node):
                 continue
             names = [p.name.value for p in info.parameters()]
             for i, argument in enumerate(node.args):

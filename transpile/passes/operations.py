@@ -12,6 +12,7 @@ from ..context import Context
 from ..infer import ORDINARY, PROPERTIES, SHARED
 from ..project import FunctionInfo
 from ..rulebook import Definition
+from ..truth import moving, window
 from ..values import UNKNOWN, Method, Sequence, Static, Tensor, Torch
 
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
@@ -53,6 +54,9 @@ class _Operations:
             return self._only(node, "value")
         if isinstance(node, (cst.AssignTarget, cst.CompFor, cst.For, cst.NamedExpr)) and isinstance(node.target, cst.Name):
             return self._with_target(node)
+        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Attribute):
+            value = self.convert(node.target.value)
+            return node if value is node.target.value else tree.replace(node, target=tree.replace(node.target, value=tree.fit(node.target, "value", value)))
         if isinstance(node, cst.Param):
             return self._parameter(node)
         return None
@@ -391,11 +395,22 @@ class _Operations:
 
     # ------------------------------------------------------------------ indexing
 
+    def _window(self, node: cst.Subscript, places: list[int]) -> Any:
+        """`x[:, i : i + n]` where only the data tells i."""
+        part = window(node.slice[places[0]].slice)
+        if len(places) != 1 or part is None or not all(tree.code(e.slice) == ":" for i, e in enumerate(node.slice) if i != places[0]):
+            return self._unconverted("data-dependent-shape", node, "a slice whose length follows from data")
+        args = [cst.Arg(self.convert(node.value)), *(cst.Arg(self.convert(p)) for p in part), cst.Arg(cst.Integer(str(places[0])))]
+        return self._done(node, tree.replace(tree.expression("lax.dynamic_slice_in_dim()"), args=args))
+
     def _index(self, node: cst.Subscript) -> Any:
         """A list as an index is an index array."""
         base = self.context.value(node.value)
         if not isinstance(base, Tensor):
             return None
+        places = moving(self.context, node.slice) if self.runs else []
+        if places:
+            return self._window(node, places)
         elements = []
         changed = False
         for element in node.slice:

@@ -511,13 +511,18 @@ class _Submodules:
                     func = tree.replace(func, attr=cst.Name("__call__"))
             elif isinstance(receiver, Module):
                 path = self.paths.of(func.value, self.names)
+            elif isinstance(receiver, External):  # a method of a class that is no module
+                if needs & {"params", "state"}:
+                    return self.context.unconverted("module-value", node, f"{info.name} needs params that it is not given"), None
+                path = None
             else:  # Base.method(self, …)
                 leading = list(node.args[:1])
                 node = tree.replace(node, args=node.args[1:])
                 if info.name == "forward":
                     func = tree.replace(func, attr=cst.Name("__call__"))
-        if path is None:
+        if path is None and needs & {"params", "state"}:
             return self.context.unconverted("module-value", node, "the params of this module could not be followed to here"), None
+        path = path or SELF
         head = ([self._tied(path)] if "params" in needs else []) + ([path.state] if "state" in needs else [])
         new = self._with_args(tree.replace(node, func=func), head, self._keywords(needs))
         if leading:
