@@ -184,7 +184,7 @@ class _Arguments:
         out = []
         for name in self.functions[info]:
             argument = given.get(name)
-            if argument is None or self.context.value(argument) == NONE:
+            if argument is None or self.context.value(argument) == NONE or isinstance(argument, cst.Name) and argument.value in ("None", "True", "False"):
                 return [None]
             out.append(argument if isinstance(argument, (cst.Name, cst.Attribute, cst.Subscript)) else cst.Name("_"))
         return out

@@ -770,6 +770,7 @@ class _Submodules:
                 return tree.replace(tree.expression("training"))
             found = self._array(node, base, name)
             if found is not None:
+                self.facts.carry(node, found)
                 return found
             prop = self.facts.by_property(base, name)
             if isinstance(prop, Function) and self._function_needs(prop):
