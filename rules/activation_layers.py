@@ -16,6 +16,9 @@ from .softmax import in_float32, softmax_axis
 class ReLU(Module):
     """max(x, 0)."""
 
+    def __init__(self, *, inplace=False):
+        pass  # nothing is done in place: taken for callers that do not know which layer they make
+
     def __call__(self, input):
         return jax.nn.relu(input)
 
@@ -23,6 +26,9 @@ class ReLU(Module):
 @layer("torch.nn.ReLU6")
 class ReLU6(Module):
     """min(max(x, 0), 6)."""
+
+    def __init__(self, *, inplace=False):
+        pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
         return jax.nn.relu6(input)
@@ -32,7 +38,7 @@ class ReLU6(Module):
 class LeakyReLU(Module):
     """x, or negative_slope * x where x is negative."""
 
-    def __init__(self, negative_slope=0.01):
+    def __init__(self, negative_slope=0.01, *, inplace=False):
         self.negative_slope = negative_slope
 
     def __call__(self, input):
@@ -68,7 +74,7 @@ class RReLU(Module):
 class ELU(Module):
     """x, or alpha * (exp(x) - 1) where x is negative."""
 
-    def __init__(self, alpha=1.0):
+    def __init__(self, alpha=1.0, *, inplace=False):
         self.alpha = alpha
 
     def __call__(self, input):
@@ -90,6 +96,9 @@ class CELU(Module):
 class SELU(Module):
     """ELU scaled so that mean 0 and variance 1 are kept."""
 
+    def __init__(self, *, inplace=False):
+        pass  # nothing is done in place: taken for callers that do not know which layer they make
+
     def __call__(self, input):
         return jax.nn.selu(input)
 
@@ -109,6 +118,9 @@ class GELU(Module):
 class SiLU(Module):
     """x * sigmoid(x)."""
 
+    def __init__(self, *, inplace=False):
+        pass  # nothing is done in place: taken for callers that do not know which layer they make
+
     def __call__(self, input):
         return jax.nn.silu(input)
 
@@ -116,6 +128,9 @@ class SiLU(Module):
 @layer("torch.nn.Mish")
 class Mish(Module):
     """x * tanh(softplus(x))."""
+
+    def __init__(self, *, inplace=False):
+        pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
         return jax.nn.mish(input)
@@ -209,7 +224,7 @@ class Hardshrink(Module):
 class Hardtanh(Module):
     """x limited to [min_val, max_val]."""
 
-    def __init__(self, min_val=-1.0, max_val=1.0):
+    def __init__(self, min_val=-1.0, max_val=1.0, *, inplace=False):
         self.min_val, self.max_val = min_val, max_val
 
     def __call__(self, input):
@@ -220,6 +235,9 @@ class Hardtanh(Module):
 class Hardsigmoid(Module):
     """relu6(x + 3) / 6."""
 
+    def __init__(self, *, inplace=False):
+        pass  # nothing is done in place: taken for callers that do not know which layer they make
+
     def __call__(self, input):
         return jax.nn.hard_sigmoid(input)
 
@@ -227,6 +245,9 @@ class Hardsigmoid(Module):
 @layer("torch.nn.Hardswish")
 class Hardswish(Module):
     """x * relu6(x + 3) / 6."""
+
+    def __init__(self, *, inplace=False):
+        pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
         return jax.nn.hard_swish(input)

@@ -10,7 +10,7 @@ from .module import Module
 class Dropout(Module):
     """Zeros with probability p in training; the other values are scaled so that the mean stays."""
 
-    def __init__(self, p=0.5):
+    def __init__(self, p=0.5, *, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -21,7 +21,7 @@ class Dropout(Module):
 class Dropout1d(Module):
     """Zeroes whole channels of (N, C, L) or (C, L)."""
 
-    def __init__(self, p=0.5):
+    def __init__(self, p=0.5, *, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -32,7 +32,7 @@ class Dropout1d(Module):
 class Dropout2d(Module):
     """Zeroes whole channels of (N, C, H, W); three axes are read as (N, C, L)."""
 
-    def __init__(self, p=0.5):
+    def __init__(self, p=0.5, *, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -43,7 +43,7 @@ class Dropout2d(Module):
 class Dropout3d(Module):
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
-    def __init__(self, p=0.5):
+    def __init__(self, p=0.5, *, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -54,7 +54,7 @@ class Dropout3d(Module):
 class AlphaDropout(Module):
     """Sets values to SELU's negative limit, and keeps mean and variance."""
 
-    def __init__(self, p=0.5):
+    def __init__(self, p=0.5, *, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -65,7 +65,7 @@ class AlphaDropout(Module):
 class FeatureAlphaDropout(Module):
     """Alpha dropout of whole channels."""
 
-    def __init__(self, p=0.5):
+    def __init__(self, p=0.5, *, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):

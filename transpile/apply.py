@@ -627,9 +627,9 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
     args = []
     for argument in arguments:
         name = argument.keyword
+        if name in PLACEMENT and (name not in parameters or parameters[name].kind == "keyword"):
+            continue  # a layer whose class is a variable takes `inplace`, and makes nothing of it
         if name is not None and name not in parameters:
-            if name in PLACEMENT:
-                continue
             if name == "dtype":
                 if argument.value == NONE or not isinstance(argument.value, Torch):
                     continue

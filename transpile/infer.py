@@ -920,6 +920,8 @@ class Frame:
         certain = isinstance(receiver, Tensor)
         if rules and (certain or self.may_be_tensor(name, args)):
             result = self.facts.results.of(choose_roughly(rules, len(args) + 1, {a[0] for a in args}))
+            if not certain and name in SHARED and isinstance(result, Tensor):
+                return dataclasses.replace(result, assumed=True)  # a numpy array has it too
             return result
         if certain:
             return Tensor()
@@ -1067,8 +1069,8 @@ class Frame:
             return Tensor() if "Rearrange" not in name and "Reduce" not in name else Module(frozenset(), open=True)
         if any(isinstance(v, Tensor) for v in values):
             return Tensor(assumed=True)
-        if values and all(isinstance(v, Static) for v in values) and name.split(".")[0] in ("numpy", "np"):
-            return UNKNOWN
+        if name.split(".")[0] == "numpy" and not name.startswith("numpy.random"):
+            return Static(MISSING, "numpy")  # an array that is known when the function is traced
         return UNKNOWN
 
     def _computed_attribute(self, base: Module) -> Value:

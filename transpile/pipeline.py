@@ -1,6 +1,7 @@
 """The passes, in order, over all files of a project.
 
-    parse -> facts -> gradients -> erasures -> mutation -> operations -> construction -> effects -> submodules -> keys -> signatures -> imports -> format
+    parse -> facts -> gradients -> erasures -> arguments -> mutation -> operations -> construction -> effects -> submodules -> keys
+    -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
 from __future__ import annotations
@@ -503,6 +504,10 @@ def _no_keys(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
 def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> list[Any]:
     """Attributes of unknown make that are called become modules: `self.act = nn.as_module(act)`."""
     wanted = {name for c, name in context.facts.wrapped if c in cls.family()}
+    for node in (n for s in statements for n in tree.walk(s) if isinstance(n, cst.Assign) and isinstance(n.value, cst.Lambda)):
+        for target in (t.target for t in node.targets):  # `self.down = lambda x: x` beside a module
+            if isinstance(target, cst.Attribute) and isinstance(context.facts.attribute(cls, target.attr.value), Module):
+                wanted.add(target.attr.value)
     if not wanted:
         return statements
 

@@ -276,8 +276,8 @@ class _Mutation:
             return self._several(node.value)
         if isinstance(node, cst.Assign) and len(node.targets) == 1:
             return self._assign(node, node.targets[0].target)
-        if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Subscript) for t in node.targets):
-            return node
+        if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Subscript) and self._is_tensor(t.target.value) for t in node.targets):
+            return self._chained_targets(node)
         if isinstance(node, cst.AugAssign):
             return self._augmented(node)
         return self.expression(node)
@@ -306,6 +306,21 @@ class _Mutation:
             subject, value = inplace
             return self._through(node, subject, value)
         return self.expression(node)
+
+    def _chained_targets(self, node: cst.Assign) -> Any:
+        """`x[0] = y[1] = v`: one after another, from the left."""
+        value: Any = node.value
+        if not isinstance(value, (cst.Name, cst.Integer, cst.Float)):
+            name = cst.Name(_unused(self.node, "value"))
+            self.facts.carry(value, name)
+            self.prelude.append(tree.assignment(name, self.expression(value)))
+            value = name
+        made: Any = None
+        for target in node.targets:
+            if made is not None:
+                self.prelude.append(cst.SimpleStatementLine([made]))
+            made = self._assign(cst.Assign([target], value), target.target)
+        return made
 
     def _taken_back(self, node: cst.Assign, target: Any) -> Any:
         """`z = shifted(z, y)`, made of a call that changed z: other names for it follow, parts of others are put back."""

@@ -54,6 +54,8 @@ class _Operations:
             return self._only(node, "value")
         if isinstance(node, (cst.AssignTarget, cst.CompFor, cst.For, cst.NamedExpr)) and isinstance(node.target, cst.Name):
             return self._with_target(node)
+        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript):
+            return self._children(node) if not isinstance(self.context.value(node.target.value), Tensor) else node
         if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Attribute):
             value = self.convert(node.target.value)
             return node if value is node.target.value else tree.replace(node, target=tree.replace(node.target, value=tree.fit(node.target, "value", value)))
