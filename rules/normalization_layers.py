@@ -1,12 +1,14 @@
 """Normalization layers."""
 
 import jax.numpy as jnp
+from jax import lax
 
 from transpile.rule import Unsupported, layer, rule
 
 from .module import Module
 from .normalization import (
     batch_norm_moving,
+    flat_channels,
     group_norm,
     layer_norm,
     local_response_norm,
@@ -14,6 +16,7 @@ from .normalization import (
     normalize_channels,
     normalize_instances,
     rms_norm,
+    widened,
 )
 
 
@@ -129,6 +132,51 @@ class InstanceNorm2d(InstanceNorm):
 @layer("torch.nn.InstanceNorm3d", "torch.nn.modules.instancenorm.InstanceNorm3d")
 class InstanceNorm3d(InstanceNorm):
     """Normalizes each channel of each sample of (N, C, D, H, W) or (C, D, H, W)."""
+
+    rank = 3
+
+
+class TrackedInstanceNorm(InstanceNorm):
+    """Instance norm with running statistics: the mean of those of the samples, and used instead of them in eval."""
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=True, *, bias=True):
+        ChannelNorm.__init__(self, num_features, eps, momentum, affine, track_running_stats, bias=bias)
+
+    def init_state(self, key):
+        zeros, ones = jnp.zeros(self.num_features), jnp.ones(self.num_features)
+        return {"running_mean": zeros, "running_var": ones, "num_batches_tracked": jnp.zeros((), int)}
+
+    def __call__(self, params, state, input, *, training=False):
+        weight, bias = params.get("weight"), params.get("bias")
+        batch = input if input.ndim == self.rank + 2 else input[None]
+        if not training:
+            output = normalize_channels(batch, state["running_mean"], state["running_var"], weight, bias, self.eps)
+            return output.reshape(input.shape), state
+        flat, momentum = widened(flat_channels(lax.stop_gradient(batch), self.rank)), self.momentum or 0.0
+        new = {"running_mean": flat.mean(axis=(0, 2)), "running_var": flat.var(axis=2, ddof=1).mean(axis=0)}
+        moved = {
+            name: ((1 - momentum) * state[name] + momentum * v).astype(state[name].dtype) for name, v in new.items()
+        }
+        return normalize_instances(batch, weight, bias, self.eps, self.rank).reshape(input.shape), state | moved
+
+
+@layer("torch.nn.InstanceNorm1d[track_running_stats]")
+class TrackedInstanceNorm1d(TrackedInstanceNorm):
+    """Of (N, C, L) or (C, L)."""
+
+    rank = 1
+
+
+@layer("torch.nn.InstanceNorm2d[track_running_stats]")
+class TrackedInstanceNorm2d(TrackedInstanceNorm):
+    """Of (N, C, H, W) or (C, H, W)."""
+
+    rank = 2
+
+
+@layer("torch.nn.InstanceNorm3d[track_running_stats]")
+class TrackedInstanceNorm3d(TrackedInstanceNorm):
+    """Of (N, C, D, H, W) or (C, D, H, W)."""
 
     rank = 3
 

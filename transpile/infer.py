@@ -602,6 +602,8 @@ class Frame:
         found: Value | None = None
         if base.items is not None and name in dict(base.items):
             return dict(base.items)[name]
+        if base.element is not None and all(isinstance(r, str) and self._has_no_method(r, name) for r in base.classes):
+            return base.element  # `self.layers.conv` of a ModuleDict
         for ref in base.classes:
             value: Value | None = None
             if isinstance(ref, ClassInfo):
@@ -631,6 +633,10 @@ class Frame:
         if base.open and name in self.facts.rulebook.array_names:
             return Tensor(param=True)
         return Method(base, name)
+
+    def _has_no_method(self, layer: str, name: str) -> bool:
+        definition = self.facts.rulebook.layer(layer)
+        return definition is not None and name != "training" and self.facts.rulebook.method(definition.name, name) is None and not torch_method(name)
 
     def _call(self, node: cst.Call, env: Env) -> Value:
         function = self.expression(node.func, env) if not _is_super(node) else UNKNOWN
@@ -768,6 +774,7 @@ class Frame:
             if definition.name in ("Parameter",):
                 return Tensor(param=True)
             limit = sum(1 for p in facts.rulebook.constructor(definition) if p.kind == "positional")
+            name = facts.rulebook.variant(name, [(a[0], a[2].const if isinstance(a[2], Static) else None) for a in args])
             module = Module(frozenset([name]), inplace=_inplace(args, limit))
             return self._with_contents(module, args, definition.name)
         if definition is not None:
@@ -1043,7 +1050,11 @@ class Frame:
                     self.facts.note(self.facts.dynamic, self.cls, value if isinstance(value, (Module, Tensor)) else Module(open=True))
                 return NONE
             if short == "dict":
-                return Mapping(values[0].element if values and isinstance(values[0], Mapping) else UNKNOWN)
+                held: Value | None = values[0].element if values and isinstance(values[0], Mapping) else None
+                for keyword, star, value, _ in args:
+                    if keyword is not None and not star:
+                        held = join(held, value)
+                return Mapping(held or UNKNOWN)
             if short in ("print",):
                 return NONE
             if short in ("slice",):
@@ -1299,6 +1310,13 @@ _HANDLERS: dict[type, Any] = {
     cst.Integer: Frame._integer,
     cst.Float: Frame._float,
 }
+
+
+def torch_method(name: str) -> bool:
+    """Whether modules have a method of this name in torch, so that it is no submodule's."""
+    return name.startswith("_") or name in ORDINARY or name in (
+        "add_module", "buffers", "named_buffers", "cuda", "cpu", "to", "double", "float", "half", "register_parameter", "get_submodule", "requires_grad_",
+    )  # fmt: skip
 
 
 def _is_super(node: cst.BaseExpression) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -170,6 +170,25 @@ class Rulebook:
                         todo.append(other)
             self._cache[name] = frozenset(found)
         return self._cache[name]
+
+    def variant(self, name: str, given: Iterable[tuple[str | None, object]]) -> str:
+        """The name of a layer as its constructor is called: `InstanceNorm2d[track_running_stats]` where that is a literal True.
+
+        `given` are the arguments as (keyword or None, Python value or anything else).
+        """
+        if not any(other.startswith(name + "[") for other in self._variants):
+            return name
+        definition = self.layer(name)
+        names = [p.name for p in self.constructor(definition) if p.kind == "positional"] if definition is not None else []
+        for i, (keyword, value) in enumerate(given):
+            word = keyword if keyword is not None else names[i] if i < len(names) else ""
+            if value is True and f"{name}[{word}]" in self._variants:
+                return f"{name}[{word}]"
+        return name
+
+    @functools.cached_property
+    def _variants(self) -> frozenset[str]:
+        return frozenset(n for n, d in self.by_torch.items() if n.endswith("]") and d[0].is_class)
 
     def bases(self, name: str) -> Iterator[Definition]:
         """A class and those it inherits from, nearest first."""

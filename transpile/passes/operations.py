@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..apply import Argument, Refused, apply, bind, call_class, choose, inline
+from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
 from ..context import Context
 from ..infer import ORDINARY, PROPERTIES, SHARED
 from ..project import FunctionInfo
@@ -230,6 +230,8 @@ class _Operations:
                 return tree.replace(self._children(node), func=func)
             return self._no_rule(node, name)
         if definitions[0].is_class:
+            variant = self.context.rulebook.variant(name, [(a.keyword.value if a.keyword is not None else None, literal(a.value)) for a in node.args])
+            definitions = self.context.rulebook.find(variant)
             try:
                 made = call_class(self.context, definitions[0], self._arguments(node), node)
                 if self._torch_name(node.func) is None:
