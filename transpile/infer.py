@@ -782,7 +782,12 @@ class Frame:
         rules = facts.rulebook.find(name) or facts.rulebook.find(name.removesuffix("_"))
         if rules:
             first = args[0][2] if args else None
-            result = facts.results.of(choose_roughly(rules, len(args), {a[0] for a in args}))
+            chosen = choose_roughly(rules, len(args), {a[0] for a in args})
+            result = facts.results.of(chosen)
+            if args and not any(_holds_tensor(a[2]) for a in args):
+                plain = facts.results.plain(chosen)
+                if not _holds_tensor(plain):
+                    return plain if all(isinstance(a[2], Static) for a in args) else _vague(plain)
             if isinstance(first, Module) and result == Tensor() or isinstance(first, Module):
                 return first  # weight_norm(conv) and the like keep what they are given
             return result
@@ -1376,6 +1381,19 @@ def _live(block: Any, env: Env) -> Env | None:
         if isinstance(last, (cst.Return, cst.Raise, cst.Continue, cst.Break)):
             return None
     return env
+
+
+def _holds_tensor(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        return any(map(_holds_tensor, value.items)) if value.items is not None else _holds_tensor(value.element)
+    return isinstance(value, (Tensor, Module)) or isinstance(value, Mapping) and _holds_tensor(value.element)
+
+
+def _vague(value: Value) -> Value:
+    """What is known of a result where nothing is known of what it is made from."""
+    if isinstance(value, Sequence):
+        return Sequence(UNKNOWN, tuple(UNKNOWN for _ in value.items) if value.items is not None else None, value.tuple)
+    return UNKNOWN
 
 
 def _kind_of(a: Tensor, b: Value, operator: cst.CSTNode) -> str | None:

@@ -22,6 +22,7 @@ class Results:
     def __init__(self, rulebook: Rulebook) -> None:
         self.rulebook = rulebook
         self.known: dict[str, Value] = {}
+        self.known_plain: dict[str, Value] = {}
         self.methods: dict[ast.FunctionDef, Value] = {}
 
     def of(self, definition: Definition) -> Value:
@@ -39,6 +40,13 @@ class Results:
                 else:
                     self.known[definition.name] = UNKNOWN if call is None else self._function(call)
         return self.known[definition.name]
+
+    def plain(self, definition: Definition) -> Value:
+        """The value that a rule returns when no argument is a tensor: `_pair(stride)` is two numbers."""
+        if definition.name not in self.known_plain:
+            node = definition.node
+            self.known_plain[definition.name] = self._function(node, tensor=False) if isinstance(node, ast.FunctionDef) else Tensor()
+        return self.known_plain[definition.name]
 
     def call(self, definition: Definition) -> Value:
         """The value of calling a layer, its new state left out."""
@@ -58,13 +66,13 @@ class Results:
             self.methods[node] = self._function(node)
         return self.methods[node]
 
-    def _function(self, node: ast.FunctionDef) -> Value:
+    def _function(self, node: ast.FunctionDef, tensor: bool = True) -> Value:
         env: dict[str, Value] = {}
         defaults = [*([None] * (len(node.args.args) - len(node.args.defaults))), *node.args.defaults]
         for i, (arg, default) in enumerate(zip(node.args.args, defaults)):
             words = ast.dump(arg.annotation) if arg.annotation is not None else ""
             static = default is not None and not (isinstance(default, ast.Constant) and default.value is None)
-            env[arg.arg] = Static() if (static or words and "Tensor" not in words or arg.arg == "dim") and i else Tensor()
+            env[arg.arg] = Static() if (static or words and "Tensor" not in words or arg.arg == "dim") and i or not tensor else Tensor()
         if node.args.vararg:
             env[node.args.vararg.arg] = Static()
         for arg in node.args.kwonlyargs:
@@ -140,7 +148,8 @@ class Results:
             name = function.id
             if name in ("tuple", "list") and node.args:
                 inner = self.expression(node.args[0], env)
-                return Sequence(inner.element if isinstance(inner, Sequence) else Tensor(), None, name == "tuple")
+                element = inner.element if isinstance(inner, Sequence) else Static() if isinstance(inner, Static) else Tensor()
+                return Sequence(element, None, name == "tuple")
             if name in _STATIC_BUILTINS:
                 return Static(type=_STATIC_BUILTINS[name])
             if name in ("min", "max", "sum", "any", "all", "sorted", "zip", "enumerate", "reversed"):
