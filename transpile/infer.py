@@ -806,6 +806,8 @@ class Frame:
                 else:
                     held = [value.element]
                     items = None
+            elif isinstance(value, Mapping) and (named := self._named_items(_node)) is not None:
+                return dataclasses.replace(module, element=self._joined([v for _, v in named]), items=named)
             elif star or not isinstance(value, Module):
                 held = [element_of(value)] if isinstance(value, (Mapping, Sequence)) or star else [value]
                 if isinstance(value, Mapping):
@@ -822,6 +824,23 @@ class Frame:
                 if items is not None:
                     items.append((str(len(items)), v))
         return dataclasses.replace(module, element=element, items=tuple(items) if items else None)
+
+    def _named_items(self, node: Any) -> tuple[tuple[str, Value], ...] | None:
+        """The modules of `dict(a=…, b=…)` or `{"a": …}` by name, where it is written out."""
+        found: list[tuple[str, Value]] = []
+        if isinstance(node, cst.Call) and tree.dotted(node.func) == "dict" and all(a.keyword is not None for a in node.args):
+            found = [(a.keyword.value, self.facts.of(a.value)) for a in node.args if a.keyword is not None]
+        elif isinstance(node, cst.Dict) and all(isinstance(e, cst.DictElement) and isinstance(e.key, cst.SimpleString) for e in node.elements):
+            pairs: list[Any] = list(node.elements)
+            found = [(str(e.key.evaluated_value), self.facts.of(e.value)) for e in pairs]
+        return tuple(found) if found and all(isinstance(v, Module) for _, v in found) else None
+
+    @staticmethod
+    def _joined(values: list[Value]) -> Value | None:
+        found: Value | None = None
+        for value in values:
+            found = join(found, value)
+        return found
 
     def _construct(self, ref: Any, args: list[Any]) -> Value:
         if isinstance(ref, tuple) and ref and ref[0] == "open":
@@ -1221,6 +1240,8 @@ class Frame:
         if isinstance(base, Module):
             if is_slice:
                 return dataclasses.replace(base, items=None, is_self=False)
+            if base.items is not None and isinstance(index, Static) and isinstance(index.const, str) and index.const in dict(base.items):
+                return dict(base.items)[index.const]
             if base.items is not None and isinstance(index, Static) and isinstance(index.const, int):
                 values = [v for _, v in base.items]
                 if -len(values) <= index.const < len(values):

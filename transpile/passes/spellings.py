@@ -1,4 +1,7 @@
-"""Other spellings of the same thing, made one before anything is analysed: `self.__getattr__(name)` is `getattr(self, name)`."""
+"""Other spellings of the same thing, made one before anything is analysed.
+
+`self.__getattr__(name)` is `getattr(self, name)`; a lambda that a constructor keeps on self, and that uses self, is a method.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..dataflow import reads
 
 TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_parameters": {}, "_buffers": {}}
 
@@ -19,6 +23,9 @@ def run(module: cst.Module) -> cst.Module:
 def _visit(node: cst.CSTNode) -> Any:
     if isinstance(node, (cst.AssignTarget, cst.Del)):
         return node
+    if isinstance(node, cst.ClassDef):
+        new = _with_methods(node)
+        return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         name = node.func.attr.value
         if name == "__getattr__" and len(node.args) == 1:
@@ -38,3 +45,69 @@ def _getattr(subject: Any, name: Any) -> Any:
     call = tree.expression("getattr(x, y)")
     first, second = call.args
     return tree.replace(call, args=[tree.replace(first, value=tree.rewrite(subject, _visit)), tree.replace(second, value=tree.rewrite(name, _visit))])
+
+
+def _with_methods(node: cst.ClassDef) -> cst.ClassDef:
+    """The class with `self.f = lambda x: self.a(x)` of its constructor as methods."""
+    body = tree.body_statements(node)
+    init = next((s for s in body if isinstance(s, cst.FunctionDef) and s.name.value == "__init__" and s.params.params), None)
+    if init is None or not any(isinstance(n, cst.Lambda) for n in tree.walk(init.body)):
+        return node
+    self_name = init.params.params[0].name.value
+    statements = tree.body_statements(init)
+    stores = [tree.code(t.target) for s in body for n in tree.walk(s) if isinstance(n, cst.Assign) for t in n.targets]
+    taken = {s.name.value for s in body if isinstance(s, cst.FunctionDef)}
+    methods: list[Any] = []
+    kept: list[Any] = []
+    for statement in statements:
+        name = _kept_lambda(statement, self_name)
+        made = None
+        if name is not None and stores.count(f"{self_name}.{name}") == 1 and name not in taken:
+            made = _method(statement, name, self_name, init, statements)
+        (methods if made is not None else kept).append(made if made is not None else statement)
+    if not methods:
+        return node
+    read = {n for s in [*kept] for n in reads(s)}
+    kept = [s for s in kept if not (_alias(s, self_name) and set(tree.names_assigned(s)).isdisjoint(read))]
+    at = body.index(init) + 1
+    return tree.with_body(node, [*body[: at - 1], tree.with_body(init, kept), *methods, *body[at:]])
+
+
+def _kept_lambda(statement: Any, self_name: str) -> str | None:
+    """The attribute that `self.f = lambda …` as a statement sets."""
+    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    if isinstance(small, cst.Assign) and isinstance(small.value, cst.Lambda) and len(small.targets) == 1:
+        target = small.targets[0].target
+        if isinstance(target, cst.Attribute) and tree.code(target.value) == self_name:
+            return target.attr.value
+    return None
+
+
+def _alias(statement: Any, self_name: str) -> bool:
+    """`m = self.mlp`"""
+    small: Any = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    dotted = tree.dotted(small.value) if isinstance(small, cst.Assign) else None
+    return dotted is not None and dotted.startswith(f"{self_name}.") and all(isinstance(t.target, cst.Name) for t in small.targets)
+
+
+def _method(statement: Any, name: str, self_name: str, init: cst.FunctionDef, statements: list[Any]) -> Any:
+    function = statement.body[0].value
+    free = reads(function)
+    assigned = [n for s in statements for n in tree.names_assigned(s)]
+    parameters = {p.name.value for p in tree.walk(init.params) if isinstance(p, cst.Param)} - {self_name}
+    aliases = {n: s.body[0].value for s in statements if _alias(s, self_name) for n in tree.names_assigned(s) if assigned.count(n) == 1}
+    if set(free) & parameters or any(n in assigned and n not in aliases for n in free) or not (self_name in free or set(free) & set(aliases)):
+        return None
+
+    def named(node: Any) -> Any:
+        if isinstance(node, cst.Attribute):
+            value = tree.rewrite(node.value, named)
+            return node if value is node.value else tree.replace(node, value=value)
+        if isinstance(node, cst.Arg) and node.keyword is not None:
+            return tree.replace(node, value=tree.rewrite(node.value, named))
+        return aliases.get(node.value) if isinstance(node, cst.Name) else None
+
+    made = tree.statement(f"def {name}({self_name}):\n    return 0\n")
+    line = tree.replace(made.body.body[0], body=[cst.Return(tree.rewrite(function.body, named))], trailing_whitespace=statement.trailing_whitespace)
+    parameters_ = tree.replace(function.params, params=[made.params.params[0], *function.params.params])
+    return tree.replace(tree.with_body(made, [line]), params=parameters_, leading_lines=[cst.EmptyLine(indent=False)])
