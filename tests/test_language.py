@@ -154,3 +154,9 @@ def test_module(name, training):
             got, state = run(params, state, jnp.asarray(x.numpy()))
             for g, w in zip(leaves(got), want, strict=True):
                 np.testing.assert_allclose(g, array(w), 1e-9, 1e-9, err_msg=result.code)
+
+
+def test_what_rules_leave_of_placement_goes():
+    source = HEAD + "def f(x, y):\n    x = x.cuda()\n    if y.is_cuda:\n        y = y.cpu()\n    x = x\n    y = y.contiguous()  # kept with its comment\n    return x + y\n"
+    body = convert_source(source).code.split("def f(x, y):\n")[1]
+    assert body == "    x = x\n    y = y  # kept with its comment\n    return x + y\n"

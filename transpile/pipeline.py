@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> facts -> gradients -> erasures -> arguments -> mutation -> operations -> construction -> effects -> submodules -> keys
+    parse -> facts -> gradients -> erasures -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -31,6 +31,7 @@ from .passes import (
     keys,
     loops,
     mutation,
+    noops,
     operations,
     quotes,
     scans,
@@ -72,7 +73,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
-            trees[module] = operations.run(context, trees[module], running)
+            trees[module] = noops.run(context, operations.run(context, trees[module], running))
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, running).run()
         for module, context in contexts.items():
