@@ -114,11 +114,6 @@ def to_chalf(input):
 
 
 @rule("torch.Tensor.type")
-def type_name(input):
-    return input.dtype  # torch's is a name: comparing it with one raises, comparing two agrees
-
-
-@rule("torch.Tensor.type")
 def type_(input, dtype):
     if dtype in ("torch.FloatTensor", "torch.cuda.FloatTensor"):
         return input.astype(jnp.float32)
@@ -135,6 +130,11 @@ def type_(input, dtype):
     if dtype in ("torch.BoolTensor", "torch.cuda.BoolTensor"):
         return input.astype(bool)
     return input.astype(dtype)
+
+
+@rule("torch.Tensor.type")
+def type_name(input):
+    return input.dtype  # torch's is a name: comparing it with one raises, comparing two agrees
 
 
 @rule("torch.Tensor.type_as")
