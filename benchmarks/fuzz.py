@@ -6,7 +6,6 @@ Prints every program that computes something else, a table of refusals by diagno
 import collections
 import sys
 import time
-import types
 import warnings
 
 import hypothesis
@@ -16,7 +15,7 @@ import numpy as np
 import torch
 
 from tests.random_programs import programs
-from tests.small_programs import HEAD, array, leaves
+from tests.small_programs import HEAD, array, leaves, load
 from transpile import convert_source
 
 
@@ -52,12 +51,8 @@ def run(source):
     result = convert_source(text)
     if result.diagnostics:
         return "refused", result.diagnostics[0].id + ": " + result.diagnostics[0].message
-    support = types.ModuleType("jax_nn")
-    scope = {}
     try:
-        exec(compile(result.support, "jax_nn.py", "exec"), support.__dict__)
-        sys.modules["jax_nn"] = support
-        exec(compile(result.code, "converted.py", "exec"), scope)
+        scope = load(result)
         f = jax.jit(scope["f"])
         for pair, want in wanted:
             got = leaves(f(*[jnp.asarray(t.numpy()) for t in pair]))

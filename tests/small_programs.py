@@ -78,10 +78,10 @@ def compare(body, inputs, diagnostics=()):
         direction = [jnp.sin(jnp.arange(a.size, dtype=float) + 1).reshape(a.shape) for a in arrays]
         if "Function)" not in code:  # custom_vjp has no forward derivative
             _, slope = jax.jvp(loss, arrays, direction)
-            np.testing.assert_allclose(slope, sum((np.asarray(d) * s).sum() for d, s in zip(direction, slopes)), 1e-7, 1e-9, err_msg=code)
+            np.testing.assert_allclose(slope, sum((np.asarray(d) * s).sum() for d, s in zip(direction, slopes)), 1e-8, 1e-9, err_msg=code)
         if "while_loop" not in code and "fori_loop" not in code:
             for g, s in zip(jax.grad(loss, tuple(range(len(arrays))))(*arrays), slopes):
-                np.testing.assert_allclose(g, s, 1e-7, 1e-9, err_msg=code)
+                np.testing.assert_allclose(g, s, 1e-8, 1e-9, err_msg=code)
 
 
 def three(shape=(4, 6)):

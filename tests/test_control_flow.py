@@ -1,10 +1,11 @@
 """Branches and loops on data: small programs, each over inputs that take different branches and trip counts."""
 
-import jax
 import pytest
 import torch
 
 from tests.small_programs import both, compare, three
+
+pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)`
 BRANCHES = {
@@ -127,14 +128,6 @@ REFUSED = {
 
 # the names that are lost with what is refused are reported too
 REFUSED_TWICE = {"set on one side": ["traced-branch", "left-over", "left-over"]}
-
-
-@pytest.fixture(autouse=True)
-def wide():
-    torch.set_default_dtype(torch.float64)
-    with jax.enable_x64(True):
-        yield
-    torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("name", [*BRANCHES, *LOOPS])

@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import torch
 
 from tests.small_programs import HEAD, array, compare, leaves, load, source_of, three
 from transpile import convert_source
+
+pytestmark = pytest.mark.usefixtures("wide")
 
 PROGRAMS = {
     "masked sum": "m = x > 0\nreturn x[m].sum() + y[m].mean()",
@@ -117,14 +118,6 @@ MODULES = {
     "stateful under a branch": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n        self.register_buffer('n', torch.zeros(()))\n\n    def forward(self, x):\n        if x.mean() > 0:\n            x = self.bn(x)\n            self.n += 1\n        return x * (self.n + 1)",
     "stateful in a loop over time": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n\n    def forward(self, x):\n        h = torch.zeros_like(x)\n        for t in range(x.size(0)):\n            h = torch.tanh(self.bn(h + x) + x[t])\n        return h",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def wide():
-    torch.set_default_dtype(torch.float64)
-    with jax.enable_x64(True):
-        yield
-    torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

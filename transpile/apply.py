@@ -11,6 +11,7 @@ import libcst as cst
 
 from . import tree
 from .context import Context, key_site
+from .emit import keyword
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
 from .values import MISSING, NONE, Module, Sequence, Static, Tensor, Torch, Value
@@ -405,15 +406,15 @@ class Inline(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         binding = self.decide.binding
         kept = []
-        for keyword in node.keywords:
-            if isinstance(keyword.value, ast.Name) and keyword.value.id in self.decide.parameters:
-                parameter = self.decide.parameters[keyword.value.id]
+        for part in node.keywords:
+            if isinstance(part.value, ast.Name) and part.value.id in self.decide.parameters:
+                parameter = self.decide.parameters[part.value.id]
                 given = binding.given.get(parameter.name)
                 default = parameter.default
                 if isinstance(default, ast.Constant) and (default.value is None or default.value is False):
                     if given is None or literal(given.node) is default.value:
                         continue
-            kept.append(keyword)
+            kept.append(part)
         node = ast.Call(node.func, node.args, kept)
         return self.generic_visit(node)
 
@@ -575,7 +576,7 @@ def call(context: Context, binding: Binding) -> Any:
             continue  # the emitted function has no such parameter
         if parameter.name not in binding.given:
             if parameter.name == "key":
-                args.append(_keyword("key", key_site()))
+                args.append(keyword("key", key_site()))
             else:
                 in_order = False
             continue
@@ -583,7 +584,7 @@ def call(context: Context, binding: Binding) -> Any:
         if argument.keyword is None and in_order and parameter.kind == "positional":
             args.append(cst.Arg(argument.node))
         else:
-            args.append(_keyword(parameter.name, argument.node))
+            args.append(keyword(parameter.name, argument.node))
             in_order = False
     for argument in binding.rest:
         if argument.star == "*":
@@ -592,7 +593,7 @@ def call(context: Context, binding: Binding) -> Any:
         elif argument.star:
             args.append(cst.Arg(argument.node, star="**"))
         else:
-            args.append(_keyword(argument.keyword or "", argument.node))
+            args.append(keyword(argument.keyword or "", argument.node))
     return cst.Call(tree.expression(context.name(definition.name)), args)
 
 
@@ -600,10 +601,6 @@ def _positional(argument: Argument) -> cst.Arg:
     if argument.star == "**":
         return cst.Arg(argument.node, star="**")
     return cst.Arg(argument.node, star="*") if argument.star else cst.Arg(argument.node)
-
-
-def _keyword(name: str, node: Any) -> cst.Arg:
-    return cst.Arg(node, keyword=cst.Name(name), equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")))
 
 
 def apply(context: Context, definitions: tuple[Definition, ...], arguments: list[Argument]) -> Any:
@@ -636,7 +633,7 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
                 raise Refused("a dtype for one layer; cast its params instead")
             if not open_ended:
                 raise Refused(f"the argument {name!r} of {definition.name}")
-        args.append(_keyword(name, argument.node) if name is not None else _positional(argument))
+        args.append(keyword(name, argument.node) if name is not None else _positional(argument))
     limit = sum(1 for p in parameters.values() if p.kind == "positional")
     if not any(p.kind == "sizes" for p in parameters.values()):
         loose = [a for a in args if a.keyword is None and not a.star]

@@ -191,6 +191,10 @@ class Inference:
                 return Function(found, ref)
         return None
 
+    def counts_on_data(self, node: cst.BaseExpression) -> bool:
+        """`range(n)` of a number that only the data tells."""
+        return isinstance(node, cst.Call) and tree.dotted(node.func) == "range" and any(is_traced(self.of(a.value)) for a in node.args)
+
     def forward_of(self, ref: Any) -> FunctionInfo | None:
         return ref.find("forward") if isinstance(ref, ClassInfo) else None
 
@@ -339,7 +343,7 @@ class Frame:
                 _trace_numbers(env, node)
         elif isinstance(node, cst.For):
             iterated = self.expression(node.iter, env)
-            counted = self._traced_range(node.iter)
+            counted = self.facts.counts_on_data(node.iter)
             before = dict(env)
             for _ in range(2):
                 self.bind(node.target, Tensor(kind="i") if counted else element_of(iterated), env)
@@ -398,12 +402,6 @@ class Frame:
             self.expression(node.subject, env)
             for case in node.cases:
                 self.suite(case, env)
-
-    def _traced_range(self, node: cst.BaseExpression) -> bool:
-        """`range(n)` of a number that only the data tells."""
-        if not isinstance(node, cst.Call) or tree.dotted(node.func) != "range":
-            return False
-        return any(is_traced(self.facts.of(a.value)) for a in node.args)
 
     def _leaves_on_data(self, loop: Any) -> bool:
         """Whether a loop has a `break` or `continue` under a branch on data."""

@@ -148,6 +148,11 @@ def _all_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(f.name for f in dataclasses.fields(kind))
 
 
+def same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two lists hold the same nodes, not only equal ones."""
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+
+
 Rewriter = Callable[[cst.CSTNode], Any]
 
 

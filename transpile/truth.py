@@ -53,11 +53,6 @@ def _is_whole(value: Value) -> bool:
     return isinstance(value, Static) and value.type == "int" or isinstance(value, Tensor) and value.kind == "i"
 
 
-def call(function: str, args: list[Any]) -> Any:
-    """`function(*args)` as an expression."""
-    return cst.Call(tree.expression(function), [cst.Arg(tree.parenthesised(a) if isinstance(a, (cst.Tuple, cst.GeneratorExp)) and not a.lpar else a) for a in args])
-
-
 def alike(context: Context, a: Any, b: Any) -> bool:
     """Whether two expressions are plain arithmetic of one shape, so that computing both costs little and `jnp.where` is exact.
 
@@ -93,6 +88,13 @@ def window(part: Any) -> tuple[Any, Any] | None:
             if tree.code(start) == tree.code(lower):
                 return lower, length
     return None
+
+
+def is_loop_on_data(context: Context, node: Any) -> bool:
+    """Whether the number of turns of a loop follows from data."""
+    if isinstance(node, cst.While):
+        return is_traced(context.value(node.test))
+    return isinstance(node, cst.For) and context.facts.counts_on_data(node.iter)
 
 
 def moving(context: Context, index: Any) -> list[int]:

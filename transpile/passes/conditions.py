@@ -14,7 +14,8 @@ import libcst as cst
 from .. import tree
 from ..apply import simple
 from ..context import Context
-from ..truth import alike, call, compared, is_boolean, negated
+from ..emit import bare, call
+from ..truth import alike, compared, is_boolean, negated
 from ..values import UNKNOWN, External, Static, Tensor, Value, is_traced
 
 
@@ -106,7 +107,7 @@ class _Conditions:
             return self._operand(node)
         operator = cst.BitAnd() if isinstance(node.operator, cst.And) else cst.BitOr()
         stand_in = cst.BinaryOperation(cst.Name("a"), operator, cst.Name("b"))
-        made = [tree.fit(stand_in, f, _loose(self._truth(n))) for f, n in (("left", node.left), ("right", node.right))]
+        made = [tree.fit(stand_in, f, bare(self._truth(n))) for f, n in (("left", node.left), ("right", node.right))]
         new = cst.BinaryOperation(made[0], operator, made[1], lpar=node.lpar, rpar=node.rpar)
         self.context.facts.values[id(new)] = Tensor(kind="b")
         self.context.facts.kept.append(new)
@@ -138,7 +139,7 @@ class _Conditions:
             return node
         if any(_no_array(self.value(n)) for n in (node.body, node.orelse)):
             return self.context.unconverted("traced-branch", node, "a choice by a tensor's value between things that are no arrays")
-        test = _loose(node.test)
+        test = bare(node.test)
         if alike(self.context, node.body, node.orelse):
             return call("jnp.where", [test, node.body, node.orelse])
         sides = [tree.replace(tree.expression("lambda: 0"), body=tree.fit(tree.expression("lambda: 0"), "body", n)) for n in (node.body, node.orelse)]
@@ -175,7 +176,7 @@ class _Conditions:
         """Python's numbers carry no gradient: `float(loss)`."""
         known = self.value(value)
         if name == "bool":
-            return _loose(self._truth(_scalar(value)))
+            return bare(self._truth(_scalar(value)))
         value = _scalar(value)
         if name == "float" and isinstance(known, Tensor) and known.kind not in ("i", "b"):
             value = call("lax.stop_gradient", [value])
@@ -214,11 +215,6 @@ def _no_array(value: Value) -> bool:
     if isinstance(value, Static):
         return value.type in ("str", "None", "dtype", "device")
     return value != UNKNOWN and not isinstance(value, Tensor)
-
-
-def _loose(node: Any) -> Any:
-    """The expression without parentheses of its own."""
-    return tree.replace(node, lpar=[], rpar=[]) if getattr(node, "lpar", None) and not isinstance(node, (cst.Tuple, cst.GeneratorExp)) else node
 
 
 def _side_effect(node: cst.CSTNode) -> bool:

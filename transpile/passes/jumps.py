@@ -20,14 +20,15 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
-from ..truth import negated
+from ..emit import bare, fresh_name
+from ..truth import is_loop_on_data, negated
 from ..values import Tensor, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
     """Restructure one function, inner functions included."""
     jumps = _Jumps(context, node)
-    return tree.with_body(node, body) if not _same(body := jumps.function(), tree.body_statements(node)) else node
+    return tree.with_body(node, body) if not tree.same(body := jumps.function(), tree.body_statements(node)) else node
 
 
 class _Jumps:
@@ -62,7 +63,7 @@ class _Jumps:
         for i, statement in enumerate(statements):
             rest = statements[i + 1 :]
             if self.flag and tail and not rest and self._only_breaks(statement):
-                flag = tree.assignment(self.flag, negated(self.context, _bare(statement.test)))
+                flag = tree.assignment(self.flag, negated(self.context, bare(statement.test)))
                 return [*out, tree.replace(flag, leading_lines=statement.leading_lines)]
             if self._raises(statement):
                 out.extend(self._unchecked(statement, rest, tail))
@@ -87,16 +88,16 @@ class _Jumps:
 
     def _inside(self, node: Any, tail: bool) -> Any:
         body = tree.body_statements(node)
-        new = node if _same(made := self.block(body, tail), body) else tree.with_body(node, made)
+        new = node if tree.same(made := self.block(body, tail), body) else tree.with_body(node, made)
         orelse = getattr(node, "orelse", None)
         if isinstance(orelse, cst.If):
             inner = self.block([orelse], tail)
-            if not _same(inner, [orelse]):
+            if not tree.same(inner, [orelse]):
                 plain = inner[0] if len(inner) == 1 and isinstance(inner[0], cst.If) else cst.Else(cst.IndentedBlock(inner))
                 new = tree.replace(new, orelse=plain)
         elif orelse is not None:
             body = tree.body_statements(orelse)
-            if not _same(made := self.block(body, tail), body):
+            if not tree.same(made := self.block(body, tail), body):
                 new = tree.replace(new, orelse=tree.with_body(orelse, made))
         return new
 
@@ -121,30 +122,25 @@ class _Jumps:
         if any(tree.returns(s) and self._returns_on_data(s) for s in body):
             return [self._refuse(node)]
         before, self.flag = self.flag, None
-        holds = any(self._holds(s) for s in body) or self._is_traced_loop(node) and any(map(_own_jumps, body))
+        holds = any(self._holds(s) for s in body) or is_loop_on_data(self.context, node) and any(map(_own_jumps, body))
         if not holds:
             made = self.block(body, False)
-            new = node if _same(made, body) else tree.with_body(node, made)
+            new = node if tree.same(made, body) else tree.with_body(node, made)
             if node.orelse is not None:
                 new = tree.replace(new, orelse=self._inside_else(node.orelse))
             self.flag = before
             return [new]
         breaks = any(isinstance(n, cst.Break) for s in body for n in _own_jumps(s))
-        self.flag = self._fresh("running") if breaks else ""
+        self.flag = fresh_name(self.used, "running") if breaks else ""
         flag = self.flag
         made = self.block(body, True) or [tree.statement("pass")]
         out = self._flagged(node, flag, made) if flag else [tree.with_body(node, made)]
         self.flag = before
         return out
 
-    def _is_traced_loop(self, node: Any) -> bool:
-        if isinstance(node, cst.While):
-            return is_traced(self.context.value(node.test))
-        return isinstance(node.iter, cst.Call) and tree.dotted(node.iter.func) == "range" and any(is_traced(self.context.value(a.value)) for a in node.iter.args)
-
     def _inside_else(self, node: cst.Else) -> Any:
         body = tree.body_statements(node)
-        return node if _same(made := self.block(body, False), body) else tree.with_body(node, made)
+        return node if tree.same(made := self.block(body, False), body) else tree.with_body(node, made)
 
     def _flagged(self, node: Any, flag: str, made: list[Any]) -> list[Any]:
         start = tree.statement(f"{flag} = True")
@@ -170,7 +166,7 @@ class _Jumps:
 
     def _both(self, flag: str, test: Any) -> Any:
         left = self._asks(flag)
-        right = test if not getattr(test, "lpar", None) else tree.replace(test, lpar=[], rpar=[])
+        right = bare(test)
         if is_traced(self.context.value(test)):
             stand_in = cst.BinaryOperation(cst.Name("a"), cst.BitAnd(), cst.Name("b"))
             return self._boolean(cst.BinaryOperation(left, cst.BitAnd(), tree.fit(stand_in, "right", right)))
@@ -223,14 +219,6 @@ class _Jumps:
         poison = self.context.unconverted("traced-branch", what, "a return from inside a loop, under a branch on a tensor's value")
         return cst.SimpleStatementLine([cst.Expr(poison)])
 
-    def _fresh(self, stem: str) -> str:
-        name, n = stem, 1
-        while name in self.used:
-            n += 1
-            name = f"{stem}_{n}"
-        self.used.add(name)
-        return name
-
 
 def _own_jumps(node: Any) -> list[Any]:
     """The jumps below a statement that belong to the loop around it."""
@@ -259,11 +247,3 @@ def _always_jumps(statements: list[Any]) -> bool:
         other = [last.orelse] if isinstance(last.orelse, cst.If) else tree.body_statements(last.orelse)
         return _always_jumps(tree.body_statements(last)) and _always_jumps(other)
     return False
-
-
-def _bare(test: Any) -> Any:
-    return tree.replace(test, lpar=[], rpar=[]) if test.lpar else test
-
-
-def _same(a: list[Any], b: list[Any]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b))

@@ -12,6 +12,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import KEY, Context
+from ..emit import display, enclosed, fresh_name
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -102,7 +103,7 @@ class _Keys:
         return tree.replace(new, target=target, iter=iterated)
 
     def _while(self, node: cst.While) -> list[Any]:
-        turn = self._fresh("turn")
+        turn = fresh_name(self.used, "turn")
         self.loops.append(turn)
         new = self._block(node)
         self.loops.pop()
@@ -125,12 +126,10 @@ class _Keys:
             if function == "enumerate" and isinstance(target, cst.Tuple) and isinstance(target.elements[0].value, cst.Name):
                 return target, iterated, target.elements[0].value.value
             if function == "range" and isinstance(target, cst.Name):
-                index = self._fresh("i")
+                index = fresh_name(self.used, "i")
                 return cst.Name(index), iterated, index
-        index = self._fresh("i")
-        inner = tree.parenthesised(target) if isinstance(target, cst.Tuple) and not target.lpar else target
-        pair = cst.Tuple([cst.Element(cst.Name(index), comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))), cst.Element(inner)], lpar=[], rpar=[])
-        return pair, tree.replace(tree.expression("enumerate()"), args=[cst.Arg(iterated)]), index
+        index = fresh_name(self.used, "i")
+        return display([cst.Name(index), enclosed(target)]), tree.replace(tree.expression("enumerate()"), args=[cst.Arg(iterated)]), index
 
     def _fresh(self, stem: str) -> str:
         name, n = stem, 1

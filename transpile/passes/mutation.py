@@ -22,6 +22,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..emit import call, fresh_name
 from ..liveness import Liveness
 from ..memory import Memory, merge
 from ..project import FunctionInfo
@@ -96,10 +97,10 @@ def _by_index(context: Context, loop: cst.For, function: cst.FunctionDef) -> Any
 
     Where the body gives the name of the tensor to another, the tensor looped over gets a name of its own.
     """
-    name, values, over = _unused(function, "i"), context.facts.values, loop.iter
+    name, values, over = fresh_name(tree.names_read(function), "i"), context.facts.values, loop.iter
     first: list[Any] = []
     if tree.code(over) in tree.names_assigned(loop.body):
-        over = cst.Name(_unused(function, "rows"))
+        over = cst.Name(fresh_name(tree.names_read(function), "rows"))
         context.facts.carry(loop.iter, over)
         first = [tree.replace(tree.assignment(over, loop.iter), leading_lines=loop.leading_lines)]
         loop = tree.replace(loop, leading_lines=[])
@@ -116,14 +117,6 @@ def _by_index(context: Context, loop: cst.For, function: cst.FunctionDef) -> Any
     values[id(new.target)] = Static(type="int")
     context.facts.kept.append(new)
     return cst.FlattenSentinel([*first, new]) if first else new
-
-
-def _unused(function: cst.FunctionDef, stem: str) -> str:
-    used, name, n = tree.names_read(function), stem, 1
-    while name in used:
-        n += 1
-        name = f"{stem}_{n}"
-    return name
 
 
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
@@ -311,7 +304,7 @@ class _Mutation:
         """`x[0] = y[1] = v`: one after another, from the left."""
         value: Any = node.value
         if not isinstance(value, (cst.Name, cst.Integer, cst.Float)):
-            name = cst.Name(_unused(self.node, "value"))
+            name = cst.Name(fresh_name(tree.names_read(self.node), "value"))
             self.facts.carry(value, name)
             self.prelude.append(tree.assignment(name, self.expression(value)))
             value = name
@@ -330,7 +323,7 @@ class _Mutation:
         stores: list[Any] = []
         for i, one in enumerate(targets):
             if isinstance(one, cst.Subscript) and self._is_tensor(one.value):
-                name = cst.Name(_unused(self.node, f"part_{i}" if i else "part"))
+                name = cst.Name(fresh_name(tree.names_read(self.node), f"part_{i}" if i else "part"))
                 self.facts.carry(one, name)
                 stores.append((one, name))
                 plain.append(name)
@@ -444,13 +437,13 @@ class _Mutation:
         if moving(self.context, index):
             return self._store_window(node, target, value)
         if kind == "mask" and scalar:
-            new = self._call_text("jnp.where", [self._only_index(index), value, base])
+            new = call("jnp.where", [self._only_index(index), value, base])
         elif selected is not None:
-            new = self._call_text(self.context.name("assign_where"), [base, self._only_index(index), selected])
+            new = call(self.context.name("assign_where"), [base, self._only_index(index), selected])
         elif kind == "basic":
             new = self._at(base, target, "set", value)
         else:
-            new = self._call_text(self.context.name("store"), [base, self._index_expression(index), value])
+            new = call(self.context.name("store"), [base, self._index_expression(index), value])
         self._typed(new, base)
         return self._rebind(base, new, node)
 
@@ -464,16 +457,16 @@ class _Mutation:
         elif kind == "basic":
             new = self._at(base, target, "set", self._binary(target, operator, value))
         elif kind == "mask" and scalar:
-            new = self._call_text("jnp.where", [self._only_index(index), self._binary(base, operator, value), base])
+            new = call("jnp.where", [self._only_index(index), self._binary(base, operator, value), base])
         elif scalar:
             function = tree.replace(tree.expression("lambda old: 0"), body=self._binary(cst.Name("old"), operator, value))
-            new = self._call_text(self.context.name("update"), [base, self._index_expression(index), function])
+            new = call(self.context.name("update"), [base, self._index_expression(index), function])
         elif (selected := self._unselected(value, index)) is not None:
-            new = self._call_text(self.context.name("assign_where"), [base, self._only_index(index), self._binary(base, operator, selected)])
+            new = call(self.context.name("assign_where"), [base, self._only_index(index), self._binary(base, operator, selected)])
         elif kind == "mask":
             return self._expr(self.context.unconverted("data-dependent-shape", target, "an update of the places of a mask by a value that may have their number"))
         else:
-            new = self._call_text(self.context.name("store"), [base, self._index_expression(index), self._binary(target, operator, value)])
+            new = call(self.context.name("store"), [base, self._index_expression(index), self._binary(target, operator, value)])
         self._typed(new, base)
         return self._rebind(base, new, node)
 
@@ -515,7 +508,7 @@ class _Mutation:
             return self._expr(self.context.unconverted("data-dependent-shape", target, "a store into a slice whose length follows from data"))
         cast = tree.expression("x.astype(y.dtype)")
         cast = tree.replace(cast, func=tree.replace(cast.func, value=tree.fit(cast.func, "value", value)), args=[cst.Arg(cst.Attribute(base, cst.Name("dtype")))])
-        new = self._call_text("lax.dynamic_update_slice_in_dim", [base, cast, part[0], cst.Integer(str(places[0]))])
+        new = call("lax.dynamic_update_slice_in_dim", [base, cast, part[0], cst.Integer(str(places[0]))])
         self._typed(new, base)
         return self._rebind(base, new, node)
 
@@ -524,14 +517,6 @@ class _Mutation:
 
     def _typed(self, new: Any, like: Any) -> None:
         self.facts.carry(like, new)
-
-    def _call_text(self, function: str, args: list[Any]) -> Any:
-        made = []
-        for a in args:
-            if isinstance(a, cst.Tuple) and not a.lpar:
-                a = tree.parenthesised(a)
-            made.append(cst.Arg(a))
-        return cst.Call(tree.expression(function), made)
 
     def _at(self, base: Any, target: cst.Subscript, method: str, value: Any) -> Any:
         at = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", base), cst.Name("at"))
@@ -547,12 +532,12 @@ class _Mutation:
         """An index as an expression that a function can take."""
         if len(index) == 1 and isinstance(index[0].slice, cst.Index):
             only = index[0].slice.value
-            return self._call_text("jnp.array", [only]) if isinstance(only, cst.List) else only
+            return call("jnp.array", [only]) if isinstance(only, cst.List) else only
         parts = []
         for element in index:
             part = element.slice
             if isinstance(part, cst.Index):
-                value = self._call_text("jnp.array", [part.value]) if isinstance(part.value, cst.List) else part.value
+                value = call("jnp.array", [part.value]) if isinstance(part.value, cst.List) else part.value
                 parts.append(cst.Element(value))
             else:
                 bounds = [tree.code(b) if b is not None else "None" for b in (part.lower, part.upper)]
@@ -964,7 +949,7 @@ class _Mutation:
         self.facts.kept.append(func)
         call = tree.replace(self.expression_inside(node), func=func)
         if name is None:
-            name = _unused(self.node, "output")
+            name = fresh_name(tree.names_read(self.node), "output")
         targets: list[Any] = [cst.Name(name), *written]
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
         left = cst.Tuple([cst.Element(t, comma=comma) if t is not targets[-1] else cst.Element(t) for t in targets], lpar=[], rpar=[])

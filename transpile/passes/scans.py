@@ -22,8 +22,8 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..dataflow import exposed, reads, writes
+from ..emit import call, display, enclosed, fresh_name, function, keyword, names, spaced
 from ..liveness import Liveness
-from ..truth import call
 from ..values import Tensor, is_traced
 
 FEW = 8  # turns that are written out in the source: `range(3)`
@@ -59,7 +59,7 @@ class _Scans:
     def function(self) -> Any:
         body = tree.body_statements(self.node)
         new = self.block(body)
-        return self.node if _same(new, body) else tree.with_body(self.node, new)
+        return self.node if tree.same(new, body) else tree.with_body(self.node, new)
 
     def block(self, statements: list[Any]) -> list[Any]:
         out = list(statements)
@@ -84,7 +84,7 @@ class _Scans:
     def _inside(self, node: Any) -> Any:
         body = tree.body_statements(node)
         made = self.block(body)
-        new = node if _same(made, body) else tree.with_body(node, made)
+        new = node if tree.same(made, body) else tree.with_body(node, made)
         orelse = getattr(node, "orelse", None)
         if isinstance(orelse, cst.If):
             inner = self._inside(orelse)
@@ -149,10 +149,11 @@ class _Scans:
 
     def _plain(self, body: list[Any]) -> bool:
         """Whether a body only computes: no jumps, no checks, no loops that are left to Python with an index from outside."""
+        if tree.returns(cst.IndentedBlock(body)):
+            return False
         for node in tree.walk(cst.IndentedBlock(body)):
-            if isinstance(node, (cst.Return, cst.Raise, cst.Break, cst.Continue, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.Del, cst.Assert, cst.Try, cst.With, cst.Import, cst.ImportFrom)):
-                if not (isinstance(node, cst.Return) and self._in_function(node, body)):
-                    return False
+            if isinstance(node, (cst.Raise, cst.Break, cst.Continue, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.Del, cst.Assert, cst.Try, cst.With, cst.Import, cst.ImportFrom)):
+                return False
             if isinstance(node, (cst.Assign, cst.AugAssign)):
                 targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
                 if any(isinstance(t, cst.Attribute) or isinstance(t, cst.Subscript) and not tree.code(t).startswith("state[") for t in targets):
@@ -160,10 +161,6 @@ class _Scans:
             if isinstance(node, cst.Call) and tree.dotted(node.func) in ("print", "jax.debug.print"):
                 return False
         return True
-
-    def _in_function(self, node: Any, body: list[Any]) -> bool:
-        inner = [n for s in body for n in tree.walk(s) if isinstance(n, cst.FunctionDef)]
-        return any(any(m is node for m in tree.walk(f)) for f in inner)
 
     def _is_array(self, name: str) -> bool:
         found = self.kinds.get(name, [])
@@ -228,7 +225,7 @@ class _Scans:
                     text = tree.code(node)
                     if text not in picked:
                         whole = array if axis == 0 else _swapped(array)
-                        picked[text] = (self._fresh(f"{_stem(array)}_{loop.index}"), whole)
+                        picked[text] = (fresh_name(self.used, f"{_stem(array)}_{loop.index}"), whole)
                     return cst.Name(picked[text][0])
             return None
 
@@ -290,24 +287,21 @@ class _Scans:
 
     def _emit(self, node: Any, loop: _Loop, rows: list[tuple[str, Any]], body: list[Any], carried: list[str], appended: Any, before: list[Any], after: list[Any]) -> list[Any]:
         single = len(carried) == 1
-        carry = carried[0] if single else self._fresh("carry")
-        row = rows[0][0] if len(rows) == 1 else self._fresh("row")
-        opened = [] if single else [tree.assignment(_tuple(carried), cst.Name(carry))]
+        carry = carried[0] if single else fresh_name(self.used, "carry")
+        row = rows[0][0] if len(rows) == 1 else fresh_name(self.used, "row")
+        opened = [] if single else [tree.assignment(names(carried), cst.Name(carry))]
         if len(rows) > 1:
-            opened.append(tree.assignment(_tuple([n for n, _ in rows]), cst.Name(row)))
+            opened.append(tree.assignment(names([n for n, _ in rows]), cst.Name(row)))
         outputs = [value for _, value in appended.values()]
         lists = [name for name, _ in appended.values()]
-        left: Any = cst.Name(carried[0]) if single else tree.parenthesised(_tuple(carried))
-        right: Any = cst.Name("None") if not outputs else outputs[0] if len(outputs) == 1 else _pair(outputs)
-        returned = cst.SimpleStatementLine([cst.Return(tree.replace(tree.expression("a, b"), elements=[_element(left, True), _element(right)]))])
-        step = tree.with_body(tree.statement(f"def step({carry}, {row}):\n    pass\n"), [*opened, *body, returned])
-        xs = rows[0][1] if len(rows) == 1 else tree.parenthesised(_pair([a for _, a in rows]))
-        value = call(self.context.name("scan"), [cst.Name("step"), left, xs])
+        left = enclosed(names(carried))
+        right = enclosed(_several(outputs)) if outputs else cst.Name("None")
+        step = function("step", [carry, row], [*opened, *body, cst.SimpleStatementLine([cst.Return(display([left, right]))])])
+        value = call(self.context.name("scan"), [cst.Name("step"), left, _several([a for _, a in rows])])
         if loop.reverse:
-            value = tree.replace(value, args=[*value.args, cst.Arg(cst.Name("True"), keyword=cst.Name("reverse"), equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")))])
-        names: Any = cst.Name(lists[0]) if len(lists) == 1 else tree.parenthesised(_tuple(lists)) if lists else cst.Name("_")
-        target = tree.replace(tree.expression("a, b"), elements=[_element(left, True), _element(names)])
-        line = _spaced(tree.assignment(target, value))
+            value = tree.replace(value, args=[*value.args, keyword("reverse", cst.Name("True"))])
+        collected = enclosed(names(lists)) if lists else cst.Name("_")
+        line = spaced(tree.assignment(display([left, collected]), value))
         self.last = line
         step = tree.replace(step, leading_lines=[cst.EmptyLine(indent=False), *[ln for ln in node.leading_lines if ln.comment is not None]])
         kept = [s for s in before if not (lists and (values := _values(s)) and set(values) <= set(lists))]
@@ -323,14 +317,6 @@ class _Scans:
                 array = tree.expression(f"{name}[::-1]" if reverse else name)
                 return array if axis == 0 else _swapped(array) if axis == 1 else call("jnp.moveaxis", [array, cst.Integer("0"), tree.expression(str(axis))])
         return None
-
-    def _fresh(self, stem: str) -> str:
-        name, n = stem, 1
-        while name in self.used:
-            n += 1
-            name = f"{stem}_{n}"
-        self.used.add(name)
-        return name
 
 
 def _values(statement: Any) -> dict[str, str] | None:
@@ -400,21 +386,5 @@ def _stem(array: Any) -> str:
     return str(array.attr.value if isinstance(array, cst.Attribute) else array.value)
 
 
-def _tuple(names: list[str]) -> Any:
-    return tree.expression(", ".join(names))
-
-
-def _element(value: Any, comma: bool = False) -> cst.Element:
-    return cst.Element(value, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if comma else cst.MaybeSentinel.DEFAULT)
-
-
-def _pair(values: list[Any]) -> Any:
-    return cst.Tuple([_element(v, i + 1 < len(values)) for i, v in enumerate(values)])
-
-
-def _spaced(node: Any) -> Any:
-    return tree.replace(node, leading_lines=[cst.EmptyLine(indent=False)])
-
-
-def _same(a: Any, b: Any) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+def _several(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else display(values)

@@ -22,13 +22,13 @@ from .. import tree
 from ..arrays import Arrays
 from ..context import KEY, Context, key_site
 from ..effects import HOST_METHODS, Effects
+from ..emit import fresh_name, keyword
 from ..paths import SELF, Names, Path, Paths
 from ..project import ClassInfo, FunctionInfo
 from ..stacks import stack_of
 from ..values import External, Function, Method, Module, Tensor
 
 _PRESENT = re.compile(r'("\w+") in (params(?:\["\w+"\])*)')
-_EQUAL = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 RESERVED = {"params", "state", "key", "training"}
 
 
@@ -262,7 +262,7 @@ class _Submodules:
         passed = [cst.Arg(cst.Name(self.renames.get(stack.name, stack.name))), *(self.expression(a) for a in stack.rest)]
         args = [tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in [*call.args, *passed]]
         for name, text in self._keywords(needs):
-            args.append(cst.Arg(key_site() if text == KEY else tree.expression(text), keyword=cst.Name(name), equal=_EQUAL))
+            args.append(keyword(name, key_site() if text == KEY else tree.expression(text)))
         line = tree.assignment(passed[0].value, tree.replace(call, args=args))
         return tree.replace(line, leading_lines=node.leading_lines)
 
@@ -563,8 +563,7 @@ class _Submodules:
         for name, text in keywords:
             if any(a.keyword is not None and a.keyword.value == name for a in args):
                 continue
-            site = key_site() if text == KEY else tree.expression(text)
-            args.append(cst.Arg(site, keyword=cst.Name(name), equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))))
+            args.append(keyword(name, key_site() if text == KEY else tree.expression(text)))
         func = node.func if isinstance(node.func, cst.Attribute) and _is_super(node.func.value) else self._callee(node.func)
         new_node = tree.replace(node, func=func, args=args, whitespace_before_args=cst.SimpleWhitespace(""))
         self.facts.carry(node, new_node)
@@ -617,7 +616,7 @@ class _Submodules:
 
     def _conditional(self, node: cst.IfExp) -> Any:
         """A conditional expression with a stateful call in it becomes an `if` statement."""
-        name = self.hint if self.hint and self.hint != "_" else self._fresh("y")
+        name = self.hint if self.hint and self.hint != "_" else fresh_name(self.used, "y")
         self.hint = None
         test = self.expression(node.test)
         branches = []
@@ -655,7 +654,7 @@ class _Submodules:
 
     def _unrolled(self, node: Any) -> Any:
         """A list of stateful calls becomes a loop that appends."""
-        name = self._fresh("outputs")
+        name = fresh_name(self.used, "outputs")
         self.hint = None
         target, iterated = self.iterate(node.for_in.target, node.for_in.iter)
         before, self.prelude = self.prelude, []
@@ -668,14 +667,6 @@ class _Submodules:
         self.prelude.append(tree.statement(f"{name} = []"))
         self.prelude.append(cst.For(target, iterated, cst.IndentedBlock(body)))
         return cst.Name(name)
-
-    def _fresh(self, stem: str) -> str:
-        name, n = stem, 1
-        while name in self.used:
-            n += 1
-            name = f"{stem}_{n}"
-        self.used.add(name)
-        return name
 
     # ------------------------------------------------------------------ loops over submodules
 
@@ -702,14 +693,14 @@ class _Submodules:
             if kind and kind <= {"ModuleDict", "ParameterDict"}:
                 return None
             if isinstance(target, cst.Tuple) and all(isinstance(e.value, cst.Name) for e in target.elements):
-                name = self._fresh("name")  # a list of lists: `for attn, mlp in self.layers`
+                name = fresh_name(self.used, "name")  # a list of lists: `for attn, mlp in self.layers`
                 parts: list[Any] = [e.value for e in target.elements]
                 for i, part in enumerate(parts):
                     self.names[part.value] = path.child(name).child(f'"{i}"')
                 return _pair(name, tree.parenthesised(target) if not target.lpar else target), tree.expression(f"{tree.code(self._callee(base))}.layers(){suffix}")
             if not isinstance(target, cst.Name):
                 return None
-            name = self._fresh("name")
+            name = fresh_name(self.used, "name")
             self.names[target.value] = path.child(name)
             return _pair(name, target), tree.expression(f"{tree.code(self._callee(base))}.layers(){suffix}")
         if not isinstance(node, cst.Call):
@@ -755,7 +746,7 @@ class _Submodules:
                 self.names[module.value] = path.child(key)
             return target, tree.expression(f"{holder}.items()" if method == "items" else f"{holder}.children()")
         if method in ("values", "children") and isinstance(target, cst.Name):
-            name = self._fresh("name")
+            name = fresh_name(self.used, "name")
             self.names[target.value] = path.child(name)
             return _pair(name, target), tree.expression(f"{holder}.layers()" if method == "values" or self.paths.is_container(func.value) else f"{holder}.children()")
         return None

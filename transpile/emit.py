@@ -1,0 +1,77 @@
+"""Nodes of the output that passes make by the same few lines: names, tuples, calls, keywords, small functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+
+
+def fresh_name(used: set[str], stem: str) -> str:
+    """A name that is not in use: the stem, or the stem and a number. It is in use from then on."""
+    name, n = stem, 1
+    while name in used:
+        n += 1
+        name = f"{stem}_{n}"
+    used.add(name)
+    return name
+
+
+def display(parts: Sequence[Any]) -> cst.Tuple:
+    """`a, b` without parentheses."""
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    return cst.Tuple([cst.Element(p, comma=comma) if i + 1 < len(parts) else cst.Element(p) for i, p in enumerate(parts)], lpar=[], rpar=[])
+
+
+def names(found: Sequence[str]) -> Any:
+    """One name, or several as a tuple without parentheses."""
+    return cst.Name(found[0]) if len(found) == 1 else display([cst.Name(n) for n in found])
+
+
+def bare(node: Any) -> Any:
+    """An expression without parentheses that it does not need where commas or statements end it; over several lines it keeps them."""
+    needed = (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)
+    if getattr(node, "lpar", None) and not isinstance(node, needed) and "\n" not in tree.code(node):
+        return tree.replace(node, lpar=[], rpar=[])
+    return node
+
+
+def enclosed(node: Any) -> Any:
+    """An expression as an argument or element: a bare tuple or generator gets parentheses."""
+    return tree.parenthesised(node) if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and not node.lpar else node
+
+
+def call(function: str, args: Sequence[Any]) -> cst.Call:
+    """`function(*args)`."""
+    return cst.Call(tree.expression(function), [cst.Arg(enclosed(a)) for a in args])
+
+
+def keyword(name: str, value: Any) -> cst.Arg:
+    """`name=value` as an argument."""
+    return cst.Arg(value, keyword=cst.Name(name), equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")))
+
+
+def function(name: str, parameters: Sequence[str], statements: Sequence[Any]) -> Any:
+    """`def name(parameters):`; blank lines before its first statement go, comments stay."""
+    if statements and getattr(statements[0], "leading_lines", None):
+        lines = [line for line in statements[0].leading_lines if line.comment is not None]
+        statements = [tree.replace(statements[0], leading_lines=lines), *statements[1:]]
+    return tree.with_body(tree.statement(f"def {name}({', '.join(parameters)}):\n    pass\n"), statements)
+
+
+def returning(body: Sequence[Any], results: Sequence[str]) -> list[Any]:
+    """The statements with a `return` of these names at the end; an assignment of just them becomes the return."""
+    last = body[-1] if body else None
+    if isinstance(last, cst.SimpleStatementLine) and len(last.body) == 1 and isinstance(last.body[0], cst.Assign) and len(last.body[0].targets) == 1:
+        target = last.body[0].targets[0].target
+        if tree.target_names(target) == list(results) and (isinstance(target, cst.Name) or len(results) > 1 and isinstance(target, cst.Tuple)):
+            return [*body[:-1], tree.replace(last, body=[cst.Return(last.body[0].value)])]
+    return [*body, cst.SimpleStatementLine([cst.Return(names(results))])]
+
+
+def spaced(node: Any) -> Any:
+    """A statement with one empty line before it."""
+    return tree.replace(node, leading_lines=[cst.EmptyLine(indent=False)])

@@ -1,0 +1,101 @@
+"""What the lowering of branches and of loops on data share: the walk over a function, and what no function can do."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .context import Context
+from .liveness import Liveness
+from .values import Value
+
+_GROWING = frozenset("append extend insert pop remove clear update setdefault add discard".split())
+
+
+class Refused(Exception):
+    """Why a statement cannot be lowered."""
+
+
+class Lowering:
+    """Goes through one function, inner blocks first, and replaces the statements that `wants` by what `lower` makes of them."""
+
+    diagnostic: str  # the id under which a refusal is reported
+    where: str  # how messages call the place
+    unharmed: tuple[type[Value], ...]  # what has methods like a list's that do not change it
+
+    def __init__(self, context: Context, node: Any, outer: Set[str] = frozenset()) -> None:
+        self.context, self.node = context, node
+        self.liveness = Liveness(node, None)
+        self.defined = outer | {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
+        self.before: list[Any] = []  # the statements of the block before the current one
+
+    def wants(self, node: Any) -> bool:
+        """Whether a statement is to be replaced."""
+        raise NotImplementedError
+
+    def lower(self, old: Any, new: Any) -> list[Any]:
+        """What stands for a statement; `new` has its inner blocks lowered. Raises Refused."""
+        raise NotImplementedError
+
+    def function(self) -> Any:
+        return tree.with_body(self.node, self.block(tree.body_statements(self.node)))
+
+    def block(self, statements: list[Any]) -> list[Any]:
+        out: list[Any] = []
+        for statement in statements:
+            self.before = out
+            out.extend(self.statement(statement))
+            self.defined |= set(tree.names_assigned(statement))
+        return out
+
+    def statement(self, node: Any) -> list[Any]:
+        if isinstance(node, cst.FunctionDef):
+            return [type(self)(self.context, node, set(self.defined)).function()]
+        if not isinstance(node, (cst.If, cst.For, cst.While, cst.With, cst.Try)):
+            return [node]
+        new = self._inside(node)
+        if not self.wants(node):
+            return [new]
+        try:
+            made = self.lower(node, new)
+        except Refused as why:
+            what: Any = node.iter if isinstance(node, cst.For) else node.test  # type: ignore[union-attr]
+            return [cst.SimpleStatementLine([cst.Expr(self.context.unconverted(self.diagnostic, what, str(why)))])]
+        lines = node.leading_lines
+        if made and (any(line.comment is not None for line in lines) or len(made) == 1):
+            apart = [] if len(made) == 1 or not lines[0].comment else [cst.EmptyLine(indent=False)]
+            made[0] = tree.replace(made[0], leading_lines=[*apart, *lines])
+        return made
+
+    def _inside(self, node: Any) -> Any:
+        defined, before = set(self.defined), self.before
+        if isinstance(node, cst.For):
+            self.defined |= set(tree.target_names(node.target))
+        new: Any = tree.with_body(node, self.block(tree.body_statements(node)))
+        orelse = getattr(node, "orelse", None)
+        self.defined = set(defined)
+        if isinstance(orelse, cst.If):
+            inner = self.statement(orelse)
+            new = tree.replace(new, orelse=inner[0] if len(inner) == 1 and isinstance(inner[0], cst.If) else cst.Else(cst.IndentedBlock(inner)))
+        elif orelse is not None:
+            new = tree.replace(new, orelse=tree.with_body(orelse, self.block(tree.body_statements(orelse))))
+        self.defined, self.before = defined, before
+        return new
+
+    def check(self, block: cst.IndentedBlock, own: Set[str]) -> None:
+        """Refuse what cannot be undone or carried: attributes set, lists of others that change, statements no function has.
+
+        `own` are the names that the block makes itself.
+        """
+        for node in tree.walk_scope(block):
+            if isinstance(node, (cst.Yield, cst.Global, cst.Nonlocal, cst.Await, cst.Del)):
+                raise Refused(f"a statement {self.where} that has no counterpart in a function")
+            if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Attribute) for t in node.targets):
+                raise Refused(f"an attribute is set {self.where}")
+            if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _GROWING:
+                holder = node.func.value
+                if isinstance(holder, cst.Name) and holder.value not in own and not isinstance(self.context.value(holder), self.unharmed):
+                    raise Refused(f"the list or dict {holder.value} changes {self.where}")
