@@ -7,14 +7,14 @@ from jax import lax
 from .module import Module, split
 
 
-def scan_layers(layers, params, x, *args, key=None, training=False):
+def scan_layers(layers, params, x, *args, key=None, training=False, **kwargs):
     """Apply a list of layers one after another: ``lax.scan`` over their stacked params, or a loop where they differ."""
     named = layers.layers()
     keys = split(key, len(named))
     trees = [params[name] for name, _ in named]
 
     def turn(layer, x, params, key):
-        return layer.apply(params, {}, x, *args, key=key, training=training)[0]
+        return layer.apply(params, {}, x, *args, key=key, training=training, **kwargs)[0]
 
     if (
         len(named) > 1

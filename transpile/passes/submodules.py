@@ -257,6 +257,8 @@ class _Submodules:
             return None
         if value.items is not None or stack.name in RESERVED:
             return None  # a list that was written out
+        if any(a.keyword is not None and a.keyword.value in RESERVED for a in stack.rest):
+            return None
         head = [tree.code(self._callee(stack.container)), path.params]
         call = tree.expression(f"{self.context.name('scan_layers')}({', '.join(head)})")
         passed = [cst.Arg(cst.Name(self.renames.get(stack.name, stack.name))), *(self.expression(a) for a in stack.rest)]
