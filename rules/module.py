@@ -296,6 +296,11 @@ def has(module, name):
     return name in jax.eval_shape(module.init, jax.random.key(0))
 
 
+def name_of(module, attribute):
+    """The name of a submodule among the params: where two attributes hold the same one, the first counts."""
+    return next(name for name, child in module.children() if child is getattr(module, attribute))
+
+
 def shape(module, name):
     """The shape of a param of a module."""
     return jax.eval_shape(module.init, jax.random.key(0))[name].shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,13 +28,22 @@ class Array:
     written: bool = False  # assigned while the model runs
 
 
+@dataclass(frozen=True)
+class Tie:
+    """A parameter that shares another: the path of that, and whether it always does."""
+
+    source: tuple[str, ...]
+    certain: bool
+
+
 @dataclass
 class ClassArrays:
     """The arrays of one class's own methods."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
-    ties: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)  # path of a tied parameter -> path it shares
+    assigned: collections.Counter[str] = field(default_factory=collections.Counter)  # how often an attribute is set
+    ties: dict[tuple[str, ...], Tie] = field(default_factory=dict)  # by the path of a tied parameter
 
 
 class Arrays:
@@ -56,19 +66,27 @@ class Arrays:
                 return found
         return None
 
-    def alias(self, cls: ClassInfo, name: str) -> str | None:
+    def alias(self, cls: ClassInfo, name: str) -> Tie | None:
+        """The submodule that stands under this name too; not certain where either name has another one on some path."""
         for c in cls.ancestors():
             if c in self.own and name in self.own[c].aliases:
-                return self.own[c].aliases[name]
+                source = self.own[c].aliases[name]
+                times = [sum(self.own[a].assigned[n] for a in cls.family() if a in self.own) for n in (name, source)]
+                return Tie((source,), times == [1, 1])
         return None
 
-    def ties(self, cls: ClassInfo) -> dict[tuple[str, ...], tuple[str, ...]]:
-        """Tied parameters of a class: path under self -> path of the parameter that it shares."""
-        found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    def ties(self, cls: ClassInfo) -> dict[tuple[str, ...], Tie]:
+        """Tied parameters of a class, by their paths under self."""
+        found: dict[tuple[str, ...], Tie] = {}
         for c in cls.ancestors():
             if c in self.own:
-                found.update(self.own[c].ties)
+                found.update({self.canonical(cls, path): Tie(self.canonical(cls, tie.source), tie.certain) for path, tie in self.own[c].ties.items()})
         return found
+
+    def canonical(self, cls: ClassInfo, path: tuple[str, ...]) -> tuple[str, ...]:
+        """A path by the name under which the params of its submodule are."""
+        alias = self.alias(cls, path[0])
+        return path if alias is None or not alias.certain else (*alias.source, *path[1:])
 
     def _scan(self, cls: ClassInfo) -> ClassArrays:
         found = ClassArrays()
@@ -77,11 +95,13 @@ class Arrays:
             self_name = function.self_name
             for node in tree.nodes(function.node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Call):
                 for name, value in _assignments(node, self_name):
+                    found.assigned[name] += 1
                     self._assigned(found, cls, name, value, runs)
                 if isinstance(node, cst.Call):
                     self._registered(found, node, self_name)
-                if isinstance(node, (cst.Assign,)) and not runs:
-                    self._tie(found, node, self_name)
+                if isinstance(node, cst.Assign) and not runs:
+                    self._tie(found, function, node)
+                    self._chained(found, node, self_name)
         return found
 
     def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool) -> None:
@@ -135,15 +155,24 @@ class Arrays:
         if where == "constant" and value is not None and not is_none and array.where == "constant" and only_a_checkpoint_fills(self.facts, value):
             array.where = "state"
 
-    def _tie(self, found: ClassArrays, node: cst.Assign, self_name: str | None) -> None:
+    def _chained(self, found: ClassArrays, node: cst.Assign, self_name: str | None) -> None:
+        """`self.a = self.b = nn.Linear(3, 3)`: the first name is the one that counts."""
+        paths = [self._path(t.target, self_name) for t in node.targets]
+        if len(paths) > 1 and isinstance(node.value, cst.Call) and isinstance(self.facts.of(node.value), Module):
+            names = [path[0] for path in paths if path is not None and len(path) == 1]
+            found.aliases.update({name: names[0] for name in names[1:]})
+
+    def _tie(self, found: ClassArrays, function: FunctionInfo, node: cst.Assign) -> None:
         """`self.head.weight = self.tokens.weight`"""
+        self_name = function.self_name
         source = self._path(node.value, self_name)
+        certain = function.name == "__init__" and any(isinstance(s, cst.SimpleStatementLine) and node in s.body for s in tree.body_statements(function.node))
         for target in node.targets:
             path = self._path(target.target, self_name)
             if path is not None and source is not None and len(path) >= 1 and len(source) >= 1 and path != source:
                 value = self.facts.of(node.value)
                 if isinstance(value, Tensor) and value.param and (len(path) > 1 or len(source) > 1):
-                    found.ties[path] = source
+                    found.ties[path] = Tie(source, certain and path not in found.ties)
 
     @staticmethod
     def _path(node: cst.BaseExpression, self_name: str | None) -> tuple[str, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import libcst as cst
@@ -33,8 +34,10 @@ Names = dict[str, Path]
 class Paths:
     """Follow module-valued expressions to their params and state."""
 
-    def __init__(self, facts: Inference, arrays: Arrays, effects: Effects, cls: ClassInfo | None, self_name: str | None) -> None:
+    def __init__(self, facts: Inference, arrays: Arrays, effects: Effects, cls: ClassInfo | None, self_name: str | None, support: Callable[[str], str]) -> None:
+        """`support` gives the name by which the output calls a definition of jax_nn.py."""
         self.facts, self.arrays, self.effects, self.cls, self.self_name = facts, arrays, effects, cls, self_name
+        self.support = support
 
     def of(self, node: cst.BaseExpression, names: Names) -> Path | None:
         """The path of a module-valued expression, or None where it cannot be followed."""
@@ -48,11 +51,12 @@ class Paths:
                 return None
             name = node.attr.value
             owner = self.facts.of(node.value)
-            if isinstance(owner, Module):
-                for ref in owner.classes:
-                    alias = self.arrays.alias(ref, name) if isinstance(ref, ClassInfo) else None
-                    if alias is not None:
-                        name = alias
+            for ref in owner.classes if isinstance(owner, Module) else ():
+                alias = self.arrays.alias(ref, name) if isinstance(ref, ClassInfo) else None
+                if alias is not None and not alias.certain:
+                    return base.child(f'{self.support("name_of")}({tree.code(node.value)}, "{name}")')
+                if alias is not None:
+                    name = alias.source[0]
             return base.child(f'"{name}"')
         if isinstance(node, cst.Subscript):
             return self._indexed(node, names)

@@ -16,7 +16,17 @@ def from_torch(source: Any, module: Any) -> tuple[Any, Any]:
     params: dict[str, Any] = {}
     state: dict[str, Any] = {}
     _fill(module, "", tensors, source if hasattr(source, "named_modules") else None, params, state)
+    _without_ties(params, _shapes(module, "init"))
     return params, state
+
+
+def _without_ties(params: dict[str, Any], made: Any) -> None:
+    """Drop what a submodule would have of its own but `init` has taken from it: it shares the array of another."""
+    for name in list(params) if isinstance(made, dict) else ():
+        if isinstance(params[name], dict):
+            _without_ties(params[name], made.get(name))
+        elif name not in made:
+            del params[name]
 
 
 def _tensors(source: Any) -> dict[str, tuple[str, Any]]:
@@ -86,12 +96,21 @@ def _declares(module: Any) -> bool:
 
 def _own_names(module: Any, method: str, jax: Any) -> set[str] | None:
     """The names that `init` or `init_state` returns; None where it cannot be run."""
-    try:
-        with jax.numpy_dtype_promotion("standard"):
-            tree = jax.eval_shape(getattr(module, method), jax.ShapeDtypeStruct((), jax.random.key(0).dtype))
-    except Exception:
+    tree = _shapes(module, method)
+    if tree is None:
         return _by_running(module, method, jax)
     return set(tree) if isinstance(tree, dict) else set()
+
+
+def _shapes(module: Any, method: str) -> Any:
+    """The names, shapes and dtypes that `init` or `init_state` returns, without computing them; None where it fails."""
+    import jax
+
+    try:
+        with jax.numpy_dtype_promotion("standard"):
+            return jax.eval_shape(getattr(module, method), jax.ShapeDtypeStruct((), jax.random.key(0).dtype))
+    except Exception:
+        return None
 
 
 def _by_running(module: Any, method: str, jax: Any) -> set[str] | None:

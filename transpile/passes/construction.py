@@ -332,10 +332,10 @@ class Split:
         if dotted.count(".") > 1:  # a param of a submodule
             base = self.context.value(target.value)
             known = self.context.value(target)
-            path = tuple(dotted.split(".")[1:])
+            path = self.arrays.canonical(self.cls, tuple(dotted.split(".")[1:]))
             if path in self.arrays.ties(self.cls):
                 holder = "params" + "".join(f'["{p}"]' for p in path[:-1])
-                source = ".".join(self.arrays.ties(self.cls)[path])
+                source = ".".join(self.arrays.ties(self.cls)[path].source)
                 deletion = tree.statement(f'{holder}.pop("{path[-1]}")  # tied to {source}\n')
                 return "params", [tree.replace(deletion, leading_lines=statement.leading_lines)]
             if isinstance(base, Module) and isinstance(known, Tensor) and known.param:

@@ -48,7 +48,7 @@ class _Submodules:
             cls = outer.owner if outer is not None else None
         self.cls = cls
         self.self_name = outer.self_name if outer is not None else info.self_name
-        self.paths = Paths(context.facts, arrays, effects, cls, self.self_name)
+        self.paths = Paths(context.facts, arrays, effects, cls, self.self_name, context.name)
         self.names: Names = {}
         self.needs = effects.functions.get(info, frozenset())
         self.stateful = "state" in self.needs
@@ -479,13 +479,13 @@ class _Submodules:
             return path.params
         parts = tuple(p.strip('"]') for p in path.params.removeprefix("params").split("[")[1:])
         result = path.params
-        for tied, source in self.arrays.ties(self.cls).items():
+        for tied, tie in self.arrays.ties(self.cls).items():
             if len(tied) > len(parts) and tied[: len(parts)] == parts:
-                shared = "params" + "".join(f'["{p}"]' for p in source)
-                inner = shared
+                inner = "params" + "".join(f'["{p}"]' for p in tie.source)
                 for depth in range(len(tied) - 1, len(parts) - 1, -1):
                     holder = "params" + "".join(f'["{p}"]' for p in tied[:depth])
-                    inner = f'{{**{holder}, "{tied[depth]}": {inner}}}'
+                    own_first = not tie.certain and depth == len(tied) - 1  # where it is not tied its own value counts
+                    inner = f'{{"{tied[depth]}": {inner}, **{holder}}}' if own_first else f'{{**{holder}, "{tied[depth]}": {inner}}}'
                 result = inner
         return result
 
@@ -815,9 +815,12 @@ class _Submodules:
             return self.context.unconverted("module-value", node, "the params of this module could not be followed to here")
         if self.cls is not None and where == "params" and path.params.startswith("params"):
             parts = tuple(p.strip('"]') for p in path.params.removeprefix("params").split("[")[1:])
-            source = self.arrays.ties(self.cls).get((*parts, name))
-            if source is not None:
-                return tree.expression("params" + "".join(f'["{p}"]' for p in source))
+            tie = self.arrays.ties(self.cls).get((*parts, name))
+            if tie is not None and self.storing:
+                return tree.expression(f'{path.params}.pop("{name}", None)')
+            if tie is not None:
+                shared = "params" + "".join(f'["{p}"]' for p in tie.source)
+                return tree.expression(shared if tie.certain else f'{path.params}.get("{name}", {shared})')
         holder = path.params if where == "params" else path.state
         if where == "state" and self.storing:
             self.writes.add(holder.count("[") + 1)
