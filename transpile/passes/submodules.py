@@ -19,7 +19,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..arrays import Arrays
+from ..arrays import Arrays, Tie
 from ..context import KEY, Context, key_site
 from ..effects import HOST_METHODS, Effects
 from ..emit import fresh_name, keyword
@@ -184,6 +184,9 @@ class _Submodules:
                 self.hint = None
                 new = self.target(target)
                 return tree.replace(node, targets=[tree.replace(node.targets[0], target=new)], value=call)
+        taken = self._ties(target, node.value)
+        if taken is not None:
+            return cst.Expr(taken)
         new_value = self.expression(node.value)
         self.hint = None
         if isinstance(target, cst.Name) and isinstance(new_value, cst.Name) and new_value.value == target.value and self.prelude:
@@ -786,6 +789,24 @@ class _Submodules:
         call = tree.expression(f"x({', '.join(head + keywords)})")
         return tree.replace(call, func=tree.replace(node, value=self._callee(node.value)))
 
+    def _tie(self, path: Path, name: str) -> Tie | None:
+        """What a param under a path shares."""
+        if self.cls is None or not path.params.startswith("params"):
+            return None
+        parts = tuple(p.strip('"]') for p in path.params.removeprefix("params").split("[")[1:])
+        return self.arrays.ties(self.cls).get((*parts, name))
+
+    def _ties(self, target: Any, value: Any) -> Any:
+        """`self.head.weight = self.embed.weight`: the head has no weight of its own from here on."""
+        if not isinstance(target, cst.Attribute) or not isinstance(value, cst.Attribute):
+            return None
+        path, source = self.paths.of(target.value, self.names), self.paths.of(value.value, self.names)
+        tie = self._tie(path, target.attr.value) if path is not None else None
+        if path is None or source is None or tie is None:
+            return None
+        shared = "params" + "".join(f'["{p}"]' for p in tie.source)
+        return tree.expression(f'{path.params}.pop("{target.attr.value}", None)') if f'{source.params}["{value.attr.value}"]' == shared else None
+
     def _array(self, node: cst.Attribute, base: Module, name: str) -> Any:
         where, optional = None, False
         for ref in base.classes:
@@ -813,14 +834,16 @@ class _Submodules:
         path = self.paths.of(node.value, self.names)
         if path is None:
             return self.context.unconverted("module-value", node, "the params of this module could not be followed to here")
-        if self.cls is not None and where == "params" and path.params.startswith("params"):
-            parts = tuple(p.strip('"]') for p in path.params.removeprefix("params").split("[")[1:])
-            tie = self.arrays.ties(self.cls).get((*parts, name))
-            if tie is not None and self.storing:
-                return tree.expression(f'{path.params}.pop("{name}", None)')
-            if tie is not None:
-                shared = "params" + "".join(f'["{p}"]' for p in tie.source)
-                return tree.expression(shared if tie.certain else f'{path.params}.get("{name}", {shared})')
+        tie = self._tie(path, name) if where == "params" else None
+        if tie is not None:
+            holder = "params" + "".join(f'["{p}"]' for p in tie.source[:-1])
+            if tie.certain:
+                return tree.expression(f'{holder}["{tie.source[-1]}"]')
+            if not self.storing:
+                return tree.expression(f'{path.params}.get("{name}", {holder}["{tie.source[-1]}"])')
+            if name != tie.source[-1]:
+                return self.context.unconverted("module-value", node, f"{name} is shared with {'.'.join(tie.source)} on some ways only: which of them changes is not known here")
+            return tree.expression(f'({path.params} if "{name}" in {path.params} else {holder})["{name}"]')
         holder = path.params if where == "params" else path.state
         if where == "state" and self.storing:
             self.writes.add(holder.count("[") + 1)
