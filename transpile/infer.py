@@ -475,7 +475,11 @@ class Frame:
         elif isinstance(target, cst.Attribute):
             receiver = self.expression(target.value, env)
             if isinstance(receiver, Module) and receiver.is_self and self.cls is not None:
-                facts.set_attribute(self.cls, target.attr.value, value)
+                if self.info is not None and id(target) in self.info.superseded:
+                    env[_local(target)] = value
+                else:
+                    env.pop(_local(target), None)
+                    facts.set_attribute(self.cls, target.attr.value, value)
             facts.set(target, value)
         elif isinstance(target, cst.Subscript):
             base = self.expression(target, env, store=True)
@@ -546,7 +550,7 @@ class Frame:
         if isinstance(base, External):
             return self._external_attribute(base, name)
         if isinstance(base, Module):
-            return self._module_attribute(base, name)
+            return env[_local(node)] if base.is_self and _local(node) in env else self._module_attribute(base, name)
         if isinstance(base, Tensor):
             rules = self.facts.rulebook.find("torch.Tensor." + name)
             if rules and len(rules[0].parameters) == 1 and _is_property(name, rules[0]):
@@ -996,7 +1000,9 @@ class Frame:
             env[target.value] = value
         elif isinstance(target, cst.Attribute) and self.cls is not None:
             owner = self.facts.of(target.value)
-            if isinstance(owner, Module) and owner.is_self:
+            if isinstance(owner, Module) and owner.is_self and _local(target) in env:
+                env[_local(target)] = value
+            elif isinstance(owner, Module) and owner.is_self:
                 self.facts.set_attribute(self.cls, target.attr.value, value)
         elif isinstance(target, cst.Subscript) and isinstance(value, Module):
             holder = self.facts.of(target.value)
@@ -1303,6 +1309,11 @@ class Frame:
 
     def _float(self, node: cst.Float, env: Env) -> Value:
         return Static(tree.literal(node), "float")
+
+
+def _local(attribute: cst.Attribute) -> str:
+    """How an attribute of self that is still to be replaced stands among the local names of a constructor."""
+    return f"self.{attribute.attr.value}"
 
 
 ast_attribute = cst.Attribute

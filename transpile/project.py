@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -50,6 +51,25 @@ class FunctionInfo:
     def self_name(self) -> str | None:
         positional = [*self.node.params.posonly_params, *self.node.params.params]
         return positional[0].name.value if self.takes_self and positional else None
+
+    @functools.cached_property
+    def superseded(self) -> frozenset[int]:
+        """In a constructor, the targets `self.name` of assignments that a later one, made on all ways, replaces.
+
+        `self.stages = []` before `self.stages = nn.ModuleList(…)` is a local list in all but name.
+        """
+        found: set[int] = set()
+        before: dict[str, set[int]] = {}
+        for statement in tree.body_statements(self.node) if self.name == "__init__" else ():
+            nodes = list(tree.walk_scope(cst.IndentedBlock([statement])))
+            targets = [n.target for n in nodes if isinstance(n, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign))]
+            own = [t for t in targets if isinstance(t, cst.Attribute) and isinstance(t.value, cst.Name) and t.value.value == self.self_name]
+            if isinstance(statement, cst.SimpleStatementLine) and not isinstance(statement.body[0], cst.AugAssign):
+                for target in own:
+                    found |= before.pop(target.attr.value, set())
+            for target in own:
+                before.setdefault(target.attr.value, set()).add(id(target))
+        return frozenset(found)
 
     def parameters(self) -> list[cst.Param]:
         """All parameters that can be bound by name, self left out."""
