@@ -84,6 +84,12 @@ class _Numbered(_Container):
             self.append(module)
         return self
 
+    def __iadd__(self, modules):
+        return self.extend(modules)
+
+    def __add__(self, modules):
+        return self[:].extend(modules)
+
     def insert(self, index, module):
         modules = self.values()
         modules.insert(index, module)

@@ -4,26 +4,26 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 
 @rule("torch.add", "torch.Tensor.add")
 def add(input, other, *, alpha=1):
-    if alpha == 1:
+    if known(alpha == 1):
         return input + other
     return input + alpha * other
 
 
 @rule("torch.sub", "torch.subtract", "torch.Tensor.sub", "torch.Tensor.subtract")
 def sub(input, other, *, alpha=1):
-    if alpha == 1:
+    if known(alpha == 1):
         return input - other
     return input - alpha * other
 
 
 @rule("torch.rsub")
 def rsub(input, other, alpha=1):
-    if alpha == 1:
+    if known(alpha == 1):
         return other - input
     return other - alpha * input
 

@@ -42,6 +42,7 @@ class ClassArrays:
 
     arrays: dict[str, Array] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
+    perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
     assigned: collections.Counter[str] = field(default_factory=collections.Counter)  # how often an attribute is set
     ties: dict[tuple[str, ...], Tie] = field(default_factory=dict)  # by the path of a tied parameter
 
@@ -72,7 +73,7 @@ class Arrays:
             if c in self.own and name in self.own[c].aliases:
                 source = self.own[c].aliases[name]
                 times = [sum(self.own[a].assigned[n] for a in cls.family() if a in self.own) for n in (name, source)]
-                return Tie((source,), times == [1, 1])
+                return Tie((source,), times == [1, 1] and name not in self.own[c].perhaps)
         return None
 
     def ties(self, cls: ClassInfo) -> dict[tuple[str, ...], Tie]:
@@ -93,10 +94,18 @@ class Arrays:
         for function in cls.methods.values():
             runs = function in self.running
             self_name = function.self_name
+            holders: dict[str, str] = {}  # local name -> the attribute that holds the same module
             for node in tree.nodes(function.node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Call):
+                for local in tree.names_assigned(node) if isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign)) else ():
+                    holders.pop(local, None)
                 for name, value in _assignments(node, self_name):
                     found.assigned[name] += 1
                     self._assigned(found, cls, name, value, runs)
+                    first = holders.setdefault(value.value, name) if isinstance(value, cst.Name) else name
+                    known = value is not None and isinstance(self.facts.of(value), Module)
+                    if first != name and (known or (cls, name) in self.facts.wrapped):
+                        found.aliases[name] = first
+                        found.perhaps |= set() if known else {name}
                 if isinstance(node, cst.Call):
                     self._registered(found, node, self_name)
                 if isinstance(node, cst.Assign) and not runs:
@@ -109,8 +118,8 @@ class Arrays:
         known = facts.of(value) if value is not None else facts.attribute(cls, name) or Tensor(assumed=True)
         array = found.arrays.get(name)
         if runs:
-            if isinstance(known, Module) or isinstance(facts.attribute(cls, name), Module):
-                return
+            if isinstance(known, Module) or isinstance(facts.attribute(cls, name), Module) or (cls, name) in facts.wrapped:
+                return  # another module from now on: no array
             if array is None:
                 array = found.arrays[name] = Array(name, "state")
             array.where, array.written = "state", True
@@ -256,6 +265,8 @@ def running_functions(facts: Inference) -> set[FunctionInfo]:
 
 
 def _initialises(info: FunctionInfo) -> bool:
-    """A method that nobody calls here and whose name says that it sets initial values."""
+    """A method that nobody calls here and whose name says that it sets initial values, or copies the module."""
     name = info.name.lower()
+    if name in ("__setstate__", "__getstate__", "__deepcopy__", "__copy__", "__reduce__", "__repr__", "__str__", "extra_repr"):
+        return True
     return any(word in name for word in ("init", "reset_param", "load_", "_load", "pretrained"))

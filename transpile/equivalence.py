@@ -305,22 +305,24 @@ def verify_init(make_torch: Callable[[], Any], jax_module: Any) -> Report:
     size = min((p.numel() for p in first.parameters()), default=1)
     times = max(2, min(64, DRAWS // max(size, 1)))
     torch_draws = [_tensors(m) for m in [first, *(make_torch() for _ in range(times - 1))]]
-    init = jax.jit(jax_module.init)
-    jax_draws = [flatten(init(k)) for k in jax.random.split(jax.random.key(0), times)]
-    names = [n for n, (where, _) in torch_draws[0].items() if where == "params"]
-    extra = set(jax_draws[0]) - set(names)
-    bad = []
-    for name in names:
-        if name not in jax_draws[0]:
-            continue  # tied: stored once under another name
-        a = np.stack([np.asarray(d[name][1], np.float64) for d in torch_draws])
-        b = np.stack([np.asarray(d[name], np.float64) for d in jax_draws])
-        why = _distribution(a, b)
-        if why:
-            bad.append(f"{name}: {why}")
-    if extra:
-        bad.append(f"not in torch: {', '.join(sorted(extra)[:5])}")
-    report.rows.append(Row("init", f"{times} draws", not bad, None, "; ".join(bad[:3]) or f"{len(names)} params"))
+    for where, make, called in (("params", jax_module.init, "params"), ("state", jax_module.init_state, "buffers")):
+        made = jax.jit(make)
+        jax_draws = [flatten(made(k)) for k in jax.random.split(jax.random.key(0), times)]
+        names = [n for n, (kind, _) in torch_draws[0].items() if kind == where]
+        bad = []
+        for name in names:
+            if name not in jax_draws[0]:
+                continue  # tied: stored once under another name; a constant is no state
+            a = np.stack([np.asarray(d[name][1], np.float64) for d in torch_draws])
+            b = np.stack([np.asarray(d[name], np.float64) for d in jax_draws])
+            why = _distribution(a, b)
+            if why:
+                bad.append(f"{name}: {why}")
+        extra = set(jax_draws[0]) - set(names) if where == "params" else ()  # what is no buffer of torch can be state here
+        if extra:
+            bad.append(f"not in torch: {', '.join(sorted(extra)[:5])}")
+        if names:
+            report.rows.append(Row("init", f"{times} draws", not bad, None, "; ".join(bad[:3]) or f"{len(names)} {called}"))
     return report
 
 

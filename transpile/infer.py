@@ -1127,6 +1127,9 @@ class Frame:
         return found or UNKNOWN
 
     def _binary(self, left: Value, right: Value, operator: cst.CSTNode) -> Value:
+        if isinstance(left, Module) and not left.is_self and isinstance(right, (Module, Sequence)):  # `self.layers += [nn.Linear(3, 3)]`
+            held = right.element if isinstance(right.element, Module) else Module(open=True)
+            return dataclasses.replace(left, element=join(left.element, held), items=None)
         for a, b in ((left, right), (right, left)):
             if isinstance(a, Tensor) and not isinstance(b, (Module,)):
                 kind = _kind_of(a, b, operator)

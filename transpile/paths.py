@@ -57,7 +57,7 @@ class Paths:
                     return base.child(f'{self.support("name_of")}({tree.code(node.value)}, "{name}")')
                 if alias is not None:
                     name = alias.source[0]
-            return base.child(f'"{name}"')
+            return base.child(f'"{tree.mangled(name, self.cls.name if self.cls is not None else None)}"')
         if isinstance(node, cst.Subscript):
             return self._indexed(node, names)
         if isinstance(node, cst.Call):

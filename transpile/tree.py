@@ -367,6 +367,13 @@ def dotted(node: cst.CSTNode) -> str | None:
     return ".".join([current.value, *reversed(parts)])
 
 
+def mangled(name: str, class_name: str | None) -> str:
+    """The name under which Python keeps `self.__name` where it stands in a class."""
+    if class_name is None or not name.startswith("__") or name.endswith("__"):
+        return name
+    return f"_{class_name.lstrip('_')}{name}"
+
+
 def names_read(node: cst.CSTNode) -> set[str]:
     """Every identifier that occurs as a Name expression below the node (attribute and keyword names not counted)."""
     found: set[str] = set()

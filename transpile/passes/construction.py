@@ -8,6 +8,7 @@ a property. Other values given to the params of a submodule are `nn.reinitialise
 
 from __future__ import annotations
 
+import collections
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -229,6 +230,7 @@ class Split:
         self.self_name = cls.methods["__init__"].self_name or "self"
         self.result = Constructor()
         self.unsteady = _unsteady(node)
+        self.times = collections.Counter(name for n in tree.nodes(node.body, *_BINDING) for name in _bound(n))
         self.parameters = {p.name.value for p in cls.methods["__init__"].parameters()}
         p = node.params
         for star in (p.star_arg, p.star_kwarg):
@@ -275,7 +277,7 @@ class Split:
                 result.kept.extend(self._declared(statement))
                 return
             small = statement.body[0]
-            if isinstance(small, cst.Assign) and len(small.targets) == 1:
+            if isinstance(small, cst.Assign) and len(small.targets) == 1 or isinstance(small, cst.AugAssign):
                 for name in _assigned(small):
                     self.definitions.setdefault(name, []).append(statement)
             result.kept.append(statement)
@@ -364,10 +366,31 @@ class Split:
         return array.where, [tree.replace(statement, body=[tree.replace(small, value=value)])]
 
     def _constant(self, statement: Any, name: str, value: Any) -> tuple[str, Any]:
-        if any(isinstance(n, cst.Name) and n.value == KEY for n in tree.walk(value)):
+        if self._draws(value):
             self.arrays.own[self.cls].arrays[name].where = "state"
             return "state", [self._assignment(statement, name, value)]
         return "property", (name, value)
+
+    def _draws(self, value: Any) -> bool:
+        """Whether a value is made of random numbers or of buffers, itself or by way of local names."""
+        buffers = {name for name, array in self.arrays.own[self.cls].arrays.items() if array.where == "state"}
+        seen: set[str] = set()
+        todo = [value]
+        while todo:
+            for n in tree.walk(todo.pop()):
+                if isinstance(n, cst.Attribute) and n.attr.value in buffers and tree.dotted(n.value) == self.self_name:
+                    return True
+                if isinstance(n, cst.Name) and n.value == KEY:
+                    return True
+                if isinstance(n, cst.Name) and n.value not in seen:
+                    seen.add(n.value)
+                    todo.extend(self._moved_definitions(n.value))
+        return False
+
+    def _moved_definitions(self, name: str) -> list[Any]:
+        """The assignments of a local name that would move with what reads it."""
+        definitions = self.definitions.get(name, []) if name in self.locals - self.parameters else []
+        return definitions if self._belongs_to_moved(definitions) else []
 
     def _assignment(self, statement: Any, name: str, value: Any) -> Any:
         target = tree.expression(f"{self.self_name}.{name}")
@@ -554,13 +577,16 @@ class Split:
 
     def _resolvable(self, node: Any) -> bool:
         """Whether everything that moved code reads can be had from `self` later."""
-        for name in tree.names_read(node) & self.locals:
-            if name == self.self_name:
-                continue
-            if name in self.unsteady and len(self.definitions.get(name, [])) != 1 and name not in self.parameters:
-                return False
-            if name in self.unsteady and name in self.parameters and not self._settled(name):
-                return False
+        seen: set[str] = set()
+        todo = [node]
+        while todo:
+            for name in tree.names_read(todo.pop()) & self.locals - seen - {self.self_name}:
+                seen.add(name)
+                moved = self._moved_definitions(name)
+                if moved and len(moved) == self.times[name] and (len(moved) == 1 or all(d in self.statements for d in moved)):
+                    todo.extend(moved)  # all of them, in order
+                elif name in self.unsteady and (len(self.definitions.get(name, [])) != 1 if name not in self.parameters else not self._settled(name)):
+                    return False
         return True
 
     def _settled(self, name: str) -> bool:
@@ -605,25 +631,24 @@ class Split:
         """Put the definitions of array-valued locals before the code that needs them."""
         out: list[Any] = []
         done: set[str] = set()
-
-        def need(node: Any) -> None:
-            for name in sorted(tree.names_read(node) & (self.locals - self.parameters)):
-                if name in done or name == self.self_name:
-                    continue
-                definitions = self.definitions.get(name, [])
-                if not definitions or not self._belongs_to_moved(definitions):
-                    continue
-                done.add(name)
-                for definition in definitions:
-                    need(definition.body[0].value)
-                    if definition not in out:
-                        out.append(definition)
-                moved_locals.add(name)
-
         for s in statements:
-            need(s)
+            needed: list[Any] = []
+            todo = [s]
+            while todo:
+                for name in tree.names_read(todo.pop()) - done:
+                    definitions = self._moved_definitions(name)
+                    if definitions:
+                        done.add(name)
+                        needed += definitions
+                        todo += [d.body[0].value for d in definitions]
+            moved_locals |= done
+            out += sorted((d for d in needed if d not in out), key=self._place)
             out.append(s)
         return out
+
+    def _place(self, line: Any) -> int:
+        """Where a line stands in the constructor."""
+        return next(i for i, n in enumerate(tree.walk(self.node.body)) if n is line)
 
     def _belongs_to_moved(self, definitions: list[Any]) -> bool:
         """A local that holds an array, draws, or is computed from arrays cannot be kept on self."""
@@ -745,6 +770,19 @@ def _negated(test: Any) -> Any:
     return cst.UnaryOperation(cst.Not(), tree.fit(cst.UnaryOperation(cst.Not(), cst.Name("x")), "expression", test))
 
 
+_BINDING = (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.CompFor, cst.FunctionDef, cst.NamedExpr, cst.With)
+
+
+def _bound(node: Any) -> list[str]:
+    """The local names that one statement or comprehension binds, with repetitions."""
+    if isinstance(node, cst.FunctionDef):
+        return [node.name.value]
+    if isinstance(node, cst.With):
+        return [name for item in node.items if item.asname is not None for name in tree.target_names(item.asname.name)]
+    targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
+    return [name for target in targets for name in tree.target_names(target)]
+
+
 def _ret(line: Any, value: Any) -> Any:
     return tree.replace(line, body=[cst.Return(value)])
 
@@ -771,21 +809,17 @@ def _assigned(node: cst.CSTNode) -> set[str]:
 
 def _drop_dead(statements: list[Any], locals_: set[str], moved: set[str]) -> list[Any]:
     """Leave out assignments of locals that only moved code read."""
-    changed = True
-    while changed:
-        changed = False
-        for statement in statements:
-            if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
-                continue
-            small = statement.body[0]
-            if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Name):
-                continue
-            name = small.targets[0].target.value
-            if name in moved and not any(name in tree.names_read(s) for s in statements if s is not statement):
-                statements = [s for s in statements if s is not statement]
-                changed = True
-                break
-    return statements
+
+    def sets(statement: Any, name: str) -> bool:
+        small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+        target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
+        return isinstance(target, cst.Name) and target.value == name
+
+    while True:
+        names = [n for n in moved & locals_ if any(sets(s, n) for s in statements) and not any(n in tree.names_read(s) for s in statements if not sets(s, n))]
+        if not names:
+            return statements
+        statements = [s for s in statements if not any(sets(s, n) for n in names)]
 
 
 def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:

@@ -807,11 +807,11 @@ class _Submodules:
         shared = "params" + "".join(f'["{p}"]' for p in tie.source)
         return tree.expression(f'{path.params}.pop("{target.attr.value}", None)') if f'{source.params}["{value.attr.value}"]' == shared else None
 
-    def _array(self, node: cst.Attribute, base: Module, name: str) -> Any:
-        where, optional = None, False
+    def _array(self, node: cst.Attribute, base: Module, attribute: str) -> Any:
+        where, optional, name = None, False, tree.mangled(attribute, self.cls.name if self.cls is not None else None)
         for ref in base.classes:
             if isinstance(ref, ClassInfo):
-                array = self.arrays.find(ref, name)
+                array = self.arrays.find(ref, attribute)
                 if array is not None:
                     where, optional = array.where, array.optional
                     if where == "constant":
