@@ -276,9 +276,10 @@ def reinitialise(module, name, function):
     init = module.init
 
     def init_again(key):
-        params = init(key)
+        first, again = jax.random.split(key)
+        params = init(first)
         if name in params:
-            params[name] = function(params[name], jax.random.fold_in(key, len(params)))
+            params[name] = function(params[name], again)
         return params
 
     module.init = init_again
@@ -289,9 +290,10 @@ def reinitialise_all(module, function):
     init = module.init
 
     def init_again(key):
-        leaves, tree = jax.tree_util.tree_flatten_with_path(init(key))
+        first, again = jax.random.split(key)
+        leaves, tree = jax.tree_util.tree_flatten_with_path(init(first))
         names = [".".join(str(entry.key) for entry in path) for path, _ in leaves]
-        keys = jax.random.split(key, len(leaves) or 1)
+        keys = jax.random.split(again, len(leaves) or 1)
         return tree.unflatten(function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys))
 
     module.init = init_again

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import NONE, Module, Static, Tensor, Torch
+from .values import NONE, UNKNOWN, Class, Module, Static, Tensor, Torch
 
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -132,7 +132,7 @@ class Arrays:
             elif array.where != "state":
                 array.where = "params" if "params" in (where, array.where) else where
                 array.registered = array.registered or is_parameter
-        elif known == NONE:
+        elif known == NONE and not isinstance(value, cst.Call):  # `self.w = fill_(self.w)`: the function returns what it fills
             attribute = facts.attribute(cls, name)
             if isinstance(attribute, Tensor) and attribute.param:
                 if array is None:
@@ -262,6 +262,20 @@ def running_functions(facts: Inference) -> set[FunctionInfo]:
     rest = {f for f in functions if f not in forward and f not in built and not _initialises(f)}
     others = {f for f in reachable(list(rest)) if f not in built and not _initialises(f)}
     return {f for f in forward | others if f.name != "__init__"}
+
+
+def filling_functions(facts: Inference, running: Set[FunctionInfo]) -> set[FunctionInfo]:
+    """The functions beside those that compute with tensors: they give params their initial values."""
+    return {f for m in facts.project.modules.values() for f in m.all_functions if f.outer is None and f not in running and _fills(facts, f)}
+
+
+def _fills(facts: Inference, info: FunctionInfo) -> bool:
+    """A plain function that is called with tensors, and no modules: `trunc_normal_(self.weight, std=0.02)` in a constructor."""
+    given = facts.parameters.get(info, {})
+    if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()):
+        return False
+    evidence = facts.evidence.get(info, frozenset())
+    return any(isinstance(v, Tensor) and not v.assumed or name in evidence and (v == UNKNOWN or isinstance(v, Tensor)) for name, v in given.items())
 
 
 def _initialises(info: FunctionInfo) -> bool:

@@ -903,6 +903,7 @@ class Frame:
                 self._grow(node, receiver, name, args, env)
                 return receiver
             if name == "apply" and args and isinstance(args[0][2], Function):
+                self._called(args[0][2].info)
                 self._bind_arguments(args[0][2].info, [(None, "", Module(open=True), None)])
             if name in ("to", "cuda", "cpu", "eval", "train", "apply", "double", "float", "half", "requires_grad_"):
                 return receiver
@@ -1467,7 +1468,8 @@ def _tensor_evidence(facts: Inference, info: FunctionInfo) -> Iterable[str]:
         if isinstance(node, cst.Call):
             if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name) and node.func.value.value in names:
                 method = node.func.attr.value
-                if method in ("size", "dim") or method not in ORDINARY and method not in SHARED and facts.rulebook.find("torch.Tensor." + method):
+                rules = facts.rulebook.find("torch.Tensor." + method) or method.endswith("_") and facts.rulebook.find("torch.Tensor." + method[:-1])
+                if method in ("size", "dim") or method not in ORDINARY and method not in SHARED and rules:
                     yield node.func.value.value
             elif node.args and isinstance(node.args[0].value, cst.Name) and node.args[0].value.value in names:
                 name = tree.dotted(node.func)

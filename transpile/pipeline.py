@@ -13,10 +13,11 @@ from typing import Any
 import libcst as cst
 
 from . import accounting, support, tree
-from .arrays import Arrays, running_functions
-from .context import KEY, Context
+from .arrays import Arrays, filling_functions, running_functions
+from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
 from .effects import Effects, _uses
+from .emit import keyword
 from .infer import Inference
 from .passes import (
     arguments,
@@ -65,10 +66,11 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
     untouched = [m for m in project.modules.values() if m not in concerned]
-    running = running_functions(facts)
+    forward = running_functions(facts)
+    running = forward | filling_functions(facts, forward)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
-            trees[module] = gradients.run(context, trees[module], running)
+            trees[module] = gradients.run(context, trees[module], forward)
             trees[module] = erasures.run(context, trees[module])
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
@@ -189,10 +191,11 @@ class _Classes:
             if info not in self.running and info.outer is None:
                 self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays))
         initialising = self._initialising(functions)
+        failing = construction.failing(self.facts, [f for f in functions if f not in self.running])
         constructors = {}
         for cls in self._classes():
             if cls in self.arrays.own:
-                constructors[cls] = self._construct(cls, initialising)
+                constructors[cls] = self._construct(cls, initialising, failing)
         nodes = {f: f.node for f in functions if f.name != "__init__"}
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
         threaded = self.running | initialising
@@ -249,11 +252,11 @@ class _Classes:
                         break
         return found
 
-    def _construct(self, cls: ClassInfo, initialising: set[FunctionInfo]) -> construction.Constructor:
+    def _construct(self, cls: ClassInfo, initialising: set[FunctionInfo], failing: set[FunctionInfo]) -> construction.Constructor:
         context = self.contexts[cls.module]
         init = cls.methods.get("__init__")
         if init is not None:
-            return construction.Split(context, cls, init.node, self.arrays, initialising).run()
+            return construction.Split(context, cls, init.node, self.arrays, initialising, failing).run()
         return construction.Constructor()
 
     # ------------------------------------------------------------------ functions
@@ -271,11 +274,7 @@ class _Classes:
 
     def _host(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
         """A function that only builds models: its parameters become declarations."""
-        node = construction.declare_parameters(context, node, node)
-        node = keys.in_lambdas(context, node)
-        if keys.has_sites(node):
-            node = _no_keys(context, node)
-        return node
+        return _built(context, node, effects)
 
     def _place(self, cls: ClassInfo, made: construction.Constructor, effects: Effects, original: dict[FunctionInfo, cst.FunctionDef]) -> None:
         """Put the parts of a split `__init__` into the class."""
@@ -290,11 +289,7 @@ class _Classes:
                 if not kept or len(kept) == len(doc):
                     kept = [*kept, tree.statement("pass")]
                 node = tree.with_body(node, kept)
-                node = construction.declare_parameters(context, node, node)
-                node = keys.in_lambdas(context, node)
-                if keys.has_sites(node):
-                    node = _no_keys(context, node)
-                methods.append(node)
+                methods.append(_built(context, node, effects))
         self_name = info.self_name if info is not None and info.self_name else "self"
         has_children = self._has_children(cls, made)
         missing = self._unset_state(cls, made)
@@ -484,6 +479,25 @@ def _literal(statements: list[Any], what: str) -> Any:
     returned = literal.body[0]
     elements = [tree.replace(e, value=s.body[0].value) for e, s in zip(returned.value.elements, statements)]
     return tree.replace(literal, body=[tree.replace(returned, value=tree.replace(returned.value, elements=elements))])
+
+
+def _built(context: Context, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
+    """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
+    node = construction.declare_parameters(context, node, node)
+    node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))
+    return _no_keys(context, node) if keys.has_sites(node) else node
+
+
+def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
+    """`trunc_normal_(weight, 0.02)` of a function of the user's that draws."""
+    if not isinstance(node, cst.Call) or any(a.keyword is not None and a.keyword.value == "key" for a in node.args):
+        return None
+    value = context.value(node.func)
+    if not isinstance(value, Function) or value.info.owner is not None or value.info not in effects.running or "key" not in effects.functions.get(value.info, ()):
+        return None
+    new = tree.replace(node, args=[*(tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in node.args), keyword("key", key_site())])
+    context.facts.carry(node, new)
+    return new
 
 
 def _no_keys(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:

@@ -71,6 +71,12 @@ class FunctionInfo:
                 before.setdefault(target.attr.value, set()).add(id(target))
         return frozenset(found)
 
+    def given_back(self) -> str | None:
+        """The name that every return gives back, if it is one: `return x`, or `return x.normal_()`."""
+        returns = [n.value for n in tree.walk_scope(self.node.body) if isinstance(n, cst.Return)]
+        found = {"" if value is None else tree.written_chain(value) or tree.code(value) for value in returns}
+        return next(iter(found)) if len(found) == 1 else None
+
     def parameters(self) -> list[cst.Param]:
         """All parameters that can be bound by name, self left out."""
         p = self.node.params

@@ -367,6 +367,18 @@ def dotted(node: cst.CSTNode) -> str | None:
     return ".".join([current.value, *reversed(parts)])
 
 
+def written_chain(node: Any) -> str | None:
+    """The name that a chain of in-place methods writes and gives back: x of `x.normal_().mul_(2)`."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        name = node.func.attr.value
+        if not name.endswith("_") or name.startswith("_"):
+            return None
+        node = node.func.value
+        if isinstance(node, cst.Name):
+            return node.value
+    return None
+
+
 def mangled(name: str, class_name: str | None) -> str:
     """The name under which Python keeps `self.__name` where it stands in a class."""
     if class_name is None or not name.startswith("__") or name.endswith("__"):

@@ -55,8 +55,7 @@ def _has_value(info: FunctionInfo) -> bool:
 
 def _gives_back(info: FunctionInfo, names: set[str]) -> bool:
     """Whether a function returns just the argument that it changes: `mutation` knows those."""
-    values = {tree.code(n.value) if n.value is not None else "" for n in tree.walk_scope(info.node.body) if isinstance(n, cst.Return)}
-    return len(values) == 1 and values == names
+    return {info.given_back()} == names
 
 
 def _bound(node: Any) -> list[str]:

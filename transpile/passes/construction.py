@@ -9,6 +9,7 @@ a property. Other values given to the params of a submodule are `nn.reinitialise
 from __future__ import annotations
 
 import collections
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +18,9 @@ import libcst as cst
 from .. import tree
 from ..arrays import Arrays, registered_value
 from ..context import KEY, Context
+from ..infer import Inference
 from ..project import PLAIN_MODULE, ClassInfo, FunctionInfo
-from ..values import NONE, UNKNOWN, Module, Static, Tensor
+from ..values import NONE, UNKNOWN, Function, Module, Static, Tensor
 
 
 @dataclass
@@ -71,6 +73,8 @@ def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
         return tree.expression(f"{holder}.children()")
     if name == "children":
         return tree.expression(f"[child for _, child in {holder}.children()]")
+    if name in ("state_dict", "buffers", "named_buffers"):
+        return context.unconverted("module-value", node, f"a module has no arrays of its own here, so that {name}() has nothing to give while it is built")
     return None
 
 
@@ -224,9 +228,9 @@ def _parameter_call(node: Any) -> Any:
 class Split:
     """Split the `__init__` of one class."""
 
-    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, initialising: set[FunctionInfo]) -> None:
+    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, initialising: set[FunctionInfo], failing: Set[FunctionInfo]) -> None:
         self.context, self.cls, self.node, self.arrays = context, cls, node, arrays
-        self.initialising = initialising
+        self.initialising, self.failing = initialising, failing
         self.self_name = cls.methods["__init__"].self_name or "self"
         self.result = Constructor()
         self.unsteady = _unsteady(node)
@@ -280,7 +284,7 @@ class Split:
             if isinstance(small, cst.Assign) and len(small.targets) == 1 or isinstance(small, cst.AugAssign):
                 for name in _assigned(small):
                     self.definitions.setdefault(name, []).append(statement)
-            result.kept.append(statement)
+            (result.params if self._defers(statement) else result.kept).append(statement)
         elif isinstance(statement, cst.If) and self._touches_arrays(statement):
             self._if(statement)
         elif isinstance(statement, cst.With) and self._touches_arrays(statement):
@@ -292,8 +296,25 @@ class Split:
                 self._mark(statement)
             else:
                 result.kept.extend(self._declare_below(statement))
+        elif self._defers(statement):
+            result.params.append(statement)
         else:
             result.kept.append(statement)
+
+    def _defers(self, statement: Any) -> bool:
+        """Whether a statement that could not be converted only gives initial values: it raises where those are made.
+
+        A module whose initialisers are beyond us can still be built, and take its params from a checkpoint.
+        """
+        if not _unconverted(statement) and not any(f in self.failing for f in _functions(self.context, statement)):
+            return False
+        if isinstance(statement, cst.SimpleStatementLine) and not all(isinstance(s, cst.Expr) for s in statement.body):
+            return False
+        set_here = _assigned(statement)
+        elsewhere = {n for s in self.statements if s is not statement for n in tree.names_read(s)}
+        own = any(isinstance(n.target, cst.Attribute) and tree.dotted(n.target.value) == self.self_name for n in tree.nodes(statement, cst.AssignTarget))  # type: ignore[attr-defined]
+        leaves = any(isinstance(n, (cst.Return, cst.Raise)) for n in tree.walk_scope(statement))
+        return not own and not leaves and not set_here & elsewhere and self._resolvable(statement, set_here)
 
     def _set_once(self, name: str, value: Any) -> bool:
         """Whether a constant, and what it is made of, keeps its first value: a property computes it when it is asked for."""
@@ -575,9 +596,9 @@ class Split:
 
     # ------------------------------------------------------------------ what moved code needs
 
-    def _resolvable(self, node: Any) -> bool:
-        """Whether everything that moved code reads can be had from `self` later."""
-        seen: set[str] = set()
+    def _resolvable(self, node: Any, own: Set[str] = frozenset()) -> bool:
+        """Whether everything that moved code reads, beside names of its own, can be had from `self` later."""
+        seen = set(own)
         todo = [node]
         while todo:
             for name in tree.names_read(todo.pop()) & self.locals - seen - {self.self_name}:
@@ -738,6 +759,36 @@ class Split:
     def _order(self, name: str) -> int:
         names = [p.name.value for p in self.cls.methods["__init__"].parameters()]
         return names.index(name) if name in names else len(names)
+
+
+def failing(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo]:
+    """Functions that build nothing, and in which something could not be converted, here or in what they call."""
+    building = {f for f in functions if _builds(f)}
+    found = {f for f in functions if f not in building and _unconverted(f.node)}
+    changed = True
+    while changed:
+        more = {f for f in functions if f not in building | found and facts.calls.get(f, set()) & found}
+        found |= more
+        changed = bool(more)
+    return {f for f in found if not facts.calls.get(f, set()) & building}
+
+
+def _builds(info: FunctionInfo) -> bool:
+    """Whether a function may set attributes."""
+    if any(isinstance(n.target, cst.Attribute) for n in tree.nodes(info.node, cst.AssignTarget)):  # type: ignore[attr-defined]
+        return True
+    called = {(tree.dotted(n.func) or "").rpartition(".")[2] for n in tree.nodes(info.node, cst.Call)}  # type: ignore[attr-defined]
+    return bool(called & {"setattr", "add_module", "register_module", "register_buffer", "register_parameter", "append", "extend"})
+
+
+def _unconverted(node: cst.CSTNode) -> bool:
+    return any(tree.dotted(n.func) == "nn.unconverted" for n in tree.nodes(node, cst.Call))  # type: ignore[attr-defined]
+
+
+def _functions(context: Context, node: cst.CSTNode) -> list[FunctionInfo]:
+    """The user's functions that a statement calls or passes on."""
+    values = [context.value(n) for n in tree.nodes(node, cst.Name, cst.Attribute)]
+    return [v.info for v in values if isinstance(v, Function)]
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class _Keys:
         flat = [s for group in body for s in group]
         if self.count > 1:
             at = 1 if flat and tree.is_docstring(flat[0]) else 0
-            if at < len(flat) and tree.code(flat[at]).strip().startswith("state = dict("):
+            if at < len(flat) and tree.code(flat[at]).strip().startswith(("state = dict(", "state = jax.tree.map(")):
                 at += 1
             split = tree.statement(f"keys = {self.context.name('split')}(key, {self.count})")
             flat.insert(at, split)

@@ -877,7 +877,7 @@ class _Mutation:
             return None
         names = [p.name.value for p in value.info.parameters()]
         reached = [(n, a) for n, a in zip(names, call.args) if n in written and a.keyword is None]
-        if len(reached) == 1 and _returns(value.info) == reached[0][0] and isinstance(reached[0][1].value, (cst.Name, cst.Attribute)):
+        if len(reached) == 1 and value.info.given_back() == reached[0][0] and isinstance(reached[0][1].value, (cst.Name, cst.Attribute)):
             subject = reached[0][1].value
             self._follow(subject, node)
             return cst.Assign([cst.AssignTarget(subject)], call)
@@ -1059,8 +1059,3 @@ def _overlap(target: cst.Subscript, source: Any) -> bool:
             return False
     return True
 
-
-def _returns(info: FunctionInfo) -> str | None:
-    """The name that every return of a function gives back, if it is one."""
-    found = {tree.code(n.value) if n.value is not None else "" for n in tree.walk_scope(info.node.body) if isinstance(n, cst.Return)}
-    return next(iter(found)) if len(found) == 1 else None
