@@ -17,7 +17,7 @@ MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "dou
 
 def run(context: Context, module: cst.Module) -> cst.Module:
     """Drop them; what is computed without gradient inside a function becomes constant by `stop_gradient` elsewhere."""
-    return tree.rewrite(module, lambda node: _visit(context, node))  # type: ignore[no-any-return]
+    return tree.rewrite(module, lambda node: _visit(context, node), only={cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine})  # type: ignore[no-any-return]
 
 
 def _visit(context: Context, node: Any) -> Any:

@@ -17,7 +17,7 @@ TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_param
 
 def run(module: cst.Module) -> cst.Module:
     """Rewrite the spellings of one file."""
-    return tree.rewrite(module, _visit)  # type: ignore[no-any-return]
+    return tree.rewrite(module, _visit, only={cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Subscript})  # type: ignore[no-any-return]
 
 
 def _visit(node: cst.CSTNode) -> Any:
@@ -51,11 +51,11 @@ def _with_methods(node: cst.ClassDef) -> cst.ClassDef:
     """The class with `self.f = lambda x: self.a(x)` of its constructor as methods."""
     body = tree.body_statements(node)
     init = next((s for s in body if isinstance(s, cst.FunctionDef) and s.name.value == "__init__" and s.params.params), None)
-    if init is None or not any(isinstance(n, cst.Lambda) for n in tree.walk(init.body)):
+    if init is None or not any(tree.nodes(init.body, cst.Lambda)):
         return node
     self_name = init.params.params[0].name.value
     statements = tree.body_statements(init)
-    stores = [tree.code(t.target) for s in body for n in tree.walk(s) if isinstance(n, cst.Assign) for t in n.targets]
+    stores = [tree.code(t.target) for s in body for n in tree.nodes(s, cst.Assign) for t in n.targets]
     taken = {s.name.value for s in body if isinstance(s, cst.FunctionDef)}
     methods: list[Any] = []
     kept: list[Any] = []

@@ -220,7 +220,7 @@ class _Submodules:
 
     def _returned_name(self, node: cst.BaseExpression) -> str | None:
         """In `return self.head(self.bn(x))` nothing reads x any more: its name can hold what is taken out."""
-        calls = [n for n in tree.walk(node) if isinstance(n, cst.Call) and self._stateful_call(n)]
+        calls = [n for n in tree.nodes(node, cst.Call) if self._stateful_call(n)]
         if not calls or not calls[-1].args or not isinstance(calls[-1].args[0].value, cst.Name):
             return None
         name = calls[-1].args[0].value.value
@@ -352,7 +352,7 @@ class _Submodules:
     def _has_state(self, node: cst.CSTNode) -> bool:
         if not self.stateful:
             return False
-        return any(isinstance(n, cst.Call) and self._stateful_call(n) for n in tree.walk(node))
+        return any(self._stateful_call(n) for n in tree.nodes(node, cst.Call))
 
     def _stateful_call(self, node: cst.BaseExpression) -> bool:
         if not isinstance(node, cst.Call) or not self.stateful:
@@ -609,11 +609,11 @@ class _Submodules:
 
     def _read_outside_call(self, node: cst.BaseExpression, name: str) -> bool:
         """Whether a name is read outside the innermost stateful calls of an expression."""
-        calls = [n for n in tree.walk(node) if isinstance(n, cst.Call) and self._stateful_call(n)]
+        calls = [n for n in tree.nodes(node, cst.Call) if self._stateful_call(n)]
         if not calls:
             return True
-        inside = sum(1 for n in tree.walk(calls[-1]) if isinstance(n, cst.Name) and n.value == name)
-        total = sum(1 for n in tree.walk(node) if isinstance(n, cst.Name) and n.value == name)
+        inside = sum(1 for n in tree.nodes(calls[-1], cst.Name) if n.value == name)
+        total = sum(1 for n in tree.nodes(node, cst.Name) if n.value == name)
         return total > inside or len(calls) > 1 and not all(any(c is n for n in tree.walk(calls[0])) for c in calls)
 
     def _conditional(self, node: cst.IfExp) -> Any:
