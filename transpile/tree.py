@@ -267,16 +267,19 @@ def rewrite(node: Node, before: Rewriter | None = None, after: Rewriter | None =
 
 def _rewrite_items(items: Sequence[Any], before: Rewriter | None, after: Rewriter | None, only: Set[type] | None) -> Any:
     """The rewritten items of a list, or None where all stay."""
-    made = [rewrite(item, before, after, only) if _KIND[item.__class__] == 1 else item for item in items]
-    if same(made, items):
-        return None
     out: list[Any] = []
-    for new in made:
+    changed = False
+    for item in items:  # in a loop: a comprehension would be one more frame at each level of a deep expression
+        new = rewrite(item, before, after, only) if _KIND[item.__class__] == 1 else item
+        if new is item:
+            out.append(item)
+            continue
+        changed = True
         if isinstance(new, cst.FlattenSentinel):
             out.extend(new)
         elif not isinstance(new, cst.RemovalSentinel):
             out.append(new)
-    return out
+    return out if changed else None
 
 
 _carry: Callable[[cst.CSTNode, cst.CSTNode], None] | None = None

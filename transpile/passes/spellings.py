@@ -20,13 +20,14 @@ def run(module: cst.Module) -> cst.Module:
     return tree.rewrite(module, _visit, only={cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Subscript})  # type: ignore[no-any-return]
 
 
-def _visit(node: cst.CSTNode) -> Any:
-    if isinstance(node, (cst.AssignTarget, cst.Del)):
+def _visit(node: Any) -> Any:
+    kind = node.__class__
+    if kind in (cst.AssignTarget, cst.Del):
         return node
-    if isinstance(node, cst.ClassDef):
+    if kind is cst.ClassDef:
         new = _with_methods(node)
         return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+    if kind is cst.Call and isinstance(node.func, cst.Attribute):
         name = node.func.attr.value
         if name == "__getattr__" and len(node.args) == 1:
             return _getattr(node.func.value, node.args[0].value)
@@ -35,7 +36,7 @@ def _visit(node: cst.CSTNode) -> Any:
             method = TABLES[holder.attr.value].get(name)
             if method is not None:
                 return tree.replace(node, func=tree.replace(node.func, value=holder.value, attr=cst.Name(method)))
-    if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
+    if kind is cst.Subscript and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
     return None
