@@ -54,8 +54,17 @@ class _Readers(dict[type, Callable[[Any], tuple[Any, ...]]]):
         return found
 
 
+class _Leaves(dict[type, bool]):
+    """Whether nodes of a class have nothing below them: names and literals, half of all nodes."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = not fields(kind)
+        return found
+
+
 _KIND = _Kinds()
 _READ = _Readers()
+_LEAF = _Leaves()
 
 
 def is_node(value: Any) -> bool:
@@ -84,6 +93,8 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         current = pop()
         yield current
+        if _LEAF[current.__class__]:
+            continue
         below = children(current)
         below.reverse()
         extend(below)
@@ -138,10 +149,12 @@ def kinds(node: cst.CSTNode) -> frozenset[type]:
     stack = children(node)
     while stack:
         current = stack.pop()
-        if _UNIT[current.__class__]:
+        kind = current.__class__
+        if _UNIT[kind]:
             found |= kinds(current)
-        else:
-            found.add(current.__class__)
+            continue
+        found.add(kind)
+        if not _LEAF[kind]:
             stack.extend(children(current))
     result = _same_set(frozenset(found))
     if _remembered is not None and _UNIT[node.__class__]:
@@ -171,6 +184,8 @@ def nodes(node: cst.CSTNode, *wanted: type[Node]) -> Iterator[Node]:
             continue
         if kind in only:
             yield current
+        if _LEAF[kind]:
+            continue
         below = children(current)
         below.reverse()
         stack.extend(below)
