@@ -57,20 +57,21 @@ def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None
     lost = undefined(code)
     if KEY in lost:
         lost.remove(KEY)
-        for node, statement in _reads(module, KEY):
+        for node, statement in (r for s in _readers(module, {KEY}).get(KEY, ()) for r in _reads_below(s, KEY, s)):
             _report(context, statement or node, "a random tensor is drawn outside any function, where there is no key")
     if not lost:
         return
     info = context.module
     if not any(_is_torch(star) for star in info.stars):  # what was undefined before is the user's affair
-        lost -= undefined(info.tree.code)
+        lost -= undefined(context.source)
     if stars:
         lost = {name for name in lost if _is_torch(info.imports.get(name, ""))}
+    reading = _readers(module, lost)
     for name in sorted(lost):
         source = info.imports.get(name)
         what = f"{name} is {source}, which is" if source else f"{name} is"
         found = False
-        for node, statement in _reads(module, name):
+        for node, statement in (r for s in reading.get(name, ()) for r in _reads_below(s, name, s)):
             found = True
             _report(context, node if context.position(node) != (1, 1) else statement, f"{what} not there any more, and is still used")
         if not found:
@@ -94,14 +95,17 @@ def undefined(code: str) -> set[str]:
     return read - bound
 
 
-def _reads(module: cst.Module, name: str) -> Iterator[tuple[Any, Any]]:
-    """Where a file reads a name that is global: each with the statement around it."""
+def _readers(module: cst.Module, names: set[str]) -> dict[str, list[Any]]:
+    """The statements of a file in which some names occur."""
+    found: dict[str, list[Any]] = {}
     for statement in module.body:
-        if any(n.value == name for n in tree.nodes(statement, cst.Name)):  # type: ignore[attr-defined]
-            yield from _reads_below(statement, name, statement)
+        for name in names.intersection(n.value for n in tree.nodes(statement, cst.Name)):
+            found.setdefault(name, []).append(statement)
+    return found
 
 
 def _reads_below(node: Any, name: str, statement: Any) -> Iterator[tuple[Any, Any]]:
+    """Where a statement reads a name that is global: each with the innermost statement around it."""
     if isinstance(node, cst.Name):
         if node.value == name:
             yield node, statement

@@ -42,13 +42,22 @@ class Context:
             self.diagnostics.append(found)
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
-        if self._positions is None:
-            self._positions = Positions(self.module.tree)
         for candidate in self._candidates(node):
-            place = self._positions.get(candidate)
+            place = self._places.get(candidate)
             if place is not None:
                 return place
         return 1, 1
+
+    @property
+    def source(self) -> str:
+        """The text of the file as the passes got it."""
+        return self._places.text
+
+    @property
+    def _places(self) -> Positions:
+        if self._positions is None:
+            self._positions = Positions(self.module.tree)
+        return self._positions
 
     def _candidates(self, node: cst.CSTNode) -> Iterable[cst.CSTNode]:
         for inner in tree.walk(node):

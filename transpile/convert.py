@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import libcst as cst
 
-from . import formatting, pipeline, rulebook, support
+from . import formatting, pipeline, rulebook, support, tree
 from .diagnostics import Diagnostic
 from .passes import spellings
 from .project import ModuleInfo, Project
@@ -80,6 +80,7 @@ class _Source:
 
 
 @_without_collection()
+@tree.remembering()
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     _check_target(target)
@@ -108,6 +109,7 @@ def support_text(book: rulebook.Rulebook, names: set[str], existing: str | None 
 
 
 @_without_collection()
+@tree.remembering()
 def convert_path(source: str | Path, out: str | Path | None, target: str = "functional") -> Report:
     """Convert a file or a directory. With `out` None nothing is written: only diagnostics are found."""
     _check_target(target)

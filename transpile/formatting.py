@@ -132,13 +132,15 @@ def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
     header = body[-1].rstrip().endswith(":")  # the body of the last line did not change
     if header:
         body = [*body, " " * (_indent(body[-1]) + 4) + "pass"]
-    around = [" " * n + "class _:" for n in range(0, indent, 4)]  # black spaces definitions by their depth
-    source = "\n".join([*around, *body, ""])
+    around = ["class _:"] if indent else []  # black spaces definitions by whether they are in something
+    shift = min(indent - 4 * len(around), *(_indent(line) for line in body if line.strip()))
+    source = "\n".join([*around, *(line[shift:] for line in body), ""])
     try:
         ast.parse(source)
-        lines = black.format_str(source, mode=_mode(line_length)).splitlines()[len(around) :]
+        made = black.format_str(source, mode=_mode(line_length - shift)).splitlines()[len(around) :]
     except Exception:  # part of a statement: else, except, the end of a bracket
         return group
+    lines = [" " * shift + line if line else line for line in made]
     if header:
         lines = lines[:-1]
     while lines and not lines[0].strip():

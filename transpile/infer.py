@@ -405,7 +405,7 @@ class Frame:
 
     def _leaves_on_data(self, loop: Any) -> bool:
         """Whether a loop has a `break` or `continue` under a branch on data."""
-        return any(isinstance(n, cst.If) and is_traced(self.facts.of(n.test)) and tree.jumps(n) for n in tree.walk_scope(loop.body))
+        return cst.If in tree.kinds(loop.body) and any(isinstance(n, cst.If) and is_traced(self.facts.of(n.test)) and tree.jumps(n) for n in tree.walk_scope(loop.body))
 
     def _narrow(self, test: cst.BaseExpression, then: Env, other: Env) -> None:
         """`if x is None` and `isinstance(x, …)` say what x is on either side."""

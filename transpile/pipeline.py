@@ -92,7 +92,7 @@ def _accounted(context: Context, trees: dict[ModuleInfo, cst.Module]) -> Convert
     accounting.between(context, trees)
     if new is module.tree:
         return Converted(module.path, new, sorted(context.diagnostics), False)
-    code = new.code
+    code = tree.code(new)
     try:
         accounting.check(context, new, code)
     except SyntaxError as error:
@@ -325,21 +325,21 @@ class _Classes:
                 return True
             if c in self.facts.dynamic or c in self.facts.earlier[3]:
                 return True
-        declared = (n for s in made.kept for n in tree.walk(s) if isinstance(n, cst.Call))
+        declared = (n for s in made.kept for n in tree.nodes(s, cst.Call))
         return cls.torch_base() is not None or any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared)
 
     def _unset_state(self, cls: ClassInfo, made: construction.Constructor) -> list[Any] | None:
         """State that no constructor sets begins as None."""
         init = cls.methods.get("__init__")
         lines = []
-        made_names = {t.attr.value for s in made.state for n in tree.walk(s) if isinstance(n, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
-        in_kept = {t.attr.value for s in made.kept for n in tree.walk(s) if isinstance(n, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
+        made_names = {t.attr.value for s in made.state for n in tree.nodes(s, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
+        in_kept = {t.attr.value for s in made.kept for n in tree.nodes(s, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
         for name, array in self.arrays.own[cls].arrays.items():
             if array.where != "state" or name in made_names or name in in_kept:
                 continue
             if any(c is not cls and c in self.arrays.own and name in self.arrays.own[c].arrays for c in cls.ancestors()):
                 continue
-            if init is not None and any(isinstance(n, cst.SimpleString) and n.evaluated_value == name for n in tree.walk(init.node)):
+            if init is not None and any(n.evaluated_value == name for n in tree.nodes(init.node, cst.SimpleString)):
                 continue
             target = tree.expression(f"self.{name}")
             self.facts.values[id(target.value)] = Module(frozenset([cls]), is_self=True)
@@ -440,8 +440,8 @@ def _spaced(node: Any) -> Any:
 
 def _writes_below(facts: Inference, info: FunctionInfo) -> bool:
     """Whether a method uses params of submodules by a path from self: `self.head.bias`."""
-    for node in tree.walk(info.node.body):
-        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Attribute):
+    for node in tree.nodes(info.node.body, cst.Attribute):
+        if isinstance(node.value, cst.Attribute):
             value = facts.of(node)
             if isinstance(value, Tensor) and value.param and (tree.dotted(node) or "").split(".")[0] == info.self_name:
                 return True
@@ -450,8 +450,8 @@ def _writes_below(facts: Inference, info: FunctionInfo) -> bool:
 
 def _creates(node: cst.FunctionDef, name: str) -> bool:
     """Whether a method makes this parameter rather than gives it a value."""
-    for n in tree.walk(node.body):
-        if isinstance(n, cst.Assign) and isinstance(n.targets[0].target, cst.Attribute) and n.targets[0].target.attr.value == name:
+    for n in tree.nodes(node.body, cst.Assign):
+        if isinstance(n.targets[0].target, cst.Attribute) and n.targets[0].target.attr.value == name:
             if any(isinstance(c, cst.Call) and tree.dotted(c.func) == "nn.Parameter" for c in tree.walk(n.value)):
                 return True
     return False
@@ -519,7 +519,7 @@ def _no_keys(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
 def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> list[Any]:
     """Attributes of unknown make that are called become modules: `self.act = nn.as_module(act)`."""
     wanted = {name for c, name in context.facts.wrapped if c in cls.family()}
-    for node in (n for s in statements for n in tree.walk(s) if isinstance(n, cst.Assign) and isinstance(n.value, cst.Lambda)):
+    for node in (n for s in statements for n in tree.nodes(s, cst.Assign) if isinstance(n.value, cst.Lambda)):
         for target in (t.target for t in node.targets):  # `self.down = lambda x: x` beside a module
             if isinstance(target, cst.Attribute) and isinstance(context.facts.attribute(cls, target.attr.value), Module):
                 wanted.add(target.attr.value)

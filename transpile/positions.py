@@ -7,9 +7,8 @@ much. Here only the number of tokens before each node is noted, and counted out 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import accumulate
+from typing import Any
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
@@ -26,14 +25,24 @@ class _Recorder(CodegenState):
     def before_codegen(self, node: cst.CSTNode) -> None:
         self.before.setdefault(id(node), len(self.tokens))
 
-    @contextmanager
-    def record_syntactic_position(
-        self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
-    ) -> Iterator[None]:
-        """A node's place without the whitespace, comments and parentheses around it."""
-        start = len(self.tokens)
-        yield
-        self.before[id(node)] = start if start_node is None else self.before[id(start_node)]
+    def record_syntactic_position(self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None) -> Any:
+        return _Span(self, node, start_node)
+
+
+class _Span:
+    """A node's place without the whitespace, comments and parentheses around it, which is known after it is written."""
+
+    __slots__ = ("node", "recorder", "start", "start_node")
+
+    def __init__(self, recorder: _Recorder, node: cst.CSTNode, start_node: cst.CSTNode | None) -> None:
+        self.recorder, self.node, self.start_node = recorder, node, start_node
+
+    def __enter__(self) -> None:
+        self.start = len(self.recorder.tokens)
+
+    def __exit__(self, *_: object) -> None:
+        before = self.recorder.before
+        before[id(self.node)] = self.start if self.start_node is None else before[id(self.start_node)]
 
 
 class Positions:
@@ -45,7 +54,8 @@ class Positions:
         module._codegen(recorder)
         self.before = recorder.before
         self.offsets = [0, *accumulate(map(len, recorder.tokens))]
-        self.lines = [0, *(found.end() for found in NEWLINE_RE.finditer("".join(recorder.tokens)))]
+        self.text = "".join(recorder.tokens)
+        self.lines = [0, *(found.end() for found in NEWLINE_RE.finditer(self.text))]
 
     def get(self, node: cst.CSTNode) -> tuple[int, int] | None:
         """Line and column where the node starts, both counted from 1; None if it is not in the file."""

@@ -6,10 +6,12 @@ import ast
 import dataclasses
 import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import libcst as cst
+from libcst._nodes.internal import CodegenState
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 
@@ -52,8 +54,17 @@ class _Readers(dict[type, Callable[[Any], tuple[Any, ...]]]):
         return found
 
 
+class _Leaves(dict[type, bool]):
+    """Whether nodes of a class have nothing below them: names and literals, half of all nodes."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = not fields(kind)
+        return found
+
+
 _KIND = _Kinds()
 _READ = _Readers()
+_LEAF = _Leaves()
 
 
 def is_node(value: Any) -> bool:
@@ -82,21 +93,11 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         current = pop()
         yield current
+        if _LEAF[current.__class__]:
+            continue
         below = children(current)
         below.reverse()
         extend(below)
-
-
-def nodes(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
-    """What `walk` finds of these classes."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if current.__class__ in kinds:
-            yield current
-        below = children(current)
-        below.reverse()
-        stack.extend(below)
 
 
 class _Holding(dict[type, bool]):
@@ -115,6 +116,81 @@ def holds_definitions(node: cst.CSTNode) -> bool:
     return _HOLDS[node.__class__]
 
 
+class _Units(dict[type, bool]):
+    """Whether nodes of a class are such as `kinds` is remembered for: statements, blocks and branches."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = _HOLDS[kind] or kind is cst.SimpleStatementLine
+        return found
+
+
+_UNIT = _Units()
+_remembered: dict[int, tuple[cst.CSTNode, frozenset[type]]] | None = None  # with the node, so that its identity stays its own
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """While it is active, what `kinds` finds is kept: a pass concerns few statements, and skips the others by it."""
+    global _remembered
+    before = _remembered
+    _remembered = {} if before is None else before
+    try:
+        yield
+    finally:
+        _remembered = before
+
+
+def kinds(node: cst.CSTNode) -> frozenset[type]:
+    """The classes of the nodes at and below one."""
+    known = _remembered.get(id(node)) if _remembered is not None else None
+    if known is not None:
+        return known[1]
+    found: set[type] = {node.__class__}
+    stack = children(node)
+    while stack:
+        current = stack.pop()
+        kind = current.__class__
+        if _UNIT[kind]:
+            found |= kinds(current)
+            continue
+        found.add(kind)
+        if not _LEAF[kind]:
+            stack.extend(children(current))
+    result = _same_set(frozenset(found))
+    if _remembered is not None and _UNIT[node.__class__]:
+        _remembered[id(node)] = node, result
+    return result
+
+
+def _present(statement: cst.CSTNode, wanted: Set[type]) -> Set[type]:
+    """Which of some classes occur in a statement or block: perhaps all, where nothing is remembered and it costs too much to know."""
+    return wanted if _remembered is None else wanted & kinds(statement)
+
+
+@functools.lru_cache(maxsize=4096)
+def _same_set(found: frozenset[type]) -> frozenset[type]:
+    """One object for equal sets: statements are many, and their sets few."""
+    return found
+
+
+def nodes(node: cst.CSTNode, *wanted: type[Node]) -> Iterator[Node]:
+    """What `walk` finds of these classes."""
+    only = frozenset(wanted)
+    stack: list[Any] = [node]
+    while stack:
+        current = stack.pop()
+        kind = current.__class__
+        if _UNIT[kind] and not _present(current, only):
+            continue
+        if kind in only:
+            yield current
+        if _LEAF[kind]:
+            continue
+        below = children(current)
+        below.reverse()
+        stack.extend(below)
+
+
 def definitions(node: cst.CSTNode) -> Iterator[cst.FunctionDef | cst.ClassDef]:
     """The functions and classes in a node, nested ones included, outer before inner; expressions are not looked at."""
     stack = [node]
@@ -128,11 +204,17 @@ def definitions(node: cst.CSTNode) -> Iterator[cst.FunctionDef | cst.ClassDef]:
 def walk_scope(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Like `walk`, but does not enter nested functions, classes and lambdas below the node."""
     stack = children(node)
+    stack.reverse()
     while stack:
-        current = stack.pop(0)
+        current = stack.pop()
         yield current
-        if not isinstance(current, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
-            stack[0:0] = children(current)
+        if current.__class__ not in _SCOPES:
+            below = children(current)
+            below.reverse()
+            stack.extend(below)
+
+
+_SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
 def replace(node: Node, **changes: Any) -> Node:
@@ -156,35 +238,63 @@ def same(a: Sequence[Any], b: Sequence[Any]) -> bool:
 Rewriter = Callable[[cst.CSTNode], Any]
 
 
-def rewrite(node: Node, before: Rewriter | None = None, after: Rewriter | None = None) -> Any:
+def rewrite(node: Node, before: Rewriter | None = None, after: Rewriter | None = None, only: Set[type] | None = None) -> Any:
     """Rebuild a tree.
 
     `before(node)` may return a replacement, which is not entered, or None to go on below. `after(node)` gets a node whose
     children are done and returns it or a replacement. Either may return `cst.RemoveFromParent()` or, in a list of
-    statements, a `cst.FlattenSentinel`.
+    statements, a `cst.FlattenSentinel`. With `only` they are asked about nodes of these classes alone, and statements
+    without any are not entered.
     """
-    if before is not None:
+    kind: type = node.__class__
+    asked = only is None or kind in only
+    inside = True
+    if only is not None and _UNIT[kind]:
+        present = _present(node, only)
+        if not present:
+            return node
+        inside = not asked or kind is not cst.SimpleStatementLine or len(present) > 1  # no line is in a line
+    if asked and before is not None:
         replacement = before(node)
         if replacement is not None:
             return replacement
+    if not inside:
+        return node if after is None else after(node)
     changes: dict[str, Any] = {}
-    for i, value in enumerate(_READ[node.__class__](node)):
-        kind = _KIND[value.__class__]
-        if kind == 1:
-            new = rewrite(value, before, after)
+    for i, value in enumerate(_READ[kind](node)):
+        form = _KIND[value.__class__]
+        if form == 1:
+            new = rewrite(value, before, after, only)
             if new is not value:
-                name = fields(type(node))[i]
+                name = fields(kind)[i]
                 changes[name] = None if isinstance(new, cst.RemovalSentinel) else _fit(node, name, new)
-        elif kind == 2 and value:
-            items = _rewrite_items(node, value, before, after)
+        elif form == 2 and value:
+            items = _rewrite_items(value, before, after, only)
             if items is not None:
-                changes[fields(type(node))[i]] = items
+                changes[fields(kind)[i]] = items
     if changes:
         new_node = replace(node, **changes)
         if _carry is not None:
             _carry(node, new_node)
         node = new_node
-    return node if after is None else after(node)
+    return after(node) if asked and after is not None else node
+
+
+def _rewrite_items(items: Sequence[Any], before: Rewriter | None, after: Rewriter | None, only: Set[type] | None) -> Any:
+    """The rewritten items of a list, or None where all stay."""
+    out: list[Any] = []
+    changed = False
+    for item in items:  # in a loop: a comprehension would be one more frame at each level of a deep expression
+        new = rewrite(item, before, after, only) if _KIND[item.__class__] == 1 else item
+        if new is item:
+            out.append(item)
+            continue
+        changed = True
+        if isinstance(new, cst.FlattenSentinel):
+            out.extend(new)
+        elif not isinstance(new, cst.RemovalSentinel):
+            out.append(new)
+    return out if changed else None
 
 
 _carry: Callable[[cst.CSTNode, cst.CSTNode], None] | None = None
@@ -203,25 +313,6 @@ class carrying:
     def __exit__(self, *_: object) -> None:
         global _carry
         _carry = self.before
-
-
-def _rewrite_items(parent: cst.CSTNode, items: Sequence[Any], before: Rewriter | None, after: Rewriter | None) -> Any:
-    out: list[Any] = []
-    changed = False
-    for item in items:
-        if _KIND[item.__class__] != 1:
-            out.append(item)
-            continue
-        new = rewrite(item, before, after)
-        if new is item:
-            out.append(item)
-            continue
-        changed = True
-        if isinstance(new, cst.FlattenSentinel):
-            out.extend(new)
-        elif not isinstance(new, cst.RemovalSentinel):
-            out.append(new)
-    return out if changed else None
 
 
 # --------------------------------------------------------------------------- precedence
@@ -337,12 +428,25 @@ def assignment(target: str | cst.BaseExpression, value: cst.BaseExpression) -> c
     return cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(left)], value)])
 
 
+class _Writer(CodegenState):
+    """What LibCST writes code to, without the generator that it makes for every node to note a position, which nobody asks for."""
+
+    def record_syntactic_position(self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None) -> Any:
+        return _UNNOTED
+
+
+_UNNOTED = nullcontext()
 _EMPTY = cst.Module([])
 
 
 def code(node: cst.CSTNode) -> str:
     """The source text of a node."""
-    return _EMPTY.code_for_node(node)
+    if node.__class__ is cst.Name and not node.lpar:
+        return node.value
+    module = node if isinstance(node, cst.Module) else _EMPTY
+    writer = _Writer(module.default_indent, module.default_newline)
+    node._codegen(writer)
+    return "".join(writer.tokens)
 
 
 def literal(node: Any) -> Any:

@@ -92,9 +92,9 @@ def window(part: Any) -> tuple[Any, Any] | None:
 
 def is_loop_on_data(context: Context, node: Any) -> bool:
     """Whether the number of turns of a loop follows from data."""
-    if isinstance(node, cst.While):
+    if node.__class__ is cst.While:
         return is_traced(context.value(node.test))
-    return isinstance(node, cst.For) and context.facts.counts_on_data(node.iter)
+    return node.__class__ is cst.For and context.facts.counts_on_data(node.iter)
 
 
 def moving(context: Context, index: Any) -> list[int]:

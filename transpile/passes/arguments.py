@@ -27,9 +27,9 @@ def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[Func
     passed_on: set[FunctionInfo] = set()
     called: set[FunctionInfo] = set()
     for context, module in zip(contexts, trees):
-        calls = {id(n.func) for n in tree.walk(module) if isinstance(n, cst.Call)}
-        for node in tree.walk(module):
-            if isinstance(node, (cst.Name, cst.Attribute)) and id(node) in context.facts.values:
+        calls = {id(n.func) for n in tree.nodes(module, cst.Call)}
+        for node in tree.nodes(module, cst.Name, cst.Attribute):
+            if id(node) in context.facts.values:
                 value = context.value(node)
                 if isinstance(value, Function):
                     (called if id(node) in calls else passed_on).add(value.info)
@@ -65,10 +65,12 @@ def _bound(node: Any) -> list[str]:
 
 def run(context: Context, module: cst.Module, functions: dict[FunctionInfo, tuple[str, ...]], written: set[int]) -> cst.Module:
     """Rewrite definitions and calls of one file. The ids of the assignments made for calls are added to `written`."""
-    return tree.rewrite(module, _Arguments(context, functions, written).visit)  # type: ignore[no-any-return]
+    return tree.rewrite(module, _Arguments(context, functions, written).visit, only=_Arguments.KINDS)  # type: ignore[no-any-return]
 
 
 class _Arguments:
+    KINDS = frozenset({cst.FunctionDef, cst.IndentedBlock})
+
     def __init__(self, context: Context, functions: dict[FunctionInfo, tuple[str, ...]], written: set[int]) -> None:
         self.context, self.functions, self.written = context, functions, written
         self.facts = context.facts
@@ -87,8 +89,6 @@ class _Arguments:
             new = tree.with_body(node, body if body is not None else tree.body_statements(node))
             self.facts.carry(node, new)
             return new
-        if isinstance(node, (cst.If, cst.For, cst.While, cst.With, cst.Try, cst.Else, cst.ExceptHandler, cst.Finally)):
-            return None
         if isinstance(node, cst.IndentedBlock):
             body = self._block(list(node.body))
             return node if body is None else tree.replace(node, body=body)
@@ -101,7 +101,7 @@ class _Arguments:
         for statement in statements:
             made = self._line(statement) if isinstance(statement, cst.SimpleStatementLine) else None
             if made is None:
-                new = statement if isinstance(statement, cst.SimpleStatementLine) else tree.rewrite(statement, self.visit)
+                new = statement if isinstance(statement, cst.SimpleStatementLine) else tree.rewrite(statement, self.visit, only=self.KINDS)
                 made = [new]
             changed = changed or len(made) != 1 or made[0] is not statement
             out.extend(made)
@@ -156,7 +156,7 @@ class _Arguments:
 
     def _hoisted(self, line: cst.SimpleStatementLine, small: Any) -> list[Any] | None:
         """Calls inside an expression are made before it, where it makes them for certain and reads nothing that they change first."""
-        calls = [n for n in tree.walk(small) if isinstance(n, cst.Call) and self._found(n) is not None]
+        calls = [n for n in tree.nodes(small, cst.Call) if self._found(n) is not None]
         if len(calls) != 1 or _conditional(small, calls[0]):
             return None
         call, info = calls[0], self._found(calls[0])

@@ -22,7 +22,7 @@ from ..values import NONE, Module, Static, Tensor, is_traced
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
     """Lower every branch on data of one function, inner ones first."""
-    if not any(isinstance(n, cst.If) and is_traced(context.value(n.test)) for n in tree.walk(node.body)):
+    if not any(is_traced(context.value(n.test)) for n in tree.nodes(node.body, cst.If)):
         return node
     return _Branches(context, node).function()  # type: ignore[no-any-return]
 
@@ -35,8 +35,8 @@ class _Branches(Lowering):
     def __init__(self, context: Context, node: Any, outer: Set[str] = frozenset()) -> None:
         super().__init__(context, node, outer)
         self.kinds: dict[str, Any] = {}
-        for n in tree.walk(node):
-            if isinstance(n, cst.Name) and id(n) in context.facts.values:
+        for n in tree.nodes(node, cst.Name):
+            if id(n) in context.facts.values:
                 value = context.value(n)
                 self.kinds[n.value] = value if n.value not in self.kinds or isinstance(value, Tensor) else self.kinds[n.value]
 

@@ -22,10 +22,12 @@ from ..values import UNKNOWN, External, Static, Tensor, Value, is_traced
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
     """Make the truth of traced values explicit in one function."""
     conditions = _Conditions(context)
-    return tree.rewrite(node, conditions.before, conditions.after)  # type: ignore[no-any-return]
+    return tree.rewrite(node, conditions.before, conditions.after, only=_Conditions.KINDS)  # type: ignore[no-any-return]
 
 
 class _Conditions:
+    KINDS = frozenset({cst.SimpleStatementLine, cst.If, cst.While, cst.IfExp, cst.UnaryOperation, cst.BooleanOperation, cst.Comparison, cst.Call})
+
     def __init__(self, context: Context) -> None:
         self.context = context
         self.asked: set[int] = set()  # expressions of which only the truth counts
@@ -35,7 +37,7 @@ class _Conditions:
 
     def before(self, node: cst.CSTNode) -> Any:
         self._ask(node)
-        if isinstance(node, cst.SimpleStatementLine) and any(self._checks(s) for s in node.body):
+        if node.__class__ is cst.SimpleStatementLine and any(self._checks(s) for s in node.body):
             kept = []
             for small in node.body:
                 if self._checks(small):
@@ -47,34 +49,36 @@ class _Conditions:
 
     def _ask(self, node: Any) -> None:
         parts: list[Any] = []
-        if isinstance(node, (cst.If, cst.While, cst.IfExp)):
+        kind = node.__class__
+        if kind in (cst.If, cst.While, cst.IfExp):
             parts = [node.test]
-        elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        elif kind is cst.UnaryOperation and isinstance(node.operator, cst.Not):
             parts = [node.expression]
-        elif isinstance(node, cst.BooleanOperation) and self._original(node) in self.asked:
+        elif kind is cst.BooleanOperation and self._original(node) in self.asked:
             parts = [node.left, node.right]
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "bool":
+        elif kind is cst.Call and node.func.__class__ is cst.Name and node.func.value == "bool":
             parts = [a.value for a in node.args]
-        self.asked |= {self._original(p) for p in parts}
+        self.asked.update(map(self._original, parts))
 
     def _original(self, node: cst.CSTNode) -> int:
         return id(self.context.facts.origin.get(id(node), node))
 
     def _checks(self, small: Any) -> bool:
-        return isinstance(small, cst.Assert) and is_traced(self.value(small.test))
+        return small.__class__ is cst.Assert and is_traced(self.value(small.test))
 
     def after(self, node: Any) -> Any:
         new = node
-        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
-            new = self._not(node)
-        elif isinstance(node, cst.BooleanOperation):
-            new = self._boolean(node)
-        elif isinstance(node, cst.Comparison) and len(node.comparisons) > 1:
-            new = self._chain(node)
-        elif isinstance(node, cst.IfExp) and is_traced(self.value(node.test)):
-            new = self._ternary(node)
-        elif isinstance(node, cst.Call):
+        kind = node.__class__
+        if kind is cst.Call:
             new = self._call(node)
+        elif kind is cst.UnaryOperation and isinstance(node.operator, cst.Not):
+            new = self._not(node)
+        elif kind is cst.BooleanOperation:
+            new = self._boolean(node)
+        elif kind is cst.Comparison and len(node.comparisons) > 1:
+            new = self._chain(node)
+        elif kind is cst.IfExp and is_traced(self.value(node.test)):
+            new = self._ternary(node)
         if new is not node:
             self.context.facts.carry(node, new)
         return new

@@ -59,7 +59,7 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
                 return tree.expression(f"{context.name('apply')}({tree.code(n.func.value)}, {tree.code(n.args[0].value)})")
         return None
 
-    return tree.rewrite(node, before)  # type: ignore[no-any-return]
+    return tree.rewrite(node, before, only={cst.SimpleStatementLine, cst.For, cst.Call, cst.Comparison, cst.Attribute})  # type: ignore[no-any-return]
 
 
 def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
@@ -690,15 +690,14 @@ class Split:
         assigned_attributes: dict[str, int] = {}
         holder = None
         for statement in self.statements:
-            for node in tree.walk(statement):
-                if isinstance(node, cst.Assign):
-                    for target in node.targets:
-                        dotted = tree.dotted(target.target) if isinstance(target.target, cst.Attribute) else None
-                        if dotted and dotted.startswith(self.self_name + ".") and dotted.count(".") == 1:
-                            attribute = dotted.split(".")[1]
-                            assigned_attributes[attribute] = assigned_attributes.get(attribute, 0) + 1
-                            if isinstance(node.value, cst.Name) and node.value.value == name and statement in self.result.kept:
-                                holder = attribute
+            for node in tree.nodes(statement, cst.Assign):
+                for target in node.targets:
+                    dotted = tree.dotted(target.target) if isinstance(target.target, cst.Attribute) else None
+                    if dotted and dotted.startswith(self.self_name + ".") and dotted.count(".") == 1:
+                        attribute = dotted.split(".")[1]
+                        assigned_attributes[attribute] = assigned_attributes.get(attribute, 0) + 1
+                        if isinstance(node.value, cst.Name) and node.value.value == name and statement in self.result.kept:
+                            holder = attribute
         if holder is not None and assigned_attributes[holder] == 1 and name not in self.unsteady and holder not in self.arrays.own[self.cls].arrays:
             return holder
         attribute = name
@@ -889,13 +888,13 @@ def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -
             return declaration(context, "Parameter", inner, function)
         return None
 
-    return tree.rewrite(node, before)
+    return tree.rewrite(node, before, only={cst.Call})
 
 
 def _changed_attributes(node: cst.FunctionDef, self_name: str) -> set[str]:
     """Attributes of self that a constructor sets more than once, or stores into: `self.grid[:, 0] = …`."""
     counts: dict[str, int] = {}
-    for n in tree.walk(node.body):
+    for n in tree.nodes(node.body, cst.Assign, cst.AugAssign):
         targets: list[Any] = [t.target for t in n.targets] if isinstance(n, cst.Assign) else [n.target] if isinstance(n, cst.AugAssign) else []
         while targets:
             target = targets.pop()

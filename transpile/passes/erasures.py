@@ -17,25 +17,26 @@ MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "dou
 
 def run(context: Context, module: cst.Module) -> cst.Module:
     """Drop them; what is computed without gradient inside a function becomes constant by `stop_gradient` elsewhere."""
-    return tree.rewrite(module, lambda node: _visit(context, node))  # type: ignore[no-any-return]
+    return tree.rewrite(module, lambda node: _visit(context, node), only={cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine})  # type: ignore[no-any-return]
 
 
 def _visit(context: Context, node: Any) -> Any:
-    if isinstance(node, cst.FunctionDef) and node.decorators:
+    kind = node.__class__
+    if kind is cst.FunctionDef and node.decorators:
         kept = [d for d in node.decorators if not _erased(context, d)]
         if len(kept) != len(node.decorators):
             new: Any = tree.replace(node, decorators=kept)
             context.facts.carry(node, new)
             return tree.rewrite(new, lambda n: None if n is new else _visit(context, n))
-    if isinstance(node, cst.ClassDef) and node.decorators:
+    if kind is cst.ClassDef and node.decorators:
         kept = [d for d in node.decorators if not _erased(context, d)]
         if len(kept) != len(node.decorators):
             new = tree.replace(node, decorators=kept)
             context.facts.carry(node, new)
             return tree.rewrite(new, lambda n: None if n is new else _visit(context, n))
-    if isinstance(node, cst.With) and all(_block(context, item) for item in node.items):
+    if kind is cst.With and all(_block(context, item) for item in node.items):
         return cst.FlattenSentinel(_unwrapped(context, node))
-    if isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1:
+    if kind is cst.SimpleStatementLine and len(node.body) == 1:
         small = node.body[0]
         if _requires_grad(small) or _freezes(context, small):
             return cst.RemoveFromParent()

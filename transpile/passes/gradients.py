@@ -38,7 +38,7 @@ def run(context: Context, module: cst.Module, running: set[FunctionInfo]) -> cst
             return None
         return _Gradients(context, info, node, constants).function()
 
-    return tree.rewrite(module, before)  # type: ignore[no-any-return]
+    return tree.rewrite(module, before, only={cst.FunctionDef})  # type: ignore[no-any-return]
 
 
 def switch(context: Context, node: cst.BaseExpression) -> tuple[str, Any] | None:
@@ -73,11 +73,11 @@ class _Constants:
     def _local(self, info: FunctionInfo, function: Any) -> set[str]:
         assigned: dict[str, list[Any]] = {}
         spoilt = {p.name.value for p in info.parameters()}
-        for node in tree.walk(function.body):
+        for node in tree.nodes(function.body, cst.Assign, cst.AugAssign, cst.For, cst.CompFor, cst.With, cst.NamedExpr, cst.AnnAssign):
             if isinstance(node, cst.Assign) and all(isinstance(t.target, cst.Name) for t in node.targets):
                 for target in node.targets:
                     assigned.setdefault(target.target.value, []).append(node.value)  # type: ignore[attr-defined]
-            elif isinstance(node, (cst.Assign, cst.AugAssign, cst.For, cst.CompFor, cst.With, cst.NamedExpr, cst.AnnAssign)):
+            else:
                 spoilt |= {n.value for n in tree.walk(node) if isinstance(n, cst.Name)} if not isinstance(node, (cst.For, cst.With)) else tree.names_read(node)
         names = set(assigned) - spoilt
         while True:
@@ -133,7 +133,7 @@ class _Gradients:
             if found is not None and self._is_off(*found):
                 parameters = frozenset(p.name.value for p in self.info.parameters())
                 off = _Off(self.context, self.info, None, parameters, self._assigned(self.node.body), self._carries)
-        new = tree.rewrite(self.node, self._visit)
+        new = tree.rewrite(self.node, self._visit, only={cst.FunctionDef, cst.With})
         if off is not None:
             new = tree.with_body(new, off.block(tree.body_statements(new)))
         if new is not self.node:

@@ -162,7 +162,7 @@ def _nested(context: Context, node: Any, used: set[str]) -> Any:
             return new if removed else n
         return None
 
-    return tree.rewrite(node, before)
+    return tree.rewrite(node, before, only={cst.SimpleStatementLine})
 
 
 def _all_have_rules(context: Context, module: str, node: cst.ImportFrom) -> bool:

@@ -21,7 +21,7 @@ def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
 
 
 def has_sites(node: cst.CSTNode) -> bool:
-    return any(n.value == KEY for n in tree.nodes(node, cst.Name))  # type: ignore[attr-defined]
+    return any(n.value == KEY for n in tree.nodes(node, cst.Name))
 
 
 class _Keys:
@@ -172,4 +172,4 @@ def in_lambdas(context: Context, node: Any) -> Any:
             return run(context, n)
         return None
 
-    return tree.rewrite(node, before)
+    return tree.rewrite(node, before, only={cst.Lambda, cst.FunctionDef})

@@ -20,7 +20,7 @@ from ..values import Tensor
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
     """Lower every loop on data of one function, inner ones first."""
-    if not any(is_loop_on_data(context, n) for n in tree.walk(node.body)):
+    if not any(is_loop_on_data(context, n) for n in tree.nodes(node.body, cst.For, cst.While)):
         return node
     return _Loops(context, node).function()  # type: ignore[no-any-return]
 

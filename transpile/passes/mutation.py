@@ -144,6 +144,9 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
     return False
 
 
+_VISITED = frozenset({cst.Call, cst.Lambda})  # nodes of expressions that concern the pass
+
+
 class _Mutation:
     def __init__(self, context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> None:
         self.context, self.node, self.info, self.mutations, self.runs = context, node, info, mutations, runs
@@ -887,7 +890,7 @@ class _Mutation:
 
     def expression(self, node: Any) -> Any:
         """In-place calls inside an expression: taken out before it where their subject is read again."""
-        return tree.rewrite(node, self._visit)
+        return tree.rewrite(node, self._visit, only=_VISITED)
 
     def expression_inside(self, node: cst.Call) -> Any:
         args = [self.expression(a) for a in node.args]
@@ -898,10 +901,8 @@ class _Mutation:
         return new
 
     def _visit(self, node: cst.CSTNode) -> Any:
-        if node.__class__ is cst.Lambda:
-            return node
         if not isinstance(node, cst.Call):
-            return None
+            return node  # a lambda
         self._check_arguments(node)
         updated = self._updating(node)
         if updated is not None:

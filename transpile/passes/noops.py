@@ -33,7 +33,7 @@ def run(context: Context, module: cst.Module) -> cst.Module:
                 return cst.RemoveFromParent()
         return node
 
-    return tree.rewrite(module, None, after)  # type: ignore[no-any-return]
+    return tree.rewrite(module, None, after, only={cst.IndentedBlock, cst.If})  # type: ignore[no-any-return]
 
 
 def _is_noop(context: Context, statement: Any) -> bool:

@@ -32,34 +32,35 @@ class _Operations:
         self.functions: list[str] = []
         self.runs = False
 
-    def visit(self, node: cst.CSTNode) -> Any:
-        if isinstance(node, (cst.Import, cst.ImportFrom)):
+    def visit(self, node: Any) -> Any:
+        kind = node.__class__  # isinstance is slow to ask where the answer is mostly no
+        if kind in (cst.Import, cst.ImportFrom):
             return node
-        if isinstance(node, cst.FunctionDef):
+        if kind is cst.FunctionDef:
             return self._function(node)
-        if isinstance(node, cst.ClassDef):
+        if kind is cst.ClassDef:
             return self._class(node)
-        if isinstance(node, cst.Annotation):
+        if kind is cst.Annotation:
             return self._annotation(node)
-        if isinstance(node, cst.Subscript):
+        if kind is cst.Subscript:
             return self._picked(node) or self._index(node)
-        if isinstance(node, cst.Call):
+        if kind is cst.Call:
             return self._call(node)
-        if isinstance(node, cst.Attribute):
+        if kind is cst.Attribute:
             return self._attribute(node)
-        if isinstance(node, cst.Name):
+        if kind is cst.Name:
             name = self._torch_name(node)
             return self._reference(node, name) if name is not None else None
-        if isinstance(node, (cst.Arg, cst.AnnAssign)) and getattr(node, "keyword", None) is not None:
+        if kind in (cst.Arg, cst.AnnAssign) and getattr(node, "keyword", None) is not None:
             return self._only(node, "value")
-        if isinstance(node, (cst.AssignTarget, cst.CompFor, cst.For, cst.NamedExpr)) and isinstance(node.target, cst.Name):
+        if kind in (cst.AssignTarget, cst.CompFor, cst.For, cst.NamedExpr) and isinstance(node.target, cst.Name):
             return self._with_target(node)
-        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript):
+        if kind is cst.AssignTarget and isinstance(node.target, cst.Subscript):
             return self._children(node) if not isinstance(self.context.value(node.target.value), Tensor) else node
-        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Attribute):
+        if kind is cst.AssignTarget and isinstance(node.target, cst.Attribute):
             value = self.convert(node.target.value)
             return node if value is node.target.value else tree.replace(node, target=tree.replace(node.target, value=tree.fit(node.target, "value", value)))
-        if isinstance(node, cst.Param):
+        if kind is cst.Param:
             return self._parameter(node)
         return None
 

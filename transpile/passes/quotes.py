@@ -14,7 +14,7 @@ from .. import tree
 
 def run(module: cst.Module) -> cst.Module:
     """Give expressions in f-strings the other quotes, or the string triple ones where they have both."""
-    return tree.rewrite(module, None, _fixed)  # type: ignore[no-any-return]
+    return tree.rewrite(module, None, _fixed, only={cst.FormattedString})  # type: ignore[no-any-return]
 
 
 def _fixed(node: Any) -> Any:

@@ -31,7 +31,7 @@ FEW = 8  # turns that are written out in the source: `range(3)`
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
     """Rewrite every such loop of one function, inner ones first."""
-    if not any(isinstance(n, cst.For) for n in tree.walk(node.body)):
+    if not any(tree.nodes(node.body, cst.For)):
         return node
     return _Scans(context, node).function()  # type: ignore[no-any-return]
 
@@ -52,8 +52,8 @@ class _Scans:
         self.liveness = Liveness(node, None)
         self.used = tree.names_read(node)
         self.kinds: dict[str, list[Any]] = {}
-        for n in tree.walk(node):
-            if isinstance(n, cst.Name) and id(n) in context.facts.values:
+        for n in tree.nodes(node, cst.Name):
+            if id(n) in context.facts.values:
                 self.kinds.setdefault(n.value, []).append(context.value(n))
 
     def function(self) -> Any:

@@ -17,16 +17,17 @@ TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_param
 
 def run(module: cst.Module) -> cst.Module:
     """Rewrite the spellings of one file."""
-    return tree.rewrite(module, _visit)  # type: ignore[no-any-return]
+    return tree.rewrite(module, _visit, only={cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Subscript})  # type: ignore[no-any-return]
 
 
-def _visit(node: cst.CSTNode) -> Any:
-    if isinstance(node, (cst.AssignTarget, cst.Del)):
+def _visit(node: Any) -> Any:
+    kind = node.__class__
+    if kind in (cst.AssignTarget, cst.Del):
         return node
-    if isinstance(node, cst.ClassDef):
+    if kind is cst.ClassDef:
         new = _with_methods(node)
         return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+    if kind is cst.Call and isinstance(node.func, cst.Attribute):
         name = node.func.attr.value
         if name == "__getattr__" and len(node.args) == 1:
             return _getattr(node.func.value, node.args[0].value)
@@ -35,7 +36,7 @@ def _visit(node: cst.CSTNode) -> Any:
             method = TABLES[holder.attr.value].get(name)
             if method is not None:
                 return tree.replace(node, func=tree.replace(node.func, value=holder.value, attr=cst.Name(method)))
-    if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
+    if kind is cst.Subscript and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
     return None
@@ -51,11 +52,11 @@ def _with_methods(node: cst.ClassDef) -> cst.ClassDef:
     """The class with `self.f = lambda x: self.a(x)` of its constructor as methods."""
     body = tree.body_statements(node)
     init = next((s for s in body if isinstance(s, cst.FunctionDef) and s.name.value == "__init__" and s.params.params), None)
-    if init is None or not any(isinstance(n, cst.Lambda) for n in tree.walk(init.body)):
+    if init is None or not any(tree.nodes(init.body, cst.Lambda)):
         return node
     self_name = init.params.params[0].name.value
     statements = tree.body_statements(init)
-    stores = [tree.code(t.target) for s in body for n in tree.walk(s) if isinstance(n, cst.Assign) for t in n.targets]
+    stores = [tree.code(t.target) for s in body for n in tree.nodes(s, cst.Assign) for t in n.targets]
     taken = {s.name.value for s in body if isinstance(s, cst.FunctionDef)}
     methods: list[Any] = []
     kept: list[Any] = []

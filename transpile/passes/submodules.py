@@ -223,7 +223,7 @@ class _Submodules:
 
     def _returned_name(self, node: cst.BaseExpression) -> str | None:
         """In `return self.head(self.bn(x))` nothing reads x any more: its name can hold what is taken out."""
-        calls = [n for n in tree.walk(node) if isinstance(n, cst.Call) and self._stateful_call(n)]
+        calls = [n for n in tree.nodes(node, cst.Call) if self._stateful_call(n)]
         if not calls or not calls[-1].args or not isinstance(calls[-1].args[0].value, cst.Name):
             return None
         name = calls[-1].args[0].value.value
@@ -321,29 +321,30 @@ class _Submodules:
     def expression(self, node: Any) -> Any:
         return tree.rewrite(node, self.visit)
 
-    def visit(self, node: cst.CSTNode) -> Any:
-        if isinstance(node, (cst.Import, cst.ImportFrom)):
+    def visit(self, node: Any) -> Any:
+        kind = node.__class__  # isinstance is slow to ask where the answer is mostly no
+        if kind in (cst.Import, cst.ImportFrom):
             return node
-        if isinstance(node, cst.Call):
+        if kind is cst.Call:
             return self._call(node)
-        if isinstance(node, cst.Attribute):
+        if kind is cst.Attribute:
             return self._attribute(node)
-        if isinstance(node, cst.Comparison):
+        if kind is cst.Comparison:
             return self._none_test(node)
-        if isinstance(node, cst.Subscript):
+        if kind is cst.Subscript:
             return self._subscript(node)
-        if isinstance(node, cst.Arg) and node.keyword is not None:
+        if kind is cst.Arg and node.keyword is not None:
             value = self.expression(node.value)
             return node if value is node.value else tree.replace(node, value=tree.fit(node, "value", value))
-        if isinstance(node, (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)):
+        if kind in (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp):
             return self._comprehension(node)
-        if isinstance(node, cst.IfExp) and (self._has_state(node.body) or self._has_state(node.orelse)):
+        if kind is cst.IfExp and (self._has_state(node.body) or self._has_state(node.orelse)):
             return self._conditional(node)
-        if isinstance(node, cst.BooleanOperation) and self._has_state(node.right):
+        if kind is cst.BooleanOperation and self._has_state(node.right):
             return self._refuse_state(node)
-        if isinstance(node, cst.Lambda) and self._has_state(node.body):
+        if kind is cst.Lambda and self._has_state(node.body):
             return self._refuse_state(node)
-        if isinstance(node, cst.Name) and self.renames and node.value in self.renames:
+        if kind is cst.Name and self.renames and node.value in self.renames:
             new = tree.replace(node, value=self.renames[node.value])
             self.facts.carry(node, new)
             return new
@@ -355,7 +356,7 @@ class _Submodules:
     def _has_state(self, node: cst.CSTNode) -> bool:
         if not self.stateful:
             return False
-        return any(isinstance(n, cst.Call) and self._stateful_call(n) for n in tree.walk(node))
+        return any(self._stateful_call(n) for n in tree.nodes(node, cst.Call))
 
     def _stateful_call(self, node: cst.BaseExpression) -> bool:
         if not isinstance(node, cst.Call) or not self.stateful:
@@ -612,11 +613,11 @@ class _Submodules:
 
     def _read_outside_call(self, node: cst.BaseExpression, name: str) -> bool:
         """Whether a name is read outside the innermost stateful calls of an expression."""
-        calls = [n for n in tree.walk(node) if isinstance(n, cst.Call) and self._stateful_call(n)]
+        calls = [n for n in tree.nodes(node, cst.Call) if self._stateful_call(n)]
         if not calls:
             return True
-        inside = sum(1 for n in tree.walk(calls[-1]) if isinstance(n, cst.Name) and n.value == name)
-        total = sum(1 for n in tree.walk(node) if isinstance(n, cst.Name) and n.value == name)
+        inside = sum(1 for n in tree.nodes(calls[-1], cst.Name) if n.value == name)
+        total = sum(1 for n in tree.nodes(node, cst.Name) if n.value == name)
         return total > inside or len(calls) > 1 and not all(any(c is n for n in tree.walk(calls[0])) for c in calls)
 
     def _conditional(self, node: cst.IfExp) -> Any:
