@@ -63,6 +63,8 @@ LINES = [
     ("x.add(y, alpha=2)", "x + 2 * y"),
     ("torch.triu(x, diagonal=1)", "jnp.triu(x, k=1)"),
     ("x.std(dim=0)", "nn.std(x, dim=0)"),
+    ("torch.jit.annotate(torch.Tensor, x)", "x"),
+    ("torch.jit._unwrap_optional(x)", "x"),
     ("torch.tensor([1.0, 2.0])", "jnp.array([1.0, 2.0])"),
 ]
 
