@@ -13,7 +13,7 @@ from transpile import convert_source
 
 from .rules import RANDOM, leaves, to_numpy
 
-# what has no name to call: operators, the index, properties
+# what has no name to call: operators, the index, properties; and what OpInfo calls with its arguments in another order
 SPELLINGS = {
     "__radd__": "{1} + {0}",
     "__rdiv__": "{1} / {0}",
@@ -30,6 +30,11 @@ SPELLINGS = {
     "H": "{0}.H",
     "mT": "{0}.mT",
     "mH": "{0}.mH",
+    "einsum": "torch.einsum({1}, {0})",
+    "where": "torch.where({1}, {0}, {2})",
+    "polygamma": "torch.polygamma({1}, {0})",
+    "special.polygamma": "torch.special.polygamma({1}, {0})",
+    "nn.functional.embedding": "torch.nn.functional.embedding({1}, {0}{words})",
 }
 
 
@@ -38,7 +43,7 @@ class Case:
     """One sample: its function as source, torch's inputs, and what torch returns."""
 
     source: str
-    tensors: list[torch.Tensor]
+    tensors: list[torch.Tensor]  # those require a gradient that OpInfo differentiates by
     function: Any
     want: Any
     random: bool  # only shapes and dtypes are compared
@@ -52,7 +57,7 @@ class Case:
 def literal(value, tensors):
     """Source text for one argument, whose tensors become parameters; None where it cannot be written."""
     if isinstance(value, torch.Tensor):
-        tensors.append(value.detach().clone())  # some samples share memory with later ones, which are then filled with NaN
+        tensors.append(value.detach().clone().requires_grad_(value.requires_grad))  # some samples share memory with later ones, which are then filled with NaN
         return f"t{len(tensors) - 1}"
     if isinstance(value, (list, tuple)):
         items = [literal(v, tensors) for v in value]
@@ -96,7 +101,8 @@ def cases_of(op, dtype, limit):
     """The samples that can be written as source and that torch accepts in this form."""
     prefix = callee(op)
     torch.manual_seed(0)
-    for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=False)):
+    differentiated = op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
+    for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=differentiated)):
         if limit and number >= limit:
             return
         tensors = []
@@ -105,9 +111,10 @@ def cases_of(op, dtype, limit):
         kwargs = {k: literal(v, tensors) for k, v in sample.kwargs.items()}
         if None in args or None in kwargs.values():
             continue
-        arguments = args + [f"{k}={v}" for k, v in kwargs.items()]
+        words = [f"{k}={v}" for k, v in kwargs.items()]
+        arguments = args + words
         if op.name in SPELLINGS:
-            expression = prefix.format(*arguments)
+            expression = prefix.format(*arguments, words="".join(f", {w}" for w in words))
         elif prefix.startswith("."):
             expression = f"{arguments[0]}{prefix}({', '.join(arguments[1:])})"
         else:
@@ -119,7 +126,7 @@ def cases_of(op, dtype, limit):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                want, again = (namespace["case"](*[t.clone() for t in tensors]) for _ in range(2))
+                want, again = (namespace["case"](*[t.detach().clone() for t in tensors]) for _ in range(2))
             random = op.name in RANDOM or differ(want, again)
         except Exception:  # torch refuses it in this form, or NumPy has no such dtype
             continue
