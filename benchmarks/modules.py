@@ -217,6 +217,7 @@ def outcome(info, table, options):
             if not candidates:
                 return "missing", ""
             own = {k: v for k, v in sample.constructor_input.kwargs.items() if k not in PLACEMENT and k != "dtype"}
+            candidates = variant(info, sample.constructor_input, table) or candidates
             layer_class = select(candidates, sample.constructor_input.args, own)
             if layer_class is None:
                 refused = refused or f"no class takes {described}"
@@ -232,6 +233,13 @@ def outcome(info, table, options):
                     traceback.print_exc()
                 return "wrong", f"{described}: {type(error).__name__}: {' '.join(str(error).split())}"[:500]
     return ("refused", refused[:400]) if refused else ("right", "")
+
+
+def variant(info, given, table):
+    """The layers for a constructor that is called with a literal True, where that makes another class of it."""
+    arguments = inspect.signature(info.module_cls).bind(*given.args, **given.kwargs).arguments
+    names = [f"torch.{info.name}[{word}]" for word, value in arguments.items() if value is True]
+    return next((table[name] for name in names if name in table), None)
 
 
 def brief(sample):

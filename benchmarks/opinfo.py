@@ -3,9 +3,10 @@
     python -m benchmarks.opinfo [--only REGEX] [--samples N] [--dtype float64] [--json FILE]
 
 Each sample of an operation becomes `def case0(t0, t1): return torch.add(t0, t1, alpha=2)`; an operation's cases are
-converted as one file, and run eagerly. In float64 and complex128 the gradients of sum(cos(y)) are compared too, where
-torch has them. An operation is right only if every sample is. Last line: how many operations are right, refused (by a
-diagnostic), in error (JAX raises), wrong (another value or dtype kind), and right in their gradients.
+converted as one file, and run eagerly. In float64 and complex128 the gradients of sum(log(1 + y²)) are compared too, where
+torch has them. An operation is right only if every sample is. Last lines: how many operations are right, refused (by a
+diagnostic), in error (JAX raises), wrong (another value or dtype kind); and how many entries of OpInfo's, in which an operation
+stands once for each of its variants, are right in their gradients.
 """
 
 import argparse
@@ -13,12 +14,9 @@ import collections
 import inspect
 import json
 import re
-import sys
-import types
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,9 +24,8 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from transpile import convert_source
-
-from .rules import NOT_OPERATIONS, RANDOM, check_values, leaves, to_jax, to_numpy
+from .rules import NOT_OPERATIONS, check_values, leaves, to_jax, to_numpy
+from .samples import SPELLINGS, callee, cases_of, converted
 
 X64 = ("float64", "complex128", "int64")
 TOLERANCES = {"float32": (1e-4, 1e-5), "bool": (1e-4, 1e-5), "complex64": (1e-4, 1e-5), "bfloat16": (2e-2, 2e-2)}  # the rest: 1e-9
@@ -36,120 +33,27 @@ GRADIENT_TOLERANCE = (1e-6, 1e-7)
 ORDER = ("right", "refused", "error", "wrong")
 
 
-@dataclass
-class Case:
-    """One sample: its function as source, torch's inputs, and what torch returns."""
-
-    source: str
-    tensors: list[torch.Tensor]
-    function: Any
-    want: Any
-    random: bool  # only shapes and dtypes are compared
-    settled: Any  # torch's own function that leaves out what is not determined: the signs of eigenvectors
-
-    @property
-    def call(self) -> str:
-        return " ".join(self.source.split("return ")[1].split())
-
-
-def literal(value, tensors):
-    """Source text for one argument, whose tensors become parameters; None where it cannot be written."""
-    if isinstance(value, torch.Tensor):
-        tensors.append(value.detach().clone())  # some samples share memory with later ones, which are then filled with NaN
-        return f"t{len(tensors) - 1}"
-    if isinstance(value, (list, tuple)):
-        items = [literal(v, tensors) for v in value]
-        if None in items:
-            return None
-        body = ", ".join(items)
-        return f"[{body}]" if isinstance(value, list) else f"({body},)" if items else "()"
-    if isinstance(value, float) and not np.isfinite(value):
-        return f'float("{value}")'
-    if value is None or isinstance(value, (bool, int, str, float, complex)):
-        return repr(value)
-    if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
-        return str(value)
-    return None
-
-
-def callee(op):
-    """'torch.sum' or, for what is only a method, '.new_zeros'; None where torch has neither."""
-    target = torch
-    for part in op.name.split("."):
-        target = getattr(target, part, None)
-    if callable(target):
-        return f"torch.{op.name}"
-    return f".{op.name}" if callable(getattr(torch.Tensor, op.name, None)) else None
-
-
-def cases_of(op, dtype, limit):
-    """The samples that can be written as source and that torch accepts in this form."""
-    prefix = callee(op)
-    torch.manual_seed(0)
-    for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=False)):
-        if limit and number >= limit:
-            return
-        tensors = []
-        args = [literal(a, tensors) for a in (sample.input, *sample.args)]
-        kwargs = {k: literal(v, tensors) for k, v in sample.kwargs.items()}
-        if None in args or None in kwargs.values():
-            continue
-        arguments = args + [f"{k}={v}" for k, v in kwargs.items()]
-        name, arguments = (arguments[0] + prefix, arguments[1:]) if prefix.startswith(".") else (prefix, arguments)
-        parameters = ", ".join(f"t{i}" for i in range(len(tensors)))
-        source = f"({parameters}):\n    return {name}({', '.join(arguments)})\n"
-        namespace = {"torch": torch}
-        exec(f"def case{source}", namespace)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                want, again = (namespace["case"](*[t.clone() for t in tensors]) for _ in range(2))
-            random = op.name in RANDOM or differ(want, again)
-        except Exception:  # torch refuses it in this form, or NumPy has no such dtype
-            continue
-        yield Case(source, tensors, namespace["case"], want, random, sample.output_process_fn_grad)
-
-
-def converted(cases):
-    """The cases as JAX functions."""
-    source = "import torch\n" + "".join(f"\n\ndef case{i}{case.source}" for i, case in enumerate(cases))
-    result = convert_source(source)
-    support = types.ModuleType("jax_nn")
-    sys.modules["jax_nn"] = support
-    exec(compile(result.support, "jax_nn.py", "exec"), vars(support))
-    namespace = {}
-    exec(compile(result.code, "cases.py", "exec"), namespace)
-    return [namespace[f"case{i}"] for i in range(len(cases))]
-
-
 def key_of(function):
     return {"key": jax.random.key(0)} if "key" in inspect.signature(function).parameters else {}
 
 
-def differ(first, second):
-    """Whether torch itself gives two results for the same input: it draws."""
-    pairs = zip(leaves(first, torch.Tensor), leaves(second, torch.Tensor))
-    return any(isinstance(a, torch.Tensor) and not np.array_equal(to_numpy(a), to_numpy(b), equal_nan=True) for a, b in pairs)
-
-
-def cosines(y):
-    """sum(cos(y)), over the two parts of complex numbers: even, so that the sign of an eigenvector does not matter."""
+def evenly(y):
+    """sum(log(1 + |y|²)): even, so that the sign of an eigenvector does not matter, and as well-conditioned as y where y is large."""
     if isinstance(y, torch.Tensor):
-        return (torch.view_as_real(y.resolve_conj()) if y.is_complex() else y).cos().sum()
-    return jnp.cos(y.real).sum() + jnp.cos(y.imag).sum() if jnp.iscomplexobj(y) else jnp.cos(y).sum()
+        return (torch.view_as_real(y.resolve_conj()) if y.is_complex() else y).square().log1p().sum()
+    parts = (y.real, y.imag) if jnp.iscomplexobj(y) else (y,)
+    return sum(jnp.log1p(part * part).sum() for part in parts)
 
 
 def torch_gradient(case):
     """The inputs that have a gradient, torch's gradients of them, and which results count; None if there are none."""
-    where = [i for i, t in enumerate(case.tensors) if t.is_floating_point() or t.is_complex()]
-    inputs = [t.detach().clone() for t in case.tensors]
-    for i in where:
-        inputs[i].requires_grad_()
+    where = [i for i, t in enumerate(case.tensors) if t.requires_grad]
+    inputs = [t.detach().clone().requires_grad_(t.requires_grad) for t in case.tensors]
     ys = leaves(case.function(*(t.clone() for t in inputs)), torch.Tensor)
     counts = [isinstance(y, torch.Tensor) and y.requires_grad and y.numel() > 0 for y in ys]
     if not any(counts):
         return None
-    total = sum(cosines(y.to_dense() if y.layout != torch.strided else y) for y, c in zip(ys, counts) if c)
+    total = sum(evenly(y.to_dense() if y.layout != torch.strided else y) for y, c in zip(ys, counts) if c)
     slopes = torch.autograd.grad(total, [inputs[i] for i in where], allow_unused=True)
     zeros = [torch.zeros_like(inputs[i]) for i in where]
     return where, [z if s is None else s for s, z in zip(slopes, zeros)], counts
@@ -171,7 +75,7 @@ def check_gradient(case, function):
         for i, x in zip(where, xs):
             full[i] = x
         ys = leaves(function(*full, **key_of(function)), jax.Array)
-        return sum(cosines(y) for y, c in zip(ys, counts) if c)
+        return sum(evenly(y) for y, c in zip(ys, counts) if c)
 
     slopes = jax.grad(loss)([arrays[i] for i in where])
     for slope, expected in zip(slopes, want):  # JAX's gradient of a complex input is the conjugate of torch's
@@ -255,7 +159,8 @@ def measure(op, dtype_name, limit=0):
 def operations(dtype_name, only=""):
     dtype = getattr(torch, dtype_name)
     for op in op_db:
-        wanted = dtype in op.supported_dtypes("cpu") and not NOT_OPERATIONS.search(op.name) and re.search(only, op.full_name)
+        named = op.name in SPELLINGS or not NOT_OPERATIONS.search(op.name)
+        wanted = dtype in op.supported_dtypes("cpu") and named and re.search(only, op.full_name)
         if wanted and callee(op):
             yield op
 
@@ -282,7 +187,8 @@ def main():
         for name, tally in zip(("values", "gradients"), measure(op, options.dtype, options.samples)):
             if tally.worst is None:
                 continue
-            kept = found.setdefault(name, {}).setdefault(op.name, Tally(collections.Counter(), {}))
+            key = op.name if name == "values" else op.full_name
+            kept = found.setdefault(name, {}).setdefault(key, Tally(collections.Counter(), {}))
             kept.count += tally.count
             kept.example = tally.example | kept.example
             if tally.worst != "right":

@@ -1,12 +1,12 @@
 """torch.Tensor(...), torch.LongTensor(...) and the other constructors by type.
 
-Several numbers are sizes, a list or an array holds values, and a lone number is a size.
+Several numbers or a torch.Size are sizes, a list, a tuple or an array holds values, and a lone number is a size.
 """
 
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Size, Unsupported, rule
+from transpile.rule import Size, rule
 
 
 def legacy_tensor(data, dtype):
@@ -29,11 +29,7 @@ def tensor_of_zeros(*size: int | Size):
 def tensor_of(data):
     if isinstance(data, int):
         return jnp.zeros(data)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=float))
     return legacy_tensor(data, float)
 
@@ -49,11 +45,7 @@ def float_tensor_zeros(*size: int | Size):
 def float_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.float32)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.float32))
     return legacy_tensor(data, jnp.float32)
 
@@ -69,11 +61,7 @@ def double_tensor_zeros(*size: int | Size):
 def double_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.float64)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.float64))
     return legacy_tensor(data, jnp.float64)
 
@@ -89,11 +77,7 @@ def half_tensor_zeros(*size: int | Size):
 def half_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.float16)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.float16))
     return legacy_tensor(data, jnp.float16)
 
@@ -109,11 +93,7 @@ def bfloat16_tensor_zeros(*size: int | Size):
 def bfloat16_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.bfloat16)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.bfloat16))
     return legacy_tensor(data, jnp.bfloat16)
 
@@ -129,11 +109,7 @@ def long_tensor_zeros(*size: int | Size):
 def long_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=int)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=int))
     return legacy_tensor(data, int)
 
@@ -149,11 +125,7 @@ def int_tensor_zeros(*size: int | Size):
 def int_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.int32)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.int32))
     return legacy_tensor(data, jnp.int32)
 
@@ -169,11 +141,7 @@ def short_tensor_zeros(*size: int | Size):
 def short_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.int16)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.int16))
     return legacy_tensor(data, jnp.int16)
 
@@ -189,11 +157,7 @@ def char_tensor_zeros(*size: int | Size):
 def char_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.int8)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.int8))
     return legacy_tensor(data, jnp.int8)
 
@@ -209,11 +173,7 @@ def byte_tensor_zeros(*size: int | Size):
 def byte_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=jnp.uint8)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=jnp.uint8))
     return legacy_tensor(data, jnp.uint8)
 
@@ -229,11 +189,7 @@ def bool_tensor_zeros(*size: int | Size):
 def bool_tensor(data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=bool)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=bool))
     return legacy_tensor(data, bool)
 
@@ -249,10 +205,6 @@ def new_sizes(input, *size: int | Size):
 def new(input, data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=input.dtype)
-    if isinstance(data, tuple):
-        raise Unsupported(
-            "a lone tuple may stand for sizes or for values: write torch.zeros(sizes) or a list of values"
-        )
-    if isinstance(data, list):
+    if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=input.dtype))
     return legacy_tensor(data, input.dtype)

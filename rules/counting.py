@@ -41,6 +41,11 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
         range = (0, 1) * input.shape[-1]
     pairs = None if range is None else list(zip(range[::2], range[1::2]))
     weight = None if weight is None else weight.reshape(-1)
+    if isinstance(bins, (tuple, list)) and not isinstance(bins[0], int):
+        # edges that are not in order, which JAX's search takes for bounds of nothing, still end with the first and the last
+        ends = jnp.stack([jnp.stack([edges[0], edges[-1]]) for edges in bins])
+        inside = ((points >= ends[:, 0]) & (points <= ends[:, 1])).all(axis=1)
+        weight = inside.astype(input.dtype) if weight is None else jnp.where(inside, weight, 0)
     counts, edges = jnp.histogramdd(points, bins, pairs, weight, density)
     return counts.astype(input.dtype), [edge.astype(input.dtype) for edge in edges]
 

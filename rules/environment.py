@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from transpile.rule import rule
+from transpile.rule import Unsupported, rule
 
 
 @rule("torch.device")
@@ -131,6 +131,31 @@ def has_torch_function(relevant_args):
 @rule("torch.overrides.has_torch_function_variadic")
 def has_torch_function_variadic(*args):
     return False
+
+
+@rule("torch.jit.annotate")
+def annotate(the_type, the_value):
+    return the_value
+
+
+@rule("torch.jit._unwrap_optional")
+def unwrap_optional(x):
+    return x
+
+
+@rule("torch.jit.isinstance")
+def jit_isinstance(obj, target_type):
+    raise Unsupported("torch.jit.isinstance looks into containers; use isinstance, or test the first element")
+
+
+@rule("torch.cuda.get_device_capability")
+def get_device_capability(device=None):
+    return (0, 0)  # of no CUDA device that torch's kernels know
+
+
+@rule("torch.onnx.operators.shape_as_tensor")
+def shape_as_tensor(x):
+    return jnp.array(x.shape)
 
 
 @rule("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_printoptions", "torch.set_warn_always")

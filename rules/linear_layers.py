@@ -65,6 +65,22 @@ class Identity(Module):
         return input
 
 
+@layer(
+    "torch.ao.quantization.QuantStub",
+    "torch.ao.quantization.DeQuantStub",
+    "torch.quantization.QuantStub",
+    "torch.quantization.DeQuantStub",
+)
+class QuantStub(Module):
+    """The place of a quantization, which torch too leaves out until the model is converted: its input."""
+
+    def __init__(self, qconfig=None):
+        pass
+
+    def __call__(self, x):
+        return x
+
+
 @layer("torch.nn.Flatten")
 class Flatten(Module):
     """The axes from start_dim to end_dim, both included, as one."""

@@ -97,14 +97,16 @@ def rescale(centered, var, weight, bias, eps):
 
 
 def flat_channels(input, spatial):
-    """The last ``spatial`` dims of (..., C, *spatial) made one: long loops are fast ones."""
+    """The last ``spatial`` dims of (..., C, *spatial) made one, as long loops are fast ones; none stays none."""
+    if spatial == 0:
+        return input
     leading = input.ndim - spatial
     return input.reshape(*input.shape[:leading], math.prod(input.shape[leading:]))
 
 
-def column(vector):
-    """One value a channel, to meet (..., C, L); None stays None."""
-    return None if vector is None else vector[:, None]
+def column(vector, flat):
+    """One value a channel, to meet (N, C) or (N, C, L); None stays None."""
+    return vector if vector is None or flat.ndim == 2 else vector[:, None]
 
 
 def channel_statistics(input):
@@ -112,15 +114,17 @@ def channel_statistics(input):
     if input.size == input.shape[1]:
         raise ValueError(f"one value per channel has no variance: {input.shape}")
     wide = widened(flat_channels(input, input.ndim - 2))
-    mean = wide.mean(axis=(0, 2))
-    centered = wide - column(mean)
-    return mean, (centered * centered).mean(axis=(0, 2))
+    axes = (0, *range(2, wide.ndim))
+    mean = wide.mean(axis=axes)
+    centered = wide - column(mean, wide)
+    return mean, (centered * centered).mean(axis=axes)
 
 
 def normalize_channels(input, mean, var, weight=None, bias=None, eps=1e-5):
     """Normalize (N, C, ...) by a mean and a variance for each channel."""
-    centered = widened(flat_channels(input, input.ndim - 2)) - column(mean)
-    output = rescale(centered, column(var), column(weight), column(bias), eps)
+    flat = widened(flat_channels(input, input.ndim - 2))
+    mean, var, weight, bias = (column(v, flat) for v in (mean, var, weight, bias))
+    output = rescale(flat - mean, var, weight, bias, eps)
     return output.reshape(input.shape).astype(input.dtype)
 
 
@@ -159,4 +163,5 @@ def normalize_instances(input, weight=None, bias=None, eps=1e-5, spatial=None):
     flat = flat_channels(input, input.ndim - 2 if spatial is None else spatial)
     if flat.shape[-1] == 1:
         raise ValueError(f"one value per channel has no variance: {input.shape}")
-    return standardize(flat, (-1,), column(weight), column(bias), eps).reshape(input.shape)
+    weight, bias = (v if v is None else v[:, None] for v in (weight, bias))
+    return standardize(flat, (-1,), weight, bias, eps).reshape(input.shape)

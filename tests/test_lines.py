@@ -49,6 +49,11 @@ LINES = [
     ("x.argmax(dim=1)", "x.argmax(axis=1)"),
     ("x.masked_fill(x == 0, float('-inf'))", "jnp.where(x == 0, -jnp.inf, x)"),
     ("x.argmax(1).masked_fill(y, 7.5)", "nn.masked_fill(x.argmax(axis=1), y, 7.5)"),
+    ("torch.zeros(3, dtype=torch.long).masked_fill(y, 7.5)", "nn.masked_fill(jnp.zeros((3,), dtype=int), y, 7.5)"),
+    ("x.to(torch.int64).masked_fill(y, 7.5)", "nn.masked_fill(x.astype(int), y, 7.5)"),
+    ("torch.FloatTensor((2, 3))", "jnp.array((2, 3), dtype=jnp.float32)"),
+    ("torch.FloatTensor(x.shape[:2] + (3,))", "jnp.zeros(x.shape[:2] + (3,), dtype=jnp.float32)"),
+    ("torch.Tensor(list(x.shape))", "jnp.array(list(x.shape), dtype=float)"),
     ("torch.where(x > 0, x, y)", "jnp.where(x > 0, x, y)"),
     ("torch.bmm(x, y)", "x @ y"),
     ("torch.flatten(x, 1)", "x.reshape(x.shape[0], -1)"),
@@ -58,6 +63,8 @@ LINES = [
     ("x.add(y, alpha=2)", "x + 2 * y"),
     ("torch.triu(x, diagonal=1)", "jnp.triu(x, k=1)"),
     ("x.std(dim=0)", "nn.std(x, dim=0)"),
+    ("torch.jit.annotate(torch.Tensor, x)", "x"),
+    ("torch.jit._unwrap_optional(x)", "x"),
     ("torch.tensor([1.0, 2.0])", "jnp.array([1.0, 2.0])"),
 ]
 

@@ -11,6 +11,7 @@ PROGRAMS = {
     "augmented": "x = x * 1\nx += y\nreturn x",
     "augmented alias": "z = x * 2\nw = z\nw += y\nreturn z, w",
     "rebinding is no alias": "z = x * 2\nw = z\nz = z + y\nz += 1\nreturn z, w",
+    "comparison in place": "z = x.clone()\nz.ge_(0.5)\nw = y.clone().ne_(0)\nw.logical_not_()\nreturn z.sum() + x * z, w",
     "method": "z = x.clone()\nz.mul_(y).add_(1)\nreturn z",
     "method in expression": "z = x.clone()\nreturn z.add_(y) * z",
     "slice store": "z = x.clone()\nz[:, 1:3] = y[:, :2]\nreturn z",

@@ -792,7 +792,7 @@ class Frame:
                     return plain if all(isinstance(a[2], Static) for a in args) else _vague(plain)
             if isinstance(first, Module) and result == Tensor() or isinstance(first, Module):
                 return first  # weight_norm(conv) and the like keep what they are given
-            return result
+            return facts.results.cast(result, args)
         return UNKNOWN
 
     def _with_contents(self, module: Module, args: list[Any], name: str) -> Value:
@@ -956,7 +956,7 @@ class Frame:
             result = self.facts.results.of(choose_roughly(rules, len(args) + 1, {a[0] for a in args}))
             if not certain and name in SHARED and isinstance(result, Tensor):
                 return dataclasses.replace(result, assumed=True)  # a numpy array has it too
-            return result
+            return self.facts.results.cast(result, args)
         if certain:
             return Tensor()
         if name == "size":
@@ -1046,8 +1046,10 @@ class Frame:
                     return Sequence(UNKNOWN, ())
                 if isinstance(first, Sequence):
                     return dataclasses.replace(first, tuple=short == "tuple", items=first.items if short in ("list", "tuple") else None)
+                if isinstance(first, Static) and first.type in ("shape", "range"):
+                    return Sequence(Static(MISSING, "int"), None, short == "tuple")
                 if isinstance(first, Static):
-                    return Static(MISSING, "shape" if first.type in ("shape", "range") else "")
+                    return Static(MISSING, "")
                 return Sequence(element_of(first), None, short == "tuple") if first != UNKNOWN else UNKNOWN
             if short == "zip":
                 return Sequence(sequence([element_of(v) for v in values], True))
@@ -1141,6 +1143,8 @@ class Frame:
             if "shape" in (left.type, right.type):
                 return Static(MISSING, "shape")
             return Static(MISSING, left.type if left.type == right.type else "")
+        if any(isinstance(v, Static) and v.type == "shape" for v in (left, right)) and isinstance(operator, (cst.Add, cst.AddAssign)):
+            return Static(MISSING, "shape")  # a torch.Size and a tuple
         if isinstance(left, Sequence) and isinstance(right, Sequence):
             items = (*left.items, *right.items) if left.items is not None and right.items is not None else None
             if left.items == () or right.items == ():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
 
 from .rulebook import Definition, Rulebook
-from .values import UNKNOWN, Sequence, Static, Tensor, Value, join
+from .values import NONE, UNKNOWN, Sequence, Static, Tensor, Torch, Value, join
 
 _STATIC_JAX = {"finfo", "iinfo", "dtype", "shape", "ndim", "issubdtype", "result_type", "promote_types", "broadcast_shapes", "default_backend"}
 _SEQUENCE_JAX = {"split", "array_split", "meshgrid", "broadcast_arrays", "nonzero", "unravel_index", "top_k", "svd", "qr", "eigh", "eig", "slogdet", "frexp", "modf", "divmod", "tril_indices", "triu_indices"}
@@ -47,6 +50,17 @@ class Results:
             node = definition.node
             self.known_plain[definition.name] = self._function(node, tensor=False) if isinstance(node, ast.FunctionDef) else Tensor()
         return self.known_plain[definition.name]
+
+    def cast(self, result: Value, arguments: Iterable[Any]) -> Value:
+        """The result of a call with these arguments (keyword, star, value, node): a dtype among them is its kind."""
+        for keyword, _, value, _ in arguments:
+            if not isinstance(result, Tensor):
+                return result
+            if isinstance(value, Torch) and (dtype := self.rulebook.constant(value.name)) is not None:
+                result = dataclasses.replace(result, kind=_cast(dtype) or result.kind)
+            elif keyword == "dtype" and value != NONE:
+                result = dataclasses.replace(result, kind=None)
+        return result
 
     def call(self, definition: Definition) -> Value:
         """The value of calling a layer, its new state left out."""
@@ -165,7 +179,8 @@ class Results:
                     return Static(type="finfo" if function.attr in ("finfo", "iinfo") else "")
                 if function.attr in _SEQUENCE_JAX:
                     return Sequence(Tensor())
-                return Tensor(kind=None if any(k.arg == "dtype" for k in node.keywords) else _KINDS.get(function.attr))
+                dtypes = [ast.unparse(k.value) for k in node.keywords if k.arg == "dtype"]
+                return Tensor(kind=_cast(dtypes[0]) if dtypes else _KINDS.get(function.attr))
             if head in ("math", "np", "functools"):
                 return Static()
             base = self.expression(function.value, env)

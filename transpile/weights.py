@@ -68,6 +68,8 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
             state[name] = value
         elif own_params is not None and name in own_params or own_params is None and where != "state":
             params[name] = value
+        else:
+            _check_constant(module, f"{tail}{name}", value)
     for name, child in children.items():
         if _declares(child):
             if name in direct:
@@ -87,6 +89,15 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
         if name not in state:
             value = getattr(original, name, None) if original is not None else None
             state[name] = to_array(value) if hasattr(value, "detach") else value
+
+
+def _check_constant(module: Any, path: str, value: Any) -> None:
+    """What the module was built with, as the class weights of a loss, must be what the source holds."""
+    import numpy as np
+
+    own = vars(module).get(path.rpartition(".")[2])
+    if hasattr(own, "shape") and (own.shape != value.shape or not np.allclose(own, value, 1e-6, 1e-6, equal_nan=True)):
+        raise ValueError(f"{path} is a constant of {type(module).__name__}, which was built with another value than the source holds")
 
 
 def _declares(module: Any) -> bool:

@@ -1,0 +1,15 @@
+"""Weights from torch: what has no place in params or state."""
+
+import jax.numpy as jnp
+import pytest
+import torch
+
+from rules.class_loss_layers import CrossEntropyLoss
+from transpile import from_torch
+
+
+def test_the_class_weights_of_a_loss_must_be_those_it_was_built_with():
+    source = torch.nn.CrossEntropyLoss(weight=torch.tensor([1.0, 3.0]))
+    assert from_torch(source, CrossEntropyLoss(weight=jnp.array([1.0, 3.0]))) == ({}, {})
+    with pytest.raises(ValueError, match="weight is a constant of CrossEntropyLoss"):
+        from_torch(source, CrossEntropyLoss(weight=jnp.array([1.0, 2.0])))
