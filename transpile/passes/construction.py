@@ -312,7 +312,7 @@ class Split:
             return False
         set_here = _assigned(statement)
         elsewhere = {n for s in self.statements if s is not statement for n in tree.names_read(s)}
-        own = any(isinstance(n.target, cst.Attribute) and tree.dotted(n.target.value) == self.self_name for n in tree.nodes(statement, cst.AssignTarget))  # type: ignore[attr-defined]
+        own = any(isinstance(n.target, cst.Attribute) and tree.dotted(n.target.value) == self.self_name for n in tree.nodes(statement, cst.AssignTarget))
         leaves = any(isinstance(n, (cst.Return, cst.Raise)) for n in tree.walk_scope(statement))
         return not own and not leaves and not set_here & elsewhere and self._resolvable(statement, set_here)
 
@@ -774,14 +774,14 @@ def failing(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo
 
 def _builds(info: FunctionInfo) -> bool:
     """Whether a function may set attributes."""
-    if any(isinstance(n.target, cst.Attribute) for n in tree.nodes(info.node, cst.AssignTarget)):  # type: ignore[attr-defined]
+    if any(isinstance(n.target, cst.Attribute) for n in tree.nodes(info.node, cst.AssignTarget)):
         return True
-    called = {(tree.dotted(n.func) or "").rpartition(".")[2] for n in tree.nodes(info.node, cst.Call)}  # type: ignore[attr-defined]
+    called = {(tree.dotted(n.func) or "").rpartition(".")[2] for n in tree.nodes(info.node, cst.Call)}
     return bool(called & {"setattr", "add_module", "register_module", "register_buffer", "register_parameter", "append", "extend"})
 
 
 def _unconverted(node: cst.CSTNode) -> bool:
-    return any(tree.dotted(n.func) == "nn.unconverted" for n in tree.nodes(node, cst.Call))  # type: ignore[attr-defined]
+    return any(tree.dotted(n.func) == "nn.unconverted" for n in tree.nodes(node, cst.Call))
 
 
 def _functions(context: Context, node: cst.CSTNode) -> list[FunctionInfo]:
