@@ -133,7 +133,7 @@ class Effects:
             return ALL
         self._depth += 1
         found: frozenset[str] = NOTHING
-        for ref in value.classes:
+        for ref in value.refs:
             found |= self.cls(ref, value.element)
         self._depth -= 1
         return found
@@ -142,9 +142,9 @@ class Effects:
         """Whether a submodule can be called by its own signature, rather than by the uniform `apply`."""
         if not isinstance(value, Module) or value.open or not value.classes:
             return False
-        if "state" in self.module(value) and any(self._is_sequential(ref) for ref in value.classes):
+        if "state" in self.module(value) and any(self._is_sequential(ref) for ref in value.refs):
             return False
-        signatures = {self.signature(ref) for ref in value.classes}
+        signatures = {self.signature(ref) for ref in value.refs}
         return len(signatures) == 1
 
     def _is_sequential(self, ref: Any) -> bool:
@@ -174,7 +174,7 @@ def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, An
                     yield "training", None
                     continue
                 value = facts.of(node)
-                for ref in base.classes:
+                for ref in base.refs:
                     if isinstance(ref, ClassInfo):
                         yield "array", (ref, name)
                     elif isinstance(value, Tensor) and value.param:
@@ -201,7 +201,7 @@ def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
         receiver = value.receiver
         if isinstance(receiver, Module) and value.name == "forward":
             if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Call):
-                for ref in receiver.classes:
+                for ref in receiver.refs:
                     yield "super", ref
             else:
                 yield "module", receiver

@@ -185,7 +185,7 @@ class Inference:
 
     def by_property(self, base: Module, name: str) -> Value | None:
         """The property of a user's class that an attribute calls, if it is one."""
-        for ref in base.classes:
+        for ref in base.refs:
             found = ref.find(name) if isinstance(ref, ClassInfo) else None
             if found is not None and found.is_property:
                 return Function(found, ref)
@@ -606,7 +606,7 @@ class Frame:
             return dict(base.items)[name]
         if base.element is not None and all(isinstance(r, str) and self._has_no_method(r, name) for r in base.classes):
             return base.element  # `self.layers.conv` of a ModuleDict
-        for ref in base.classes:
+        for ref in base.refs:
             value: Value | None = None
             if isinstance(ref, ClassInfo):
                 value = facts.attribute(ref, name)
@@ -867,7 +867,7 @@ class Frame:
     def call_module(self, module: Module, args: list[Any]) -> Value:
         """The result of calling a submodule."""
         result: Value | None = None
-        for ref in module.classes:
+        for ref in module.refs:
             forward = self.facts.forward_of(ref)
             if forward is not None:
                 self._bind_arguments(forward, args)
@@ -1117,7 +1117,7 @@ class Frame:
 
     def _computed_attribute(self, base: Module) -> Value:
         found: Value | None = None
-        for ref in base.classes:
+        for ref in base.refs:
             if isinstance(ref, ClassInfo):
                 for c in ref.family():
                     computed = self.facts.dynamic.get(c) or self.facts.earlier[3].get(c)
@@ -1260,7 +1260,7 @@ class Frame:
                     return values[index.const]
             if base.element is not None:
                 return base.element
-            for ref in base.classes:
+            for ref in base.refs:
                 held = self.facts.held(ref) if isinstance(ref, ClassInfo) else None
                 if held is not None:
                     return held

@@ -51,7 +51,7 @@ class Paths:
                 return None
             name = node.attr.value
             owner = self.facts.of(node.value)
-            for ref in owner.classes if isinstance(owner, Module) else ():
+            for ref in owner.refs if isinstance(owner, Module) else ():
                 alias = self.arrays.alias(ref, name) if isinstance(ref, ClassInfo) else None
                 if alias is not None and not alias.certain:
                     return base.child(f'{self.support("name_of")}({tree.code(node.value)}, "{name}")')
@@ -103,7 +103,7 @@ class Paths:
         value = self.facts.of(node)
         if not isinstance(value, Module) or value.is_self and not self._own_container():
             return value.is_self and self._own_container() if isinstance(value, Module) else False
-        for ref in value.classes:
+        for ref in value.refs:
             layer = ref.torch_base() if isinstance(ref, ClassInfo) else ref
             if layer is not None and self.effects.is_container(layer):
                 return True

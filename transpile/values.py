@@ -59,6 +59,11 @@ class Module(Value):
     inplace: bool = False  # writes its argument: nn.ReLU(inplace=True)
     is_self: bool = False
 
+    @property
+    def refs(self) -> list[Any]:
+        """The classes in an order of their own: that of a set changes from run to run."""
+        return sorted(self.classes, key=str) if len(self.classes) > 1 else list(self.classes)
+
 
 @dataclass(frozen=True)
 class Class(Value):

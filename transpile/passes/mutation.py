@@ -139,7 +139,7 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
             if isinstance(value, Module):
                 if value.inplace or value.items:
                     return True
-                if any((forward := context.facts.forward_of(ref)) is not None and forward in mutations.writes for ref in value.classes):
+                if any((forward := context.facts.forward_of(ref)) is not None and forward in mutations.writes for ref in value.refs):
                     return True
     return False
 
@@ -1006,7 +1006,7 @@ class _Mutation:
         if isinstance(value, Function):
             infos = [value.info]
         elif isinstance(value, Module):
-            infos = [f for ref in value.classes if (f := self.facts.forward_of(ref)) is not None]
+            infos = [f for ref in value.refs if (f := self.facts.forward_of(ref)) is not None]
         for info in infos:
             written = self.mutations.writes.get(info)
             if not written or not self.runs or info in self.mutations.returned and self._is_taken_back(node):

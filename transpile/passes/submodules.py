@@ -543,7 +543,7 @@ class _Submodules:
         """`super().forward(x)` of a class that extends a torch layer."""
         if value.name != "forward" or not receiver.classes:
             return self._plain(node), None
-        name = next(iter(receiver.classes))
+        name = receiver.refs[0]
         container = self.effects.is_container(name)
         needs = self.needs if container else self.effects.layer(name)
         if container and "state" in needs:
@@ -810,7 +810,7 @@ class _Submodules:
 
     def _array(self, node: cst.Attribute, base: Module, attribute: str) -> Any:
         where, optional, name = None, False, tree.mangled(attribute, self.cls.name if self.cls is not None else None)
-        for ref in base.classes:
+        for ref in base.refs:
             if isinstance(ref, ClassInfo):
                 array = self.arrays.find(ref, attribute)
                 if array is not None:
