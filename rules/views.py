@@ -68,3 +68,26 @@ UPDATES = {
     "torch.nn.functional.batch_norm": ("running_mean", "running_var"),
     "torch.batch_norm": ("running_mean", "running_var"),
 }
+
+# Functions whose last parameter is `inplace`, which rules leave out: `F.relu6(x + 3, self.inplace)`.
+INPLACE_LAST = [
+    "torch.nn.functional.alpha_dropout",
+    "torch.nn.functional.celu",
+    "torch.nn.functional.dropout",
+    "torch.nn.functional.dropout1d",
+    "torch.nn.functional.dropout2d",
+    "torch.nn.functional.dropout3d",
+    "torch.nn.functional.elu",
+    "torch.nn.functional.feature_alpha_dropout",
+    "torch.nn.functional.hardsigmoid",
+    "torch.nn.functional.hardswish",
+    "torch.nn.functional.hardtanh",
+    "torch.nn.functional.leaky_relu",
+    "torch.nn.functional.mish",
+    "torch.nn.functional.relu",
+    "torch.nn.functional.relu6",
+    "torch.nn.functional.rrelu",
+    "torch.nn.functional.selu",
+    "torch.nn.functional.silu",
+    "torch.nn.functional.threshold",
+]

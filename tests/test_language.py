@@ -95,6 +95,7 @@ PROGRAMS = {
 
 # views through which a write does not follow yet: refused
 REFUSED = {
+    "inplace that the run decides": "z = x * 1\nw = F.relu(z, y.dim() == 2)\nreturn w + z",
     "list of views": "z = x.clone()\nparts = [z[0], z[1]]\nfor p in parts:\n    p.mul_(2.0)\nreturn z + y",
     "conditional view": "z = x.clone()\nw = z[0] if x.dim() == 2 else z\nw.add_(1)\nreturn z * y",
     "narrow": "z = x.clone()\nz.narrow(1, 1, 2).mul_(3.0)\nreturn z + y",

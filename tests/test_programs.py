@@ -28,6 +28,7 @@ PROGRAMS = {
     "two views": "z = x.clone()\na = z[:2]\nb = z[1:]\na.add_(1)\nreturn a, b, z",
     "swap rows": "z = x.clone()\nz[0], z[1] = y[0], y[1]\nreturn z",
     "in-place relu": "z = x * 1\nw = F.relu(z, inplace=True)\nreturn w + z",
+    "inplace by its place": "flag = y.dim() == 2\nz = F.relu6(x + 3.0, flag)\nreturn F.elu(z * 2, 1.0, flag) * y",
     "read before it is written": "z = x.clone()\nw = z * 2\nreturn w * z.add_(y)",
     "square mask of lower rank": "z = x[:, :4] * 1\nz[y[:, 0] > 0] = 3.0\nreturn z",
     "copy": "z = torch.zeros_like(x)\nz[:2].copy_(y[:2])\nreturn z",

@@ -19,7 +19,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
-from .context import KEY, Context
+from .context import Context
 from .infer import PROPERTIES
 from .project import ModuleInfo, import_base
 from .values import Method, Tensor
@@ -55,10 +55,6 @@ def between(context: Context, outputs: dict[ModuleInfo, cst.Module]) -> None:
 
 def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None:
     lost = undefined(code)
-    if KEY in lost:
-        lost.remove(KEY)
-        for node, statement in (r for s in _readers(module, {KEY}).get(KEY, ()) for r in _reads_below(s, KEY, s)):
-            _report(context, statement or node, "a random tensor is drawn outside any function, where there is no key")
     if not lost:
         return
     info = context.module

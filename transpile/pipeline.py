@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -79,6 +80,8 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, running).run()
         for module, context in contexts.items():
+            if keys.has_sites(trees[module]):
+                trees[module] = _no_keys(context, trees[module], context.unconverted_at_import, "a random tensor is drawn where there is no key")
             if trees[module] is not module.tree or module.uses_torch:
                 trees[module] = quotes.run(imports.run(context, trees[module], support_import(module.path)))
     out = [Converted(m.path, m.tree, [], False) for m in untouched]
@@ -485,7 +488,8 @@ def _built(context: Context, node: cst.FunctionDef, effects: Effects) -> cst.Fun
     """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
     node = construction.declare_parameters(context, node, node)
     node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))
-    return _no_keys(context, node) if keys.has_sites(node) else node
+    message = "a random tensor is drawn while the module is built, outside its parameters"
+    return _no_keys(context, node, context.unconverted, message) if keys.has_sites(node) else node
 
 
 def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
@@ -500,20 +504,15 @@ def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
     return new
 
 
-def _no_keys(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
-    """A draw while a model is built, outside what becomes params or state."""
+def _no_keys(context: Context, node: Any, unconverted: Callable[..., Any], message: str) -> Any:
+    """Refuse what draws without a key: the innermost calls that ask for one."""
 
     def before(n: cst.CSTNode) -> Any:
-        if isinstance(n, (cst.SimpleStatementLine,)) and keys.has_sites(n):
-            return tree.rewrite(n, inner)
-        return None
-
-    def inner(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.Call) and keys.has_sites(n) and not any(keys.has_sites(c) and isinstance(c, cst.Call) for a in n.args for c in tree.walk(a.value)):
-            return context.unconverted("random-in-init", n, "a random tensor is drawn while the module is built, outside its parameters")
+            return unconverted("random-in-init", n, message)
         return None
 
-    return tree.rewrite(node, before)  # type: ignore[no-any-return]
+    return tree.rewrite(node, before)
 
 
 def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> list[Any]:

@@ -67,6 +67,12 @@ def updates(context: Context) -> dict[str, tuple[str, ...]]:
     return dict(ast.literal_eval(definition.node.value))
 
 
+def inplace_last(context: Context) -> list[str]:
+    """The functions whose last parameter is `inplace`."""
+    definition = context.rulebook.definitions.get("INPLACE_LAST")
+    return ast.literal_eval(definition.node.value) if definition is not None and isinstance(definition.node, ast.Assign) else []
+
+
 def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> cst.FunctionDef:
     """Rewrite the in-place operations of one function."""
     if not _may_write(context, node, mutations):
@@ -119,6 +125,20 @@ def _by_index(context: Context, loop: cst.For, function: cst.FunctionDef) -> Any
     return cst.FlattenSentinel([*first, new]) if first else new
 
 
+def _inplace_argument(context: Context, call: cst.Call) -> cst.Arg | None:
+    """The argument that says whether a call writes its first one: `inplace=True`, or the last of `F.relu6(x, self.inplace)`."""
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == "inplace":
+            return argument
+    value = context.value(call.func)
+    if not isinstance(value, Torch) or value.name not in inplace_last(context):
+        return None
+    found = context.rulebook.find(value.name)
+    limit = sum(1 for p in found[0].parameters if p.kind == "positional") if found else len(call.args)
+    extra = [a for a in call.args if a.keyword is None and not a.star][limit:]
+    return extra[0] if extra else None
+
+
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
     for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
         if isinstance(n, cst.AugAssign):
@@ -129,7 +149,7 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
             name = n.func.attr.value if isinstance(n.func, cst.Attribute) else n.func.value if isinstance(n.func, cst.Name) else ""
             if name.endswith("_") and not name.endswith("__"):
                 return True
-            if any(a.keyword is not None and a.keyword.value in ("inplace", "out") for a in n.args):
+            if any(a.keyword is not None and a.keyword.value == "out" for a in n.args) or _inplace_argument(context, n) is not None:
                 return True
             value = context.value(n.func)
             if isinstance(value, Function) and value.info in mutations.writes:
@@ -389,6 +409,8 @@ class _Mutation:
         """`y = x.add_(1)`: x changes, and y is x."""
         root = self._lvalue(subject)
         target = node.targets[0].target
+        if root is not None and self._perhaps(node.value) and self._read_again(root, target):
+            return tree.replace(node, value=self._undecided(node.value, root))
         if root is None or tree.code(target) == tree.code(subject):
             if root is None or tree.code(target) == tree.code(root):
                 self._follow(root, node) if root is not None else None
@@ -781,8 +803,8 @@ class _Mutation:
                     return None
                 stripped = self._strip(first.value)
                 args = [tree.replace(a, value=self.expression(stripped)) if a is first else self.expression(a) for a in node.args]
-                args = [a for a in args if a.keyword is None or a.keyword.value != "inplace"]
-                made = self._with_args(node, args)
+                told = _inplace_argument(self.context, node)
+                made = self._with_args(node, [new for new, old in zip(args, node.args) if old is not told])
                 if last.endswith("_") and not self.context.rulebook.find(value.name) and self.context.rulebook.find(value.name[:-1]):
                     func = tree.replace(node.func, attr=cst.Name(last[:-1])) if isinstance(node.func, cst.Attribute) else cst.Name(last[:-1])
                     self.facts.values[id(func)] = Torch(value.name[:-1])
@@ -826,19 +848,23 @@ class _Mutation:
                     return False
         return False
 
+    def _perhaps(self, node: Any) -> bool:
+        """Whether only the run tells if a call writes its argument: `F.relu(x, inplace=self.inplace)`."""
+        argument = _inplace_argument(self.context, node) if isinstance(node, cst.Call) else None
+        return argument is not None and tree.code(argument.value) not in ("True", "False")
+
+    def _read_again(self, root: Any, target: Any) -> bool:
+        """Whether what a write of `root` reaches is read later under another name than the assignment's target."""
+        name = self.memory.name(root)
+        return name is not None and (name in self.live and tree.code(target) != name or bool(set(self.memory.sharing(name, self.live)) - {tree.code(target)}))
+
+    def _undecided(self, node: Any, root: Any) -> Any:
+        return self.context.unconverted("aliased-write", node, f"{tree.code(root)} is read later, and whether this writes it is not known here; write inplace=False or True")
+
     def _says_inplace(self, node: cst.Call) -> bool:
         """`F.relu(x, inplace=True)`; anything but a literal False counts as True."""
-        for argument in node.args:
-            if argument.keyword is not None and argument.keyword.value == "inplace":
-                return not (isinstance(argument.value, cst.Name) and argument.value.value == "False")
-        value = self.context.value(node.func)
-        if isinstance(value, Torch):
-            found = self.context.rulebook.find(value.name)
-            if found and not found[0].is_class:
-                limit = sum(1 for p in found[0].parameters if p.kind == "positional")
-                extra = [a for a in node.args if a.keyword is None][limit:]
-                return bool(extra) and tree.code(extra[0].value) == "True" and not any(p.kind == "sizes" for p in found[0].parameters)
-        return False
+        argument = _inplace_argument(self.context, node)
+        return argument is not None and not (isinstance(argument.value, cst.Name) and argument.value.value == "False")
 
     def _old_spelling(self, name: str) -> bool:
         """`nn.init.normal`, the old name of `nn.init.normal_`: one rule has both."""
@@ -927,6 +953,8 @@ class _Mutation:
             return value
         if not self.runs:
             return value
+        if self._perhaps(node):
+            return self._undecided(node, root)
         made = self._rebind(subject, value, cst.Expr(node))
         if made is not None:
             self.prelude.append(cst.SimpleStatementLine([made]))
