@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
-from .project import PLAIN_MODULE, ClassInfo, FunctionInfo, ModuleInfo, Project
+from .project import PLAIN_MODULE, ClassInfo, FunctionInfo, ModuleInfo, Project, is_own_module
 from .results import Results
 from .rulebook import Rulebook
 from .values import (
@@ -75,6 +75,7 @@ class Inference:
         self.earlier: tuple[Any, ...] = ({}, {}, {}, {})
         self.running: set[FunctionInfo] = set()
         self.wrapped: set[tuple[ClassInfo, str]] = set()  # attributes of unknown make that are called
+        self.makers: set[tuple[ClassInfo, str]] = set()  # attributes that may hold a class of modules
         self.origin: dict[int, cst.CSTNode] = {}
         for module in project.modules.values():
             for function in module.all_functions:
@@ -389,6 +390,8 @@ class Frame:
                     if parameter.default is not None:
                         self.expression(parameter.default, env)
         elif isinstance(node, cst.ClassDef):
+            for base in node.bases:
+                self.expression(base.value, env)
             cls = self.facts.class_by_node.get(id(node))
             if cls is not None:
                 env[cls.name] = Class(cls)
@@ -396,8 +399,6 @@ class Frame:
                 for statement in tree.body_statements(node):
                     if not isinstance(statement, cst.FunctionDef):
                         self.statement(statement, scope)
-            for base in node.bases:
-                self.expression(base.value, env)
         elif isinstance(node, cst.Match):
             self.expression(node.subject, env)
             for case in node.cases:
@@ -479,6 +480,8 @@ class Frame:
                     env[_local(target)] = value
                 else:
                     env.pop(_local(target), None)
+                    if self._makes_modules(value):
+                        facts.makers.add((self.cls, target.attr.value))
                     facts.set_attribute(self.cls, target.attr.value, value)
             facts.set(target, value)
         elif isinstance(target, cst.Subscript):
@@ -492,6 +495,12 @@ class Frame:
                     env[target.value.value] = Mapping(join(old.element if old.element != UNKNOWN else None, value))
         elif isinstance(target, cst.StarredElement):
             self.bind(target.value, Sequence(element_of(value)), env)
+
+    def _makes_modules(self, value: Value) -> bool:
+        """Whether a value is a class of modules."""
+        if isinstance(value, Class):
+            return isinstance(value.ref, ClassInfo) and value.ref.is_module
+        return isinstance(value, Torch) and self.facts.rulebook.layer(value.name) is not None
 
     # ------------------------------------------------------------------ expressions
 
@@ -523,7 +532,11 @@ class Frame:
         return self.global_name(name)
 
     def global_name(self, name: str) -> Value:
-        found = self.facts.project.definition(self.module, name)
+        project, imported = self.facts.project, self.module.imports.get(name)
+        if self.info is None and imported is not None:  # the file is being run: what it defines below is not there yet
+            found = project.lookup(imported) or imported
+        else:
+            found = project.definition(self.module, name)
         if isinstance(found, ClassInfo):
             return Class(found)
         if isinstance(found, FunctionInfo):
@@ -650,6 +663,8 @@ class Frame:
         if isinstance(node.func, cst.Attribute) and (function == UNKNOWN or isinstance(function, Method) and function.receiver == UNKNOWN):
             owner = self.facts.of(node.func.value)
             name = node.func.attr.value
+            if isinstance(owner, Module) and owner.is_self and self.cls is not None and any((c, name) in self.facts.makers for c in self.cls.family()):
+                return Module(open=True)
             if isinstance(owner, Module) and owner.is_self and self.cls is not None and self.facts.attribute(self.cls, name) is not None:
                 # an attribute of unknown make that is called: a module, or a function to be wrapped in one
                 function = Module(open=True)
@@ -948,6 +963,9 @@ class Frame:
             if receiver.type == "shape" and name == "numel":
                 return Static(MISSING, "int")
             return Static() if receiver.type else UNKNOWN
+        if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
+            anything = Module(open=True)
+            return Sequence(anything if name == "modules" else sequence([Static(MISSING, "str"), anything], True))
         rules = self.facts.rulebook.find("torch.Tensor." + name)
         if not rules and name.endswith("_"):
             rules = self.facts.rulebook.find("torch.Tensor." + name[:-1])
@@ -1226,6 +1244,8 @@ class Frame:
 
     def _subscript(self, node: cst.Subscript, env: Env) -> Value:
         base = self.expression(node.value, env)
+        if is_own_module(node):
+            return External("module:" + self.module.dotted)
         is_slice, index = False, UNKNOWN
         for element in node.slice:
             part: Any = element.slice

@@ -212,7 +212,7 @@ class Project:
         for module in self.modules.values():
             for cls in module.all_classes:
                 for base in cls.node.bases:
-                    resolved = self.resolve(module, tree.dotted(base.value) or "?")
+                    resolved = self._base(module, cls, tree.dotted(base.value) or "?")
                     if isinstance(resolved, ClassInfo):
                         if resolved is not cls and cls not in resolved.ancestors():
                             cls.bases.append(resolved)
@@ -220,12 +220,26 @@ class Project:
                     elif isinstance(resolved, str):
                         cls.bases.append(resolved)
 
+    def _base(self, module: ModuleInfo, cls: ClassInfo, name: str) -> Any:
+        """What a class is made from: of a name that is defined later too, what was imported before counts."""
+        found = self.resolve(module, name)
+        if isinstance(found, ClassInfo) and found.module is module and name in module.imports:
+            order = module.all_classes
+            if order.index(found) >= order.index(cls):
+                return self.lookup(module.imports[name]) or module.imports[name]
+        return found
+
     def resolve(self, module: ModuleInfo, name: str) -> Any:
         """What a dotted name means at module level: FunctionInfo, ClassInfo, ModuleInfo, an expression, or a dotted name."""
         head, *rest = name.split(".")
         found = self.definition(module, head)
         if found is None:
             return name
+        if isinstance(found, cst.BaseExpression) and is_own_module(found):
+            found = module  # `ops = sys.modules[__name__]`
+        elif rest and isinstance(found, cst.BaseExpression):
+            alias = tree.dotted(found)
+            found = self.resolve(module, alias) if alias is not None and alias != head else found
         for part in rest:
             if isinstance(found, ModuleInfo):
                 found = self.definition(found, part) or self.modules.get(f"{found.dotted}.{part}")
@@ -364,3 +378,8 @@ def _assigned_names(small: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpressio
 def module_path(path: Path, root: Path) -> PurePosixPath:
     """A file's path relative to the root of the conversion."""
     return PurePosixPath(path.relative_to(root).as_posix())
+
+
+def is_own_module(node: cst.CSTNode) -> bool:
+    """`sys.modules[__name__]`"""
+    return isinstance(node, cst.Subscript) and tree.dotted(node.value) == "sys.modules" and tree.code(node).endswith("[__name__]")

@@ -64,9 +64,10 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
 
 def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
     """`m.modules()`, `m.children()` and their named forms, while models are built."""
-    if not isinstance(context.value(func.value), Module):
-        return None
     holder, name = tree.code(func.value), func.attr.value
+    known = context.value(func.value)
+    if not isinstance(known, Module) and not (known == UNKNOWN and name in ("modules", "named_modules")):
+        return None
     if name in ("modules", "named_modules", "parameters", "named_parameters"):
         return tree.expression(f"{context.name(name)}({holder})")
     if name == "named_children":

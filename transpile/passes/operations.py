@@ -123,15 +123,17 @@ class _Operations:
         """The torch name that an expression refers to through an import; a local alias keeps its own name."""
         dotted = tree.dotted(node)
         head = dotted.split(".")[0] if dotted else ""
-        imported = head in self.context.module.imports or bool(self.context.module.stars) and head not in self.context.module.assigned
-        if not imported or not self.context.is_original(node):
+        module = self.context.module
+        imported = head in module.imports or bool(module.stars) and head not in module.assigned
+        own = head != dotted and head in module.assigned and self.context.facts.project.resolve(module, head) is module  # `ops = sys.modules[__name__]`
+        if not (imported or own) or not self.context.is_original(node):
             return None
         value = self.context.value(node)
         if isinstance(value, Torch):
             return value.name
         if id(node) in self.context.facts.values:
             return None
-        if head not in self.context.module.imports:
+        if head not in module.imports and not own:
             return None
         resolved = self.context.facts.project.resolve(self.context.module, dotted or "")
         return resolved if isinstance(resolved, str) and (resolved == "torch" or resolved.startswith("torch.")) else None

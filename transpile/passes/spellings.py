@@ -1,6 +1,7 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
-`self.__getattr__(name)` is `getattr(self, name)`; a lambda that a constructor keeps on self, and that uses self, is a method.
+`self.__getattr__(name)` is `getattr(self, name)`; a lambda that a constructor keeps on self, and that uses self, is a method;
+words of typing that torch's own files import, and others from them, come from typing.
 """
 
 from __future__ import annotations
@@ -12,18 +13,21 @@ import libcst as cst
 from .. import tree
 from ..dataflow import reads
 
+TYPING = frozenset("Any Callable Dict Iterable Iterator List Mapping NamedTuple Optional Sequence Set Tuple Type TypeVar Union".split())
 TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_parameters": {}, "_buffers": {}}
 
 
 def run(module: cst.Module) -> cst.Module:
     """Rewrite the spellings of one file."""
-    return tree.rewrite(module, _visit, only={cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Subscript})  # type: ignore[no-any-return]
+    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Subscript})  # type: ignore[no-any-return]
 
 
 def _visit(node: Any) -> Any:
     kind = node.__class__
     if kind in (cst.AssignTarget, cst.Del):
         return node
+    if kind is cst.ImportFrom:
+        return _from_typing(node)
     if kind is cst.ClassDef:
         new = _with_methods(node)
         return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
@@ -40,6 +44,25 @@ def _visit(node: Any) -> Any:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
     return None
+
+
+def _from_typing(node: cst.ImportFrom) -> Any:
+    """`from torch._jit_internal import List, Optional`"""
+    module = tree.dotted(node.module) if node.module is not None and not node.relative else None
+    if module is None or module.split(".")[0] != "torch" or isinstance(node.names, cst.ImportStar):
+        return None
+    words = [n for n in node.names if n.name.value in TYPING]
+    rest = [n for n in node.names if n not in words]
+    if not words:
+        return None
+    made = [tree.replace(node, module=cst.Name("typing"), names=_listed(words), lpar=None, rpar=None)]
+    if rest:
+        made.append(tree.replace(node, names=_listed(rest), lpar=None, rpar=None))
+    return cst.FlattenSentinel(made)
+
+
+def _listed(names: list[cst.ImportAlias]) -> list[cst.ImportAlias]:
+    return [tree.replace(n, comma=cst.MaybeSentinel.DEFAULT) for n in names]
 
 
 def _getattr(subject: Any, name: Any) -> Any:
