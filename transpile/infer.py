@@ -475,7 +475,8 @@ class Frame:
                     self.bind(element.value, element_of(value), env)
         elif isinstance(target, cst.Attribute):
             receiver = self.expression(target.value, env)
-            if isinstance(receiver, Module) and receiver.is_self and self.cls is not None:
+            plain = isinstance(receiver, External) and receiver.name.startswith("self:")  # of a class that is no module
+            if (plain or isinstance(receiver, Module) and receiver.is_self) and self.cls is not None:
                 if self.info is not None and id(target) in self.info.superseded:
                     env[_local(target)] = value
                 else:
