@@ -17,7 +17,7 @@ from ..dataflow import certain, exposed, writes
 from ..emit import bare, call, function, names, returning, spaced
 from ..lowering import Lowering, Refused
 from ..truth import alike
-from ..values import NONE, Module, Static, Tensor, is_traced
+from ..values import NONE, UNKNOWN, Module, Static, Tensor, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -35,9 +35,12 @@ class _Branches(Lowering):
     def __init__(self, context: Context, node: Any, outer: Set[str] = frozenset()) -> None:
         super().__init__(context, node, outer)
         self.kinds: dict[str, Any] = {}
+        self.dtypes: dict[str, set[str | None]] = {}
         for n in tree.walk(node):
             if isinstance(n, cst.Name) and id(n) in context.facts.values:
                 value = context.value(n)
+                if isinstance(value, Tensor):
+                    self.dtypes.setdefault(n.value, set()).add(value.kind)
                 self.kinds[n.value] = value if n.value not in self.kinds or isinstance(value, Tensor) else self.kinds[n.value]
 
     def wants(self, node: Any) -> bool:
@@ -46,7 +49,7 @@ class _Branches(Lowering):
     # ------------------------------------------------------------------ one branch
 
     def lower(self, old: cst.If, node: cst.If) -> list[Any]:
-        then, other = tree.body_statements(node), _otherwise(node)
+        then, other = ([s for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), _otherwise(node)))
         test = bare(node.test)
         if tree.always_returns(then) and tree.always_returns(other):
             return self._returning(test, then, other)
@@ -158,20 +161,27 @@ class _Branches(Lowering):
         return tree.expression(f"lambda {', '.join(operands)}: {returned}")
 
     def _differ(self, then: list[Any], other: list[Any], results: list[str]) -> bool:
-        """Whether a side may leave a number where the other has an array: their types must be made one."""
+        """Whether a side may leave a number, or nothing, where the other has an array: their types must be made one."""
+        if not self.context.unset.isdisjoint(results):
+            return True
         for name in results:
-            kinds = {self._set_to(name, then), self._set_to(name, other)}
-            if "number" in kinds:
+            found = [self._set_to(name, side) for side in (then, other)]
+            kinds = {k for k in found if k != "array"}
+            mixed = self.dtypes.get(name, set())
+            if "number" in kinds or len(kinds) > 1 or (kinds or mixed) & {"b", "i"} and ("array" in found or len(mixed) > 1):
                 return True
         return False
 
     def _set_to(self, name: str, statements: list[Any]) -> str:
-        found = "same"
+        """What a side leaves a name as: a "number", or an array of a known kind, or just an "array"."""
+        known = self.kinds.get(name, UNKNOWN)
+        found = known.kind or "array" if isinstance(known, Tensor) else "array"
         for statement in statements:
             for node in [statement, *tree.walk_scope(statement)]:
                 if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Name) and t.target.value == name for t in node.targets):
                     value = self.context.value(node.value)
-                    found = "number" if isinstance(value, Static) or isinstance(node.value, (cst.Integer, cst.Float)) else "array"
+                    number = isinstance(value, Static) or isinstance(node.value, (cst.Integer, cst.Float))
+                    found = "number" if number else value.kind or "array" if isinstance(value, Tensor) else "array"
         return found
 
 
