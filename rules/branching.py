@@ -37,6 +37,15 @@ def _fitted(y, like):
     return jax.tree.map(lambda y, t: jnp.broadcast_to(jnp.asarray(y, t.dtype), t.shape), y, like)
 
 
+def bounded_while(condition, body, carry, bound):
+    """``lax.while_loop`` of at most ``bound`` turns, as a scan: it has a gradient backwards too."""
+
+    def turn(carry, _):
+        return lax.cond(condition(carry), body, lambda carry: carry, carry), None
+
+    return lax.scan(turn, carry, length=bound)[0]
+
+
 def python_min(a, b):
     """Python's ``min(a, b)``: the first where they do not compare."""
     return jnp.where(b < a, b, a)

@@ -35,10 +35,26 @@ def _visit(node: cst.CSTNode) -> Any:
             method = TABLES[holder.attr.value].get(name)
             if method is not None:
                 return tree.replace(node, func=tree.replace(node.func, value=holder.value, attr=cst.Name(method)))
+    if isinstance(node, cst.Comparison) and (asked := _type_of(node)) is not None:
+        return asked
     if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
     return None
+
+
+def _type_of(node: cst.Comparison) -> Any:
+    """`type(x) is torch.Tensor` is `isinstance(x, torch.Tensor)`: the types of JAX's arrays are not jax.Array itself."""
+    left, target = node.left, node.comparisons[0]
+    if not (isinstance(left, cst.Call) and tree.dotted(left.func) == "type" and len(left.args) == 1 and len(node.comparisons) == 1):
+        return None
+    if tree.dotted(target.comparator) not in ("torch.Tensor", "Tensor") or not isinstance(target.operator, (cst.Is, cst.Equal, cst.IsNot, cst.NotEqual)):
+        return None
+    made = tree.expression("isinstance(x, y)")
+    asked = tree.replace(made, args=[tree.replace(a, value=v) for a, v in zip(made.args, (left.args[0].value, target.comparator))])
+    if isinstance(target.operator, (cst.IsNot, cst.NotEqual)):
+        return cst.UnaryOperation(cst.Not(), asked, lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return tree.replace(asked, lpar=node.lpar, rpar=node.rpar)
 
 
 def _getattr(subject: Any, name: Any) -> Any:
