@@ -58,6 +58,7 @@ PROGRAMS = {
     "running maximum with an index": "best, at = x[0].sum(), 0\nfor i in range(1, 4):\n    s = x[i].sum()\n    if s > best:\n        best, at = s, i\nreturn best * (at + 1) + y",
     "counts over rows": "n = 0\nfor row in x:\n    if (row > 1).any():\n        n += 1\n    elif (row < -1).any():\n        n -= 1\nreturn y * n",
     "append under a static test": "out = []\nfor i in range(4):\n    if i % 2 == 0:\n        out.append(x[i])\nreturn torch.stack(out)",
+    "append on both sides": "out = []\nfor row in x:\n    if row.sum() > 0:\n        out.append(row)\n    else:\n        out.append(-row)\nreturn torch.stack(out)",
     "comprehension over pairs": "return torch.stack([a * b for i, (a, b) in enumerate(zip(x, y)) if i != 1])",
     "range with a negative step": "z = torch.zeros(6)\nfor t in range(x.size(0) - 1, -1, -1):\n    z = z * 0.5 + x[t]\nreturn z * y",
     "range from a start": "z = x[0]\nfor t in range(1, x.size(0)):\n    z = torch.tanh(z + x[t])\nreturn z * y",
@@ -76,13 +77,16 @@ PROGRAMS = {
     "loop over a tuple of tensors": "z = 0\nfor t in (x, y, x * y):\n    z = z + t.mean()\nreturn z",
     "product of lists": "import itertools\n\n\ndef f(x, y):\n    z = 0\n    for i, j in itertools.product(range(2), range(3)):\n        z = z + x[i, j] * y[i, j]\n    return z",
     "functools reduce": "import functools\n\n\ndef f(x, y):\n    return functools.reduce(lambda a, b: a * 0.5 + b, [x[0], x[1], y[0]])",
+    "append on three sides": "out = []\nfor row in x:\n    if row.sum() > 1:\n        out.append(row)\n    elif row.sum() > 0:\n        t = row * 2\n        out.append(t + 1)\n    else:\n        out.append(-row)\nreturn torch.stack(out) + y",
+    "append on both sides with a carried name": "out = []\nh = x[0]\nfor row in y:\n    if h.sum() > 0:\n        h = h + row\n        out.append(h)\n    else:\n        h = h * row\n        out.append(h - 1)\nreturn torch.stack(out)",
 }  # fmt: skip
 
 # what cannot be converted yet: the diagnostics say so
 REFUSED = {
     "for with a range and a step": ("n = int((x > 0).sum())\nz = y * 1\nfor i in range(0, n, 2):\n    z = z * 0.9 + i\nreturn z", ["traced-loop"]),
     "index read after a data loop": ("n = int((x > 0).sum())\ni = 0\nz = y * 1\nfor i in range(n):\n    z = z * 0.9\nreturn z * i", ["traced-loop"]),
-    "append on both sides": ("out = []\nfor row in x:\n    if row.sum() > 0:\n        out.append(row)\n    else:\n        out.append(-row)\nreturn torch.stack(out)", ["traced-branch"]),
+    "append to different lists": ("a, b = [x], [x]\nif x.sum() > 0:\n    a.append(y)\nelse:\n    b.append(y)\nreturn torch.cat(a) .sum() + torch.cat(b).sum()", ["traced-branch"]),
+    "append twice on both sides": ("out = []\nif x.sum() > 0:\n    out.append(x)\n    out.append(y)\nelse:\n    out.append(y)\n    out.append(x)\nreturn torch.cat(out)", ["traced-branch"]),
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..dataflow import certain, exposed, writes
-from ..emit import bare, call, function, names, returning, spaced
+from ..emit import bare, call, fresh_name, function, names, returning, spaced
 from ..lowering import Lowering, Refused
 from ..truth import alike
 from ..values import NONE, UNKNOWN, Module, Static, Tensor, is_traced
@@ -34,6 +34,7 @@ class _Branches(Lowering):
 
     def __init__(self, context: Context, node: Any, outer: Set[str] = frozenset()) -> None:
         super().__init__(context, node, outer)
+        self.used = tree.names_read(node)
         self.kinds: dict[str, Any] = {}
         self.dtypes: dict[str, set[str | None]] = {}
         for n in tree.walk(node):
@@ -57,8 +58,20 @@ class _Branches(Lowering):
             if tree.always_returns(then) and not other:
                 return self._returning(test, then, [tree.statement("return None")])
             raise Refused("a return under a branch on a tensor's value, on one side only")
-        self._check(then + other)
         live = self.liveness.after.get(id(old), frozenset())
+        grown = _grown(then, other)
+        after: list[Any] = []
+        if grown is not None and not any(_objects(self.context.value(side[-1].body[0].value.args[0].value)) for side in (then, other)):
+            item = fresh_name(self.used, "item")
+            then, other = ([*side[:-1], tree.assignment(item, side[-1].body[0].value.args[0].value)] for side in (then, other))
+            after = [tree.statement(f"{grown}.append({item})")]
+            live |= {item}
+        made = self._joined(old, test, then, other, live)
+        return [*made, *after]
+
+    def _joined(self, old: cst.If, test: Any, then: list[Any], other: list[Any], live: frozenset[str]) -> list[Any]:
+        """Both sides as functions, or as a choice, of what is read later."""
+        self._check(then + other)
         written = [n for n in dict.fromkeys([*writes(then), *writes(other)])]
         results = [n for n in written if n in live]
         if not results:
@@ -107,7 +120,7 @@ class _Branches(Lowering):
             if isinstance(node, (cst.Assign, cst.AnnAssign)) and node.value is not None:
                 value = self.context.value(node.value)
                 targets = [n for t in (node.targets if isinstance(node, cst.Assign) else []) for n in tree.target_names(t.target)]
-                if targets and (value == NONE or isinstance(value, Static) and value.type in ("str", "dtype", "device")) and set(targets) & self.defined:
+                if targets and _objects(value) and set(targets) & self.defined:
                     raise Refused(f"{targets[0]} becomes something that is no array {self.where}")
         self.check(block, set(tree.names_assigned(block)))
 
@@ -183,6 +196,23 @@ class _Branches(Lowering):
                     number = isinstance(value, Static) or isinstance(node.value, (cst.Integer, cst.Float))
                     found = "number" if number else value.kind or "array" if isinstance(value, Tensor) else "array"
         return found
+
+
+def _objects(value: Any) -> bool:
+    """Whether a value is certain to be no array."""
+    return value == NONE or isinstance(value, Static) and value.type in ("str", "dtype", "device")
+
+
+def _grown(then: list[Any], other: list[Any]) -> str | None:
+    """The list that both sides append to as their last step."""
+    found = set()
+    for side in (then, other):
+        last = side[-1].body[0] if side and isinstance(side[-1], cst.SimpleStatementLine) and len(side[-1].body) == 1 else None
+        value = last.value if isinstance(last, cst.Expr) else None
+        if not (isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and value.func.attr.value == "append" and len(value.args) == 1):
+            return None
+        found.add(value.func.value.value if isinstance(value.func.value, cst.Name) else "")
+    return found.pop() if len(found) == 1 and "" not in found else None
 
 
 def _otherwise(node: cst.If) -> list[Any]:
