@@ -9,7 +9,9 @@ def choose(pred, if_true, if_false, *operands):
     """``lax.cond`` whose sides may differ in dtype, give a number where the other gives an array, or leave unset (None) what the
     other sets: both become what ``jnp.where`` makes of them."""
     like = _joined(*(jax.eval_shape(side, *operands) for side in (if_true, if_false)))
-    return lax.cond(pred, *(lambda *args, side=side: _fitted(side(*args), like) for side in (if_true, if_false)), *operands)
+    return lax.cond(
+        pred, *(lambda *args, side=side: _fitted(side(*args), like) for side in (if_true, if_false)), *operands
+    )
 
 
 def _joined(a, b):
