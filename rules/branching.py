@@ -6,16 +6,46 @@ from jax import lax
 
 
 def choose(pred, if_true, if_false, *operands):
-    """``lax.cond`` whose sides may differ in dtype, or give a number where the other gives an array: both become what ``jnp.where`` makes of them."""
-    sides = [jax.eval_shape(side, *operands) for side in (if_true, if_false)]
-    like = jax.tree.map(lambda a, b: (jnp.broadcast_shapes(a.shape, b.shape), jnp.result_type(a, b)), *sides)
+    """``lax.cond`` whose sides may differ in dtype, give a number where the other gives an array, or leave unset (None) what the
+    other sets: both become what ``jnp.where`` makes of them."""
+    like = _joined(*(jax.eval_shape(side, *operands) for side in (if_true, if_false)))
+    return lax.cond(
+        pred, *(lambda *args, side=side: _fitted(side(*args), like) for side in (if_true, if_false)), *operands
+    )
 
-    def joined(side):
-        return lambda *args: jax.tree.map(
-            lambda y, to: jnp.broadcast_to(jnp.asarray(y, to[1]), to[0]), side(*args), like
-        )
 
-    return lax.cond(pred, joined(if_true), joined(if_false), *operands)
+def _joined(a, b):
+    """The types that hold the results of both sides."""
+    if a is None or b is None:
+        return b if a is None else a
+    if type(a) in (tuple, list):
+        return type(a)(map(_joined, a, b))
+    return jax.tree.map(_joined_leaf, a, b)
+
+
+def _joined_leaf(a, b):
+    """One type for two arrays; only a number takes the shape of the other side."""
+    shape = b.shape if a.weak_type and not a.shape else a.shape
+    return jax.ShapeDtypeStruct(shape, jnp.result_type(a, b))
+
+
+def _fitted(y, like):
+    """A result as one of this type. What is unset becomes NaN, or 0 where there is no NaN."""
+    if y is None:
+        empty = lambda t: jnp.full(t.shape, jnp.nan if jnp.issubdtype(t.dtype, jnp.inexact) else 0, t.dtype)
+        return jax.tree.map(empty, like)
+    if type(like) in (tuple, list):
+        return type(like)(map(_fitted, y, like))
+    return jax.tree.map(lambda y, t: jnp.broadcast_to(jnp.asarray(y, t.dtype), t.shape), y, like)
+
+
+def bounded_while(condition, body, carry, bound):
+    """``lax.while_loop`` of at most ``bound`` turns, as a scan: it has a gradient backwards too."""
+
+    def turn(carry, _):
+        return lax.cond(condition(carry), body, lambda carry: carry, carry), None
+
+    return lax.scan(turn, carry, length=bound)[0]
 
 
 def python_min(a, b):

@@ -192,7 +192,7 @@ def tolist(input):
 
 @rule("torch.is_nonzero", "torch.Tensor.is_nonzero")
 def is_nonzero(input):
-    return bool(input)
+    return (input != 0).reshape(())
 
 
 @rule("torch.Tensor.dtype")

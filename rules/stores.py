@@ -36,3 +36,10 @@ def assign_where(array, mask, values):
     """``array[mask] = values[mask]``: the mask stands over the leading dims of both."""
     mask = mask.reshape(mask.shape + (1,) * (array.ndim - mask.ndim))
     return jnp.where(mask, values, array).astype(array.dtype)
+
+
+def write_view(input, view, value):
+    """``input`` with new values where its view has them: ``view(input)[...] = value``. No place may be in the view twice."""
+    places = view(jnp.arange(input.size).reshape(input.shape))
+    value = jnp.broadcast_to(value, places.shape).astype(input.dtype)
+    return input.ravel().at[places].set(value).reshape(input.shape)

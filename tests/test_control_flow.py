@@ -84,6 +84,10 @@ LOOPS = {
     "range of a tensor": "n = (x > 0).sum()\nz = y * 1\nfor i in range(n):\n    z = z * 0.9 + 0.1\nreturn z",
     "range of an int": "n = int((x > 0).sum())\nz = y * 1\nfor i in range(n):\n    z = z * 0.9 + 0.01 * i\nreturn z",
     "range of an item": "n = (x > 1).sum().item()\nz = y * 1\nfor i in range(1, n):\n    z = z * 0.9\nreturn z",
+    "row after a break": "for row in x:\n    if row.sum() > 0:\n        break\nreturn row + y",
+    "index after a break": "for i in range(4):\n    if x[i].sum() > 0:\n        break\nreturn y * i",
+    "local after a break": "for i in range(4):\n    t = x[i] * 2\n    if t.sum() > 0:\n        break\nreturn y * t",
+    "return from a loop": "for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\nreturn y",
     "first of its kind": "best = x[0]\nfor i in range(1, 4):\n    if x[i].sum() > best.sum():\n        best = x[i]\nreturn best",
     "newton": "g = x.abs() + 1\nfor _ in range(20):\n    new = 0.5 * (g + (x.abs() + 1) / g)\n    if (new - g).abs().max() < 1e-3:\n        break\n    g = new\nreturn g",
 }  # fmt: skip
@@ -121,7 +125,8 @@ REFUSED = {
     "append under a branch": ("parts = [x]\nif x.mean() > 0:\n    parts.append(y)\nreturn torch.cat(parts)", "traced-branch"),
     "None under a branch": ("z = x\nif x.mean() > 0:\n    z = None\nreturn x if z is None else z", "traced-branch"),
     "set on one side": ("if x.mean() > 0:\n    z = x\nelse:\n    w = y\nif x.mean() > 0:\n    return z\nreturn w", "traced-branch"),
-    "return from a loop": ("for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\nreturn y", "traced-branch"),
+    "return from a loop with an else": ("for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\nelse:\n    y = y * 2\nreturn y", "traced-branch"),
+    "return of a turn's own array": ("while x.norm() > 1:\n    x = x * 0.5\n    t = x + 1\n    if t.mean() > 1:\n        return t\nreturn x", "traced-branch"),
     "rows of what is written and renamed": ("z = x * 1\nt = 0\nfor row in z:\n    t = t + row.sum()\n    z += 1\n    z = y * 2\nreturn t, z", "aliased-write"),
     "list in a while": ("parts = []\nwhile x.norm() > 1:\n    x = x * 0.5\n    parts.append(x)\nreturn torch.stack(parts)", "traced-loop"),
 }  # fmt: skip

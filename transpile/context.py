@@ -28,6 +28,7 @@ class Context:
     rulebook: Rulebook
     diagnostics: list[Diagnostic] = field(default_factory=list)
     support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
+    unset: set[str] = field(default_factory=set)  # names of the current function that start as None, and are set before they are read
     _positions: Positions | None = None
     _original: Any = None
 

@@ -1079,7 +1079,7 @@ class Frame:
             if short in ("abs", "min", "max", "sum", "round", "pow", "divmod", "any", "all", "next"):
                 spread = [element_of(v) if isinstance(v, Sequence) else v for v in values]
                 if any(isinstance(v, Tensor) for v in spread):
-                    return Tensor()
+                    return Tensor(kind="b" if short in ("any", "all") else None)
                 if spread and all(isinstance(v, Static) for v in spread):
                     return Static()
                 return spread[0] if short == "next" and spread else UNKNOWN
@@ -1181,7 +1181,8 @@ class Frame:
     def _comparison(self, node: cst.Comparison, env: Env) -> Value:
         sides = [self.expression(node.left, env), *(self.expression(t.comparator, env) for t in node.comparisons)]
         if any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons):
-            return Static(MISSING, "bool")
+            member = isinstance(node.comparisons[0].operator, (cst.In, cst.NotIn)) and isinstance(node.comparisons[0].comparator, (cst.Tuple, cst.List))
+            return Tensor(kind="b") if member and is_traced(sides[0]) else Static(MISSING, "bool")
         tensors = [s for s in sides if isinstance(s, Tensor)]
         if any(isinstance(s, Static) and s.type in ("str", "dtype", "device") or isinstance(s, (Sequence, Mapping, Module, Class, Torch)) for s in sides):
             return Static(MISSING, "bool")  # an array is never compared with these

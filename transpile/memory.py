@@ -11,7 +11,7 @@ import libcst as cst
 from . import tree
 from .context import Context
 from .project import FunctionInfo
-from .values import UNKNOWN, External, Method, Module, Sequence, Static, Tensor, Torch
+from .values import UNKNOWN, Class, External, Function, Mapping, Method, Module, Sequence, Static, Tensor, Torch
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,12 @@ class Part:
 class Memory:
     """The flow-sensitive part: an environment of places, moved along by statements."""
 
-    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], index_kind: IndexKind, says_inplace: Callable[[Any], bool]) -> None:
+    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], index_kind: IndexKind, says_inplace: Callable[[Any], bool], passed: dict[FunctionInfo, frozenset[str]]) -> None:
         self.context, self.info, self.views = context, info, views
         self.index_kind, self.says_inplace = index_kind, says_inplace
+        self.passed = passed  # for each function asked about, the parameters that its result may be, or be a view of
         self.env: Env = {}
+        self.returned: set[str] | None = None  # collects the parameters that what is returned may share memory with
         for parameter in info.parameters():
             name = parameter.name.value
             self.env[name] = frozenset([Place(parameter=name)])
@@ -109,6 +111,8 @@ class Memory:
         self._assign(node.target, Part(node.iter))
 
     def _small(self, node: Any) -> None:
+        if isinstance(node, cst.Return) and node.value is not None and self.returned is not None:
+            self.returned |= {p.parameter for place in self.shares(node.value) for p in place.closure() if p.parameter is not None}
         if isinstance(node, cst.Assign):
             for target in node.targets:
                 self._assign(target.target, node.value)
@@ -135,7 +139,8 @@ class Memory:
         if isinstance(target, (cst.Tuple, cst.List)):
             inner = value.value if isinstance(value, Part) else value
             parts = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) and len(inner.elements) == len(target.elements) and not isinstance(value, Part) else None
-            made = [self._made(parts[i].value if parts is not None else Part(inner)) for i in range(len(target.elements))]
+            several = self._parts(inner, target) if parts is None and not isinstance(value, Part) else None
+            made = several or [self._made(parts[i].value if parts is not None else Part(inner)) for i in range(len(target.elements))]
             for element, place in zip(target.elements, made):
                 self._set(element.value, place)
             return
@@ -145,6 +150,31 @@ class Memory:
                 self._hold(holder, value.value if isinstance(value, Part) else value)
             return
         self._set(target, self._made(value))
+
+    def _parts(self, value: Any, target: Any) -> list[frozenset[Place]] | None:
+        """The places of `a, b = z.chunk(2)` and of `a, b = z`: each a part of z."""
+        if any(isinstance(e, cst.StarredElement) for e in target.elements):
+            return None
+        base = None
+        if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and self.views.get(value.func.attr.value) == "parts" and isinstance(self.context.value(value.func), Method):
+            base = self.name(value.func.value)
+        elif isinstance(self.context.value(value), Tensor):
+            base = self.name(value)
+        if base is None:
+            return None
+        made = []
+        for i in range(len(target.elements)):
+            part = tree.replace(tree.expression("x[0]"), value=value, slice=[cst.SubscriptElement(cst.Index(cst.Integer(str(i))))])
+            other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {base, "torch", self.info.self_name or ""}))
+            made.append(frozenset([Place(self.places(base), part, base, other)]))
+        return made
+
+    def apart(self, one: str, other: str) -> bool:
+        """Whether two names are different parts of one `z.chunk(…)`."""
+        a, b = self.only(one), self.only(other)
+        if a is None or b is None or a is b or not isinstance(a.view, cst.Subscript) or not isinstance(b.view, cst.Subscript):
+            return False
+        return a.view.value is b.view.value and a.parents == b.parents and all(isinstance(p.view.slice[0].slice, cst.Index) and isinstance(p.view.slice[0].slice.value, cst.Integer) for p in (a, b))
 
     def _set(self, target: Any, places: frozenset[Place]) -> None:
         name = self.name(target)
@@ -248,7 +278,7 @@ class Memory:
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             if isinstance(value.receiver, Module):
                 return frozenset()
-            if value.name in self.views or value.name.endswith("_") and not value.name.endswith("__") or isinstance(value.receiver, Sequence):
+            if value.name in self.views or value.name.endswith("_") and not value.name.endswith("__") or isinstance(value.receiver, (Sequence, Mapping)):
                 return self.shares(node.func.value)
             return frozenset()
         everything = _all(self.shares(a.value) for a in node.args)
@@ -261,9 +291,32 @@ class Memory:
             kinds = {r.rpartition(".")[2].lower() for r in value.classes if isinstance(r, str)}
             passes = value.inplace or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
             return everything if passes else frozenset()
+        if isinstance(value, Function):
+            return self._passed(value, node)
+        if isinstance(value, Class) and not isinstance(value.ref, str):
+            return everything  # an object keeps what it is made of
         if isinstance(value, External) and value.name.removeprefix("builtins.") in ("list", "tuple", "reversed", "zip", "enumerate", "iter"):
             return everything
         return frozenset()
+
+    def _passed(self, function: Function, node: cst.Call) -> frozenset[Place]:
+        """The arguments of a call that its result may be, or be a view of."""
+        passed = self.passes(function.info)
+        if not passed:
+            return frozenset()
+        names = [p.name.value for p in function.info.parameters()]
+        given = {a.keyword.value if a.keyword is not None else names[i] if i < len(names) and not a.star else "": a.value for i, a in enumerate(node.args)}
+        return _all(self.shares(v) for n, v in given.items() if n in passed or n not in names)
+
+    def passes(self, info: FunctionInfo) -> frozenset[str]:
+        """The parameters that the result of a function may share memory with."""
+        if info not in self.passed:
+            self.passed[info] = frozenset()  # while it is being found out: recursion
+            inner = Memory(self.context, info, self.views, self.index_kind, self.says_inplace, self.passed)
+            inner.returned = set()
+            inner.block(tree.body_statements(info.node))
+            self.passed[info] = frozenset(inner.returned)
+        return self.passed[info]
 
     # ------------------------------------------------------------------ questions
 

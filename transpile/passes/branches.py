@@ -14,10 +14,10 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..dataflow import certain, exposed, writes
-from ..emit import bare, call, function, names, returning, spaced
+from ..emit import bare, call, fresh_name, function, names, returning, spaced
 from ..lowering import Lowering, Refused
 from ..truth import alike
-from ..values import NONE, Module, Static, Tensor, is_traced
+from ..values import NONE, UNKNOWN, Module, Static, Tensor, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -34,10 +34,14 @@ class _Branches(Lowering):
 
     def __init__(self, context: Context, node: Any, outer: Set[str] = frozenset()) -> None:
         super().__init__(context, node, outer)
+        self.used = tree.names_read(node)
         self.kinds: dict[str, Any] = {}
+        self.dtypes: dict[str, set[str | None]] = {}
         for n in tree.nodes(node, cst.Name):
             if id(n) in context.facts.values:
                 value = context.value(n)
+                if isinstance(value, Tensor):
+                    self.dtypes.setdefault(n.value, set()).add(value.kind)
                 self.kinds[n.value] = value if n.value not in self.kinds or isinstance(value, Tensor) else self.kinds[n.value]
 
     def wants(self, node: Any) -> bool:
@@ -46,7 +50,7 @@ class _Branches(Lowering):
     # ------------------------------------------------------------------ one branch
 
     def lower(self, old: cst.If, node: cst.If) -> list[Any]:
-        then, other = tree.body_statements(node), _otherwise(node)
+        then, other = ([s for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), _otherwise(node)))
         test = bare(node.test)
         if tree.always_returns(then) and tree.always_returns(other):
             return self._returning(test, then, other)
@@ -54,8 +58,20 @@ class _Branches(Lowering):
             if tree.always_returns(then) and not other:
                 return self._returning(test, then, [tree.statement("return None")])
             raise Refused("a return under a branch on a tensor's value, on one side only")
-        self._check(then + other)
         live = self.liveness.after.get(id(old), frozenset())
+        grown = _grown(then, other)
+        after: list[Any] = []
+        if grown is not None and not any(_objects(self.context.value(side[-1].body[0].value.args[0].value)) for side in (then, other)):
+            item = fresh_name(self.used, "item")
+            then, other = ([*side[:-1], tree.assignment(item, side[-1].body[0].value.args[0].value)] for side in (then, other))
+            after = [tree.statement(f"{grown}.append({item})")]
+            live |= {item}
+        made = self._joined(old, test, then, other, live)
+        return [*made, *after]
+
+    def _joined(self, old: cst.If, test: Any, then: list[Any], other: list[Any], live: frozenset[str]) -> list[Any]:
+        """Both sides as functions, or as a choice, of what is read later."""
+        self._check(then + other)
         written = [n for n in dict.fromkeys([*writes(then), *writes(other)])]
         results = [n for n in written if n in live]
         if not results:
@@ -104,7 +120,7 @@ class _Branches(Lowering):
             if isinstance(node, (cst.Assign, cst.AnnAssign)) and node.value is not None:
                 value = self.context.value(node.value)
                 targets = [n for t in (node.targets if isinstance(node, cst.Assign) else []) for n in tree.target_names(t.target)]
-                if targets and (value == NONE or isinstance(value, Static) and value.type in ("str", "dtype", "device")) and set(targets) & self.defined:
+                if targets and _objects(value) and set(targets) & self.defined:
                     raise Refused(f"{targets[0]} becomes something that is no array {self.where}")
         self.check(block, set(tree.names_assigned(block)))
 
@@ -158,21 +174,45 @@ class _Branches(Lowering):
         return tree.expression(f"lambda {', '.join(operands)}: {returned}")
 
     def _differ(self, then: list[Any], other: list[Any], results: list[str]) -> bool:
-        """Whether a side may leave a number where the other has an array: their types must be made one."""
+        """Whether a side may leave a number, or nothing, where the other has an array: their types must be made one."""
+        if not self.context.unset.isdisjoint(results):
+            return True
         for name in results:
-            kinds = {self._set_to(name, then), self._set_to(name, other)}
-            if "number" in kinds:
+            found = [self._set_to(name, side) for side in (then, other)]
+            kinds = {k for k in found if k != "array"}
+            mixed = self.dtypes.get(name, set())
+            if "number" in kinds or len(kinds) > 1 or (kinds or mixed) & {"b", "i"} and ("array" in found or len(mixed) > 1):
                 return True
         return False
 
     def _set_to(self, name: str, statements: list[Any]) -> str:
-        found = "same"
+        """What a side leaves a name as: a "number", or an array of a known kind, or just an "array"."""
+        known = self.kinds.get(name, UNKNOWN)
+        found = known.kind or "array" if isinstance(known, Tensor) else "array"
         for statement in statements:
             for node in [statement, *tree.walk_scope(statement)]:
                 if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Name) and t.target.value == name for t in node.targets):
                     value = self.context.value(node.value)
-                    found = "number" if isinstance(value, Static) or isinstance(node.value, (cst.Integer, cst.Float)) else "array"
+                    number = isinstance(value, Static) or isinstance(node.value, (cst.Integer, cst.Float))
+                    found = "number" if number else value.kind or "array" if isinstance(value, Tensor) else "array"
         return found
+
+
+def _objects(value: Any) -> bool:
+    """Whether a value is certain to be no array."""
+    return value == NONE or isinstance(value, Static) and value.type in ("str", "dtype", "device")
+
+
+def _grown(then: list[Any], other: list[Any]) -> str | None:
+    """The list that both sides append to as their last step."""
+    found = set()
+    for side in (then, other):
+        last = side[-1].body[0] if side and isinstance(side[-1], cst.SimpleStatementLine) and len(side[-1].body) == 1 else None
+        value = last.value if isinstance(last, cst.Expr) else None
+        if not (isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and value.func.attr.value == "append" and len(value.args) == 1):
+            return None
+        found.add(value.func.value.value if isinstance(value.func.value, cst.Name) else "")
+    return found.pop() if len(found) == 1 and "" not in found else None
 
 
 def _otherwise(node: cst.If) -> list[Any]:

@@ -7,6 +7,7 @@ A static left side stays Python's: `self.training and x.sum() > 0` gives False o
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import libcst as cst
@@ -16,7 +17,7 @@ from ..apply import simple
 from ..context import Context
 from ..emit import bare, call
 from ..truth import alike, compared, is_boolean, negated
-from ..values import UNKNOWN, External, Static, Tensor, Value, is_traced
+from ..values import UNKNOWN, External, Sequence, Static, Tensor, Value, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -26,7 +27,7 @@ def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
 
 
 class _Conditions:
-    KINDS = frozenset({cst.SimpleStatementLine, cst.If, cst.While, cst.IfExp, cst.UnaryOperation, cst.BooleanOperation, cst.Comparison, cst.Call})
+    KINDS = frozenset({cst.SimpleStatementLine, cst.If, cst.While, cst.IfExp, cst.UnaryOperation, cst.BooleanOperation, cst.Comparison, cst.Call, cst.Subscript})
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -77,6 +78,10 @@ class _Conditions:
             new = self._boolean(node)
         elif kind is cst.Comparison and len(node.comparisons) > 1:
             new = self._chain(node)
+        elif kind is cst.Comparison:
+            new = self._member(node)
+        elif kind is cst.Subscript:
+            new = self._picked(node)
         elif kind is cst.IfExp and is_traced(self.value(node.test)):
             new = self._ternary(node)
         if new is not node:
@@ -136,7 +141,23 @@ class _Conditions:
             new = cst.BinaryOperation(new, cst.BitAnd(), part)
         return tree.replace(new, lpar=node.lpar, rpar=node.rpar)
 
-    # ------------------------------------------------------------------ ternaries
+    def _member(self, node: cst.Comparison) -> Any:
+        """`k in (0, 2)` is `(k == 0) | (k == 2)`."""
+        target = node.comparisons[0]
+        display: Any = target.comparator
+        if not isinstance(target.operator, (cst.In, cst.NotIn)) or not is_traced(self.value(node.left)) or not simple(node.left):
+            return node
+        if not isinstance(display, (cst.Tuple, cst.List)) or not display.elements or not all(simple(e.value) for e in display.elements):
+            return node
+        new: Any = None
+        for element in display.elements:
+            part = tree.parenthesised(cst.Comparison(node.left, [cst.ComparisonTarget(cst.Equal(), element.value)]))
+            new = part if new is None else cst.BinaryOperation(new, cst.BitOr(), part)
+        if isinstance(target.operator, cst.NotIn):
+            new = cst.UnaryOperation(cst.BitInvert(), tree.parenthesised(new))
+        return tree.parenthesised(new) if node.lpar and not new.lpar else new
+
+    # ------------------------------------------------------------------ choices
 
     def _ternary(self, node: cst.IfExp) -> Any:
         if _side_effect(node.body) or _side_effect(node.orelse):
@@ -150,10 +171,37 @@ class _Conditions:
         numbers = sum(isinstance(self.value(n), Static) for n in (node.body, node.orelse))
         return call("lax.cond" if numbers != 1 else self.context.name("choose"), [test, *sides])
 
+    def _chosen_by(self, node: Any) -> Any:
+        """The index, where a list of Python's is asked by data which of its elements is meant."""
+        if not isinstance(node, cst.Subscript) or not isinstance(self.value(node.value), Sequence) or len(node.slice) != 1:
+            return None
+        part: Any = node.slice[0].slice
+        return part.value if isinstance(part, cst.Index) and is_traced(self.value(part.value)) else None
+
+    def _picked(self, node: cst.Subscript) -> Any:
+        """`parts[i]` is `jnp.stack(parts)[i]`."""
+        known = self.value(node.value)
+        if self._chosen_by(node) is None or not isinstance(known, Sequence) or not isinstance(known.element, Tensor):
+            return node
+        return tree.replace(node, value=call("jnp.stack", [node.value]))
+
+    def _switch(self, node: cst.Call, index: Any) -> Any:
+        """`functions[i](x)` is `lax.switch(i, functions, x)`; a negative index counts from the end."""
+        functions: Any = node.func.value  # type: ignore[attr-defined]
+        if any(a.star or a.keyword is not None for a in node.args) or isinstance(functions, cst.Call):
+            return self.context.unconverted("traced-branch", node, "a call of what a tensor's value picks from a list")
+        known = self.value(functions)
+        count = cst.Integer(str(len(known.items))) if isinstance(known, Sequence) and known.items else call("len", [functions])
+        wrapped = cst.BinaryOperation(cst.Name("i"), cst.Modulo(), count)
+        return call("lax.switch", [tree.replace(wrapped, left=tree.fit(wrapped, "left", index)), functions, *(a.value for a in node.args)])
+
     # ------------------------------------------------------------------ builtins
 
     def _call(self, node: cst.Call) -> Any:
         function = self.value(node.func)
+        index = self._chosen_by(node.func)
+        if index is not None:
+            return self._switch(node, index)
         if not isinstance(function, External) or not function.name.startswith("builtins.") or not isinstance(node.func, cst.Name):
             return node
         name, args = node.func.value, node.args
@@ -165,9 +213,29 @@ class _Conditions:
             return self._cast(name, first)
         if name in ("min", "max") and len(args) == 2 and any(traced):
             return self._extremum(name, first, args[1].value)
-        if name == "print" and any(traced):
+        if name in ("min", "max") and len(args) > 2 and any(traced):
+            return functools.reduce(lambda a, b: call(self.context.name(f"python_{name}"), [a, b]), (a.value for a in args))
+        if name in ("any", "all", "min", "max") and len(args) == 1:
+            return self._reduced(node, name, first)
+        if name == "print" and any(any(is_traced(self.value(n)) for n in _printed(a.value)) for a in args):
             return self._print(node)
         return node
+
+    def _reduced(self, node: cst.Call, name: str, of: Any) -> Any:
+        """`any(x)`, `max(losses)` of an array, or of a list of arrays without dimensions."""
+        known = self.value(of)
+        if isinstance(of, cst.GeneratorExp):
+            of = tree.replace(tree.expression("[x for x in y]"), elt=of.elt, for_in=of.for_in)
+        if isinstance(of, cst.ListComp):
+            whole = is_traced(self.value(of.elt))
+        elif isinstance(of, (cst.List, cst.Tuple)):
+            whole = any(is_traced(self.value(e.value)) for e in of.elements)
+        else:
+            whole = isinstance(known, Sequence) and is_traced(known.element)
+        if not whole and not is_traced(known):
+            return node
+        array = call("jnp.array", [of]) if whole else of
+        return cst.Call(cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", array), cst.Name(name)))
 
     def _extremum(self, name: str, a: Any, b: Any) -> Any:
         """Python keeps the first of two that do not compare: `min(1.0, nan)` is 1.0."""
@@ -191,14 +259,36 @@ class _Conditions:
 
     def _print(self, node: cst.Call) -> Any:
         """`print("loss", x)` becomes `jax.debug.print("loss {}", x)`."""
-        words, values = [], []
+        words: list[str] = []
+        values: list[Any] = []
         for argument in node.args:
-            if isinstance(argument.value, cst.SimpleString) and isinstance(argument.value.evaluated_value, str) and argument.value.value[0] in "'\"":
-                words.append(argument.value.raw_value.replace("{", "{{").replace("}", "}}").replace('"', '\\"'))
+            text: Any = argument.value
+            if isinstance(text, cst.SimpleString) and isinstance(text.evaluated_value, str) and text.value[0] in "'\"":
+                words.append(text.raw_value.replace("{", "{{").replace("}", "}}").replace('"', '\\"'))
+            elif isinstance(text, cst.FormattedString) and text.start in ("f'", 'f"') and all(_plain_part(p) for p in text.parts):
+                words.append("".join(_format(p) for p in text.parts))
+                values.extend(p.expression for p in text.parts if isinstance(p, cst.FormattedStringExpression))
             else:
                 words.append("{}")
-                values.append(argument.value)
+                values.append(text)
         return call("jax.debug.print", [cst.SimpleString(f'"{" ".join(words)}"'), *values])
+
+
+def _printed(node: Any) -> list[Any]:
+    """The values that an argument of print shows."""
+    return [p.expression for p in node.parts if isinstance(p, cst.FormattedStringExpression)] if isinstance(node, cst.FormattedString) else [node]
+
+
+def _plain_part(part: Any) -> bool:
+    return isinstance(part, cst.FormattedStringText) or part.conversion is None and part.equal is None and all(isinstance(p, cst.FormattedStringText) for p in part.format_spec or ())
+
+
+def _format(part: Any) -> str:
+    """A part of an f-string in the format that `jax.debug.print` takes."""
+    if isinstance(part, cst.FormattedStringText):
+        return part.value.replace('"', '\\"')
+    spec = "".join(p.value for p in part.format_spec or ())
+    return f"{{:{spec}}}" if spec else "{}"
 
 
 _REDUCTIONS = frozenset("sum mean max min prod any all argmax argmin".split())

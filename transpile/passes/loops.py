@@ -1,6 +1,7 @@
 """`while` on a tensor's value becomes `lax.while_loop`, and a loop whose number of turns the data tells `lax.fori_loop`.
 
 What a turn reads and sets again, or what is read after the loop, is carried. Breaks have become a flag in the test before.
+`while n < 10 and …`, of a counter that goes up by one, is a scan of 10 turns that may do nothing: it has a gradient backwards.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
     if not any(is_loop_on_data(context, n) for n in tree.nodes(node.body, cst.For, cst.While)):
         return node
     return _Loops(context, node).function()  # type: ignore[no-any-return]
+
+
+MOST = 1000  # turns up to which a loop with a bound goes through all of them, for the sake of its gradient
 
 
 class _Loops(Lowering):
@@ -50,7 +54,11 @@ class _Loops(Lowering):
         condition = function("condition", [parameter], [*opened, cst.SimpleStatementLine([cst.Return(bare(test))])])
         turn = function("body", [parameter], [*unpack, *returning(body, carried)])
         start = carry if single else tree.parenthesised(carry)
-        value = call("lax.while_loop", [cst.Name("condition"), cst.Name("body"), start])
+        bound = self._bound(node.test, tree.body_statements(node))
+        if bound is None:
+            value = call("lax.while_loop", [cst.Name("condition"), cst.Name("body"), start])
+        else:
+            value = call(self.context.name("bounded_while"), [cst.Name("condition"), cst.Name("body"), start, cst.Integer(str(bound))])
         return [spaced(condition), spaced(turn), spaced(tree.assignment(names(carried), value))]
 
     def _for(self, old: cst.For, node: cst.For) -> list[Any]:
@@ -107,6 +115,23 @@ class _Loops(Lowering):
             return body[:-1], last.value
         asked = tree.replace(test, left=tree.fit(test, "left", test.right), right=tree.fit(test, "right", last.value))
         return body[:-1], asked
+
+    def _bound(self, test: Any, body: list[Any]) -> int | None:
+        """How many turns there are at most, where the test says so of a counter that each turn moves by one: `while n < 10 and …`."""
+        if isinstance(test, cst.BinaryOperation) and isinstance(test.operator, cst.BitAnd):
+            found = [b for b in (self._bound(test.left, body), self._bound(test.right, body)) if b is not None]
+            return min(found) if found else None
+        if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+            return None
+        counter, target = test.left, test.comparisons[0]
+        if not isinstance(counter, cst.Name) or not isinstance(target.comparator, cst.Integer) or not isinstance(target.operator, (cst.LessThan, cst.LessThanEqual)):
+            return None
+        name, start = counter.value, self._start(counter.value)
+        steps = [s for s in body if isinstance(s, cst.SimpleStatementLine) and tree.code(s).strip() in (f"{name} += 1", f"{name} = {name} + 1")]
+        if not isinstance(start, int) or len(steps) != 1 or sum(name in writes([s]) for s in body) != 1:
+            return None
+        turns = int(target.comparator.value, 0) - start + isinstance(target.operator, cst.LessThanEqual)
+        return turns if 0 < turns <= MOST else None
 
     def _start(self, name: str) -> Any:
         """The literal that a name holds before the loop, or None."""

@@ -38,6 +38,10 @@ OPERATORS = {
 }  # fmt: skip
 
 
+# views whose places in what they are views of are each there once
+_PLACES = frozenset("narrow select diagonal permute movedim moveaxis".split())
+
+
 @dataclass
 class Mutations:
     """What is known of all functions: which parameters each writes in place."""
@@ -45,6 +49,7 @@ class Mutations:
     writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
     written: set[int] = field(default_factory=set)  # ids of assignments that take it back: they are writes
+    passed: dict[FunctionInfo, frozenset[str]] = field(default_factory=dict)  # the parameters that a result may be, or be a view of
 
 
 def views(context: Context) -> dict[str, str]:
@@ -154,6 +159,8 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
             value = context.value(n.func)
             if isinstance(value, Function) and value.info in mutations.writes:
                 return True
+            if isinstance(value, Method) and any(f.name == value.name and f.owner is not None for f in mutations.writes):
+                return True
             if isinstance(value, Torch) and context.rulebook.find(value.name + "[updating]"):
                 return True
             if isinstance(value, Module):
@@ -175,7 +182,7 @@ class _Mutation:
         self.liveness = Liveness(node, info.self_name)
         self.live: frozenset[str] = frozenset()
         self.parameters = {p.name.value for p in info.parameters()}
-        self.memory = Memory(context, info, self.views, self._index_kind, self._says_inplace)
+        self.memory = Memory(context, info, self.views, self._index_kind, self._says_inplace, mutations.passed)
         self.current: Any = None
         self.prelude: list[Any] = []
         self.after: list[Any] = []
@@ -241,7 +248,11 @@ class _Mutation:
     def compound(self, node: Any) -> Any:
         if isinstance(node, cst.FunctionDef):
             info = self.facts.by_node.get(id(node))
-            return node if info is None else run(self.context, node, info, self.mutations, self.runs)
+            new = node if info is None else run(self.context, node, info, self.mutations, self.runs)
+            outside = set(tree.names_assigned(new.body)) - set(tree.names_assigned(node.body)) - {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
+            for name in sorted(outside & set(self.memory.env)):
+                self.context.report("aliased-write", node.name, f"{node.name.value} writes {name} of the function around it in place: pass {name} in and return it")
+            return new
         if isinstance(node, cst.ClassDef):
             return node
         if isinstance(node, cst.Match):
@@ -379,13 +390,24 @@ class _Mutation:
         return isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(key, Static) and key.type == "str" or isinstance(self.context.value(value), (Sequence, Module))
 
     def _unpacked(self, node: cst.Assign, target: Any) -> Any:
-        """`x[0], y[1] = a, b`: one after another, in order, from temporaries."""
+        """`x[0], y[1] = a, b`: one after another, in order, from temporaries; `x[0], x[1] = x[1], x[0]` reads views, when their turn comes."""
         names = []
+        if isinstance(node.value, cst.Tuple) and len(node.value.elements) == len(target.elements):
+            written = {tree.code(e.value.value) for e in target.elements if isinstance(e.value, cst.Subscript)}
+            values: list[Any] = [e.value for e in node.value.elements]
+            late = [isinstance(v, cst.Subscript) and tree.code(v.value) in written and self._is_tensor(v.value) and self._index_kind(v.slice) == "basic" for v in values]
+            if all(late) and all(isinstance(e.value, cst.Subscript) for e in target.elements):
+                singles = [cst.Assign([cst.AssignTarget(e.value)], v) for e, v in zip(target.elements, values)]
+                made = [self._assign(single, single.targets[0].target) for single in singles]
+                self.prelude.extend(cst.SimpleStatementLine([m]) for m in made[:-1])
+                return made[-1]
+            if any(late):
+                return self._expr(self.context.unconverted("aliased-write", node.value, "rows are given to rows of the same tensor, some of them views that the first stores change"))
         for i, element in enumerate(target.elements):
             names.append(f"value_{i}")
             del element
-        values = tree.replace(target, elements=[tree.replace(e, value=cst.Name(n)) for e, n in zip(target.elements, names)])
-        self.prelude.append(tree.assignment(values, self.expression(node.value)))
+        temporaries = tree.replace(target, elements=[tree.replace(e, value=cst.Name(n)) for e, n in zip(target.elements, names)])
+        self.prelude.append(tree.assignment(temporaries, self.expression(node.value)))
         last: Any = None
         for element, name in zip(target.elements, names):
             single = cst.Assign([cst.AssignTarget(element.value)], cst.Name(name))
@@ -430,6 +452,8 @@ class _Mutation:
         value = self.expression(node.value)
         if isinstance(target, cst.Subscript) and self._is_tensor(target.value):
             return self._augmented_store(node, target, value)
+        if isinstance(target, cst.Subscript) and self._is_tensor(target) or isinstance(target, cst.Attribute) and self.memory.name(target) is None and self.context.value(target) == UNKNOWN:
+            self._element_written(target, node)
         if isinstance(target, (cst.Name, cst.Attribute)) and self._is_tensor(target):
             root = self._lvalue(target)
             if root is None or (isinstance(target, cst.Attribute) and target.attr.value == "data"):
@@ -611,8 +635,9 @@ class _Mutation:
                 if isinstance(node, cst.Expr):
                     return cst.Expr(value)  # a copy is written: nothing changes
                 return self._refuse(node, subject)
+            self._element_written(subject, node)
             return cst.Assign([cst.AssignTarget(subject)], value)
-        if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute):
+        if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute) and not isinstance(self.context.value(subject.func), Torch):
             back = self._put_back(subject, value)
             if back is not None:
                 return self._rebind(subject.func.value, back, node)
@@ -625,6 +650,21 @@ class _Mutation:
             return self._rebind(subject.value, swapped, node)
         self._follow(subject, node)
         return cst.Assign([cst.AssignTarget(subject)], value)
+
+    def _element_written(self, subject: Any, node: Any) -> None:
+        """A write to an element of a list or dict, or to an attribute of an object: names for the same memory cannot follow."""
+        root: Any = subject
+        while isinstance(root, (cst.Subscript, cst.Attribute)) and self.memory.name(root) is None:
+            root = root.value
+        name = self.memory.name(root)
+        if name is None or not self.runs:
+            return
+        for other in self.memory.sharing(name, self.live):
+            poison = self.context.unconverted("aliased-write", node.value if hasattr(node, "value") else node, f"an element of {name} is written in place, and {other} may be the same memory")
+            self.after.append(tree.assignment(self._target(other), poison))
+        reached = self.memory.parameters(name)
+        if reached - {name}:
+            self.mutations.writes.setdefault(self.info, set()).update(reached)
 
     def _put_back(self, view: cst.Call, value: Any) -> Any:
         """The base after a view of it got a new value: `x.view(-1)[i] = v`."""
@@ -646,7 +686,17 @@ class _Mutation:
             self.facts.kept.append(made.func)
             self.facts.carry(base, made)
             return made
+        if kind == "part" and view.func.attr.value in _PLACES and isinstance(self.context.value(view.func), Method):
+            return self._put_through(view, base, value)
         return None
+
+    def _put_through(self, view: Any, base: Any, value: Any) -> Any:
+        """The base with new values at the places that a view of it has: `nn.write_view(z, lambda z: z.diagonal(), value)`."""
+        name = base.value if isinstance(base, cst.Name) else "array"
+        function = tree.expression(f"lambda {name}: 0")
+        made = call(self.context.name("write_view"), [base, tree.replace(function, body=self._on(view, name)), value])
+        self.facts.carry(base, made)
+        return made
 
     def _strip(self, subject: Any) -> Any:
         """`x.data`, `x.detach()` and the like are x itself, as far as a write goes."""
@@ -671,11 +721,11 @@ class _Mutation:
             return
         name = self.memory.name(subject)
         if name is None:
-            return
+            return self._element_written(subject, node)
         for loop, over in self.rows:
             if name == over or self.memory.sharing(name, frozenset([over])):
                 raise _Stale(loop)
-        others = self.memory.sharing(name, self.live)
+        others = [o for o in self.memory.sharing(name, self.live) if not self.memory.apart(name, o)]
         bases = self._bases(name, others)
         done: dict[Any, str] = {}
         for other in [*(o for o in others if o in bases), *(o for o in others if o not in bases)]:
@@ -737,6 +787,14 @@ class _Mutation:
 
     def _on(self, view: Any, name: str) -> Any:
         """The expression of a view, of another base."""
+        if isinstance(view, cst.Subscript) and isinstance(view.value, cst.Call):  # a part of several: `z.chunk(2)[0]`
+            whole = self._on(view.value, name)
+            self.facts.values[id(whole)] = Sequence(Tensor())
+            self.facts.kept.append(whole)
+            part = tree.replace(view, value=whole)
+            self.facts.values[id(part)] = Tensor()
+            self.facts.kept.append(part)
+            return part
         base = self._target(name)
         if isinstance(view, cst.Call):
             new = tree.replace(view, func=tree.replace(view.func, value=base))
@@ -749,6 +807,8 @@ class _Mutation:
 
     def _written_back(self, view: Any, value: Any) -> Any:
         """The base after a view of it was written."""
+        if isinstance(view, cst.Subscript) and isinstance(view.value, cst.Call):
+            return self._put_through(view, view.value.func.value, value)  # type: ignore[attr-defined]
         if isinstance(view, cst.Subscript):
             return self._at(view.value, view, "set", value)
         if isinstance(view, cst.Call):
@@ -927,6 +987,11 @@ class _Mutation:
         return new
 
     def _visit(self, node: cst.CSTNode) -> Any:
+        if node.__class__ is cst.Lambda:
+            for call_ in tree.nodes(node, cst.Call) if self.runs else ():
+                if self._inplace_call(call_) is not None:
+                    return self.context.unconverted("aliased-write", node, "a lambda that writes in place")
+            return node
         if not isinstance(node, cst.Call):
             return node  # a lambda
         self._check_arguments(node)
@@ -1035,6 +1100,8 @@ class _Mutation:
             infos = [value.info]
         elif isinstance(value, Module):
             infos = [f for ref in value.refs if (f := self.facts.forward_of(ref)) is not None]
+        elif isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Sequence, Static)) and self.runs:
+            infos = [f for f in self.mutations.writes if f.name == value.name and f.owner is not None]  # of an object of some class
         for info in infos:
             written = self.mutations.writes.get(info)
             if not written or not self.runs or info in self.mutations.returned and self._is_taken_back(node):

@@ -19,7 +19,7 @@ TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_param
 
 def run(module: cst.Module) -> cst.Module:
     """Rewrite the spellings of one file."""
-    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Subscript})  # type: ignore[no-any-return]
+    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript})  # type: ignore[no-any-return]
 
 
 def _visit(node: Any) -> Any:
@@ -40,6 +40,8 @@ def _visit(node: Any) -> Any:
             method = TABLES[holder.attr.value].get(name)
             if method is not None:
                 return tree.replace(node, func=tree.replace(node.func, value=holder.value, attr=cst.Name(method)))
+    if kind is cst.Comparison:
+        return _type_of(node)
     if kind is cst.Subscript and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
@@ -63,6 +65,20 @@ def _from_typing(node: cst.ImportFrom) -> Any:
 
 def _listed(names: list[cst.ImportAlias]) -> list[cst.ImportAlias]:
     return [tree.replace(n, comma=cst.MaybeSentinel.DEFAULT) for n in names]
+
+
+def _type_of(node: cst.Comparison) -> Any:
+    """`type(x) is torch.Tensor` is `isinstance(x, torch.Tensor)`: the types of JAX's arrays are not jax.Array itself."""
+    left, target = node.left, node.comparisons[0]
+    if not (isinstance(left, cst.Call) and tree.dotted(left.func) == "type" and len(left.args) == 1 and len(node.comparisons) == 1):
+        return None
+    if tree.dotted(target.comparator) not in ("torch.Tensor", "Tensor") or not isinstance(target.operator, (cst.Is, cst.Equal, cst.IsNot, cst.NotEqual)):
+        return None
+    made = tree.expression("isinstance(x, y)")
+    asked = tree.replace(made, args=[tree.replace(a, value=v) for a, v in zip(made.args, (left.args[0].value, target.comparator))])
+    if isinstance(target.operator, (cst.IsNot, cst.NotEqual)):
+        return cst.UnaryOperation(cst.Not(), asked, lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return tree.replace(asked, lpar=node.lpar, rpar=node.rpar)
 
 
 def _getattr(subject: Any, name: Any) -> Any:

@@ -1,0 +1,76 @@
+"""Branches on data in all their forms: each program over inputs that take different sides."""
+
+import pytest
+
+from tests.small_programs import compare, three
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+# name -> body of `def f(x, y)`, or definitions that end in an `f`
+PROGRAMS = {
+    "one side, never read after": "if x.mean() > 0:\n    t = x * 2\n    y = y + t\nreturn y",
+    "one side, set again before read": "if x.mean() > 0:\n    t = x * 2\n    y = y + t\nt = y * 1\nreturn t + x",
+    "one side then the other returns": "if x.mean() > 0:\n    z = x * 2\nelse:\n    return y\nreturn z + y",
+    "one side, other sets it too in elif": "if x.mean() > 1:\n    z = x\nelif x.mean() > 0:\n    z = y\nelse:\n    return x * y\nreturn z + 1",
+    "set twice on one side": "z = y * 1\nif x.mean() > 0:\n    z = x + 1\n    z = z * 2\nreturn z",
+    "return in a for": "for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\nreturn y",
+    "return in a for of a row": "for row in x:\n    if row.sum() > 1:\n        return row * 2\nreturn y[0]",
+    "return in a for with more after": "for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\nz = x + y\nreturn z * 2",
+    "return in a while": "n = 0\nwhile x.norm() > 1:\n    x = x * 0.5\n    n += 1\n    if n > 1:\n        return x + 1\nreturn x - 1",
+    "return in a nested for": "for i in range(2):\n    for j in range(2):\n        x = x * 0.6\n        if x.norm() < 2:\n            return x + i + j\nreturn x - y",
+    "two returns in a for": "for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\n    if y.mean() > x.mean():\n        return y\nreturn x - y",
+    "return of a tuple in a for": "for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x, i\nreturn y, 3",
+    "three nested": "z = x\nif x.mean() > 0:\n    if y.mean() > 0:\n        if x.mean() > y.mean():\n            z = x - y\n        else:\n            z = y - x\nreturn z * 2",
+    "early returns in nested branches": "if x.mean() > 0:\n    if y.mean() > 1:\n        return x\n    if y.mean() > 0:\n        return y\n    z = x * y\nelse:\n    if y.mean() < -1:\n        return x + y\n    z = x - y\nreturn z * 2",
+    "elif chain on an index": "i = int((x > 0).sum()) % 4\nif i == 0:\n    z = x\nelif i == 1:\n    z = y\nelif i == 2:\n    z = x + y\nelse:\n    z = x * y\nreturn z",
+    "elif chain returns": "i = x.mean(1).argmax()\nif i == 0:\n    return x\nelif i == 1:\n    return y\nelif i == 2:\n    return x + y\nreturn x * y",
+    "list of functions by index": "i = int((x > 0).sum()) % 3\nfs = [torch.tanh, torch.sin, torch.exp]\nreturn fs[i](y)",
+    "list of tensors by index": "i = int((x > 0).sum()) % 2\nparts = [x, y]\nreturn parts[i] * 2",
+    "in a tuple": "i = (x > 0).sum() % 3\nif i in (0, 2):\n    return x\nreturn y",
+    "assignment of a tuple on both sides": "if x.mean() > 0:\n    a, b = x, y\nelse:\n    a, b = y, x\nreturn a * 2 + b",
+    "branch in a helper with two results": "def g(t):\n    if t.mean() > 0:\n        return t, t.sum()\n    return -t, t.mean()\na, b = g(x)\nreturn a * b + y",
+    "branch with a list on both sides": "if x.mean() > 0:\n    parts = [x, y]\nelse:\n    parts = [y, x]\nreturn torch.cat(parts)",
+    "branch with a dict on both sides": "if x.mean() > 0:\n    d = {'a': x, 'b': y}\nelse:\n    d = {'a': y, 'b': x}\nreturn d['a'] - 2 * d['b']",
+    "branch on a flag from a helper": "def big(t):\n    return t.abs().mean() > 1\nif big(x) and not big(y):\n    return x\nreturn y",
+    "flag by hand": "flag = False\nfor row in x:\n    if row.sum() > 2:\n        flag = True\nif flag:\n    return x\nreturn y",
+    "number on one side, int on the other": "if x.mean() > 0:\n    k = 2\nelse:\n    k = 0.5\nreturn x * k",
+    "bool results": "if x.mean() > 0:\n    ok = True\nelse:\n    ok = y.mean() > 0\nreturn torch.where(torch.as_tensor(ok), x, y)",
+    "masks on one side": "m = x > 0\nif x.mean() > 0:\n    m = m & (y > 0)\nreturn torch.where(m, x, y)",
+    "dtype on one side": "z = (x > 0)\nif y.mean() > 0:\n    z = z.to(x.dtype) * 0.5\nreturn z * y",
+    "pass": "if x.mean() > 0:\n    pass\nelse:\n    y = y * 2\nreturn y",
+    "empty else": "if x.mean() > 0:\n    y = y * 2\nelse:\n    pass\nreturn y",
+    "continue in an else": "z = y * 1\nfor row in x:\n    if row.sum() > 0:\n        z = z + row\n    else:\n        continue\n    z = z * 0.5\nreturn z",
+    "walrus on data": "if (m := x.mean()) > 0:\n    return x * m\nreturn y * m",
+    "comparison with None and data": "def g(t, m=None):\n    if m is not None and m.mean() > 0:\n        return t * m\n    return t\nreturn g(x, y) + g(x)",
+    "any of a generator": "if any(row.sum() > 3 for row in x):\n    return x\nreturn y",
+    "all of a list": "if all([x.mean() > 0, y.mean() > 0]):\n    return x\nreturn y",
+    "builtin any of a tensor": "def f(x: torch.Tensor, y: torch.Tensor):\n    if any(x[0] > 1):\n        return x\n    return y\n",
+    "builtin max of rows": "def f(x: torch.Tensor, y: torch.Tensor):\n    return max(x[0]) + min(y[0])\n",
+    "builtin sum of a tensor": "return sum(x) * y[0]",
+    "builtin abs and round": "return abs(x) + round(2.6) * y",
+    "sorted values of a tensor": "return sum(sorted([x.mean(), y.mean()], key=lambda t: 1)) + x",
+    "bool of an item": "b = bool((x > 0).all())\nreturn x if b else y",
+    "conditional expression of numbers": "k = 1 if x.mean() > 0 else -1\nreturn x * k",
+    "conditional expression nested": "z = x if x.mean() > 0.5 else y if y.mean() > 0 else x * y\nreturn z + 1",
+    "conditional in a comprehension": "return torch.stack([r if r.sum() > 0 else -r for r in x]) + y",
+    "and of operands": "m = (x.mean() > 0) and (y.mean() > 0)\nreturn torch.where(m, x, y)",
+    "or in a while": "n = 0\nwhile x.norm() > 2 or n < 1:\n    x = x * 0.5\n    n += 1\nreturn x",
+    "not equal": "if x.argmax() != y.argmax():\n    return x - y\nreturn x + y",
+    "is_nonzero": "if torch.is_nonzero((x > 0).sum()):\n    return x * 2\nreturn y",
+    "numel of a mask": "k = (x > 0).sum().item()\nreturn x * k / x.numel() + y",
+    "exception for a value": "try:\n    z = x / y.abs().clamp(min=0.1)\nexcept ZeroDivisionError:\n    z = x\nreturn z",
+    "try around a branch": "try:\n    if x.mean() > 0:\n        z = x\n    else:\n        z = y\nfinally:\n    k = 2\nreturn z * k",
+    "with around a branch": "with torch.autograd.set_detect_anomaly(False):\n    if x.mean() > 0:\n        return x\nreturn y",
+    "clip by norm": "n = x.norm()\nif n > 1.0:\n    x = x / n\nreturn x * y",
+    "nan guard": "z = torch.log(x.abs() + 1)\nif torch.isnan(z).any() or torch.isinf(z).any():\n    z = torch.zeros_like(z)\nreturn z + y",
+    "match on a tensor": "k = x.dim()\nmatch k:\n    case 2:\n        z = x\n    case _:\n        z = y\nreturn z * 2",
+    "return None on one side of config": "def g(t, flag):\n    if flag:\n        return None\n    return t * 2\nr = g(x, False)\nreturn r if r is not None else y",
+    "nested function under a branch": "if x.mean() > 0:\n    def g(t):\n        return t * 2\n    z = g(x)\nelse:\n    z = y\nreturn z",
+    "branch on two tensors in turn": "a = x.max()\nb = y.max()\nbest = x\nif b > a:\n    best = y\n    a = b\nreturn best * a",
+    "set on one side, read where the other has left": "if x.mean() > 0:\n    z = x * 2\nelif y.mean() > 0:\n    return y\nelse:\n    return y * 2\nreturn z + y",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name):
+    compare(PROGRAMS[name], three())

@@ -1,0 +1,85 @@
+"""Python around the tensors: classes, decorators, generators, keywords, printing, custom gradients, masks."""
+
+import pytest
+
+from tests.small_programs import compare, source_of, three
+from transpile import convert_source
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+# name -> body of `def f(x, y)`, or definitions that end in an `f`
+PROGRAMS = {
+    "masked max": "m = y > -5\nreturn x[m].max() + x[m].min()",
+    "count_nonzero": "return torch.count_nonzero(x > 0) * y",
+    "where with a mask": "return torch.where(x > 0, x, torch.zeros_like(x)) + torch.where(y > 0, y, 0.0)",
+    "print of a tensor": "print('mean', x.mean())\nreturn x * y",
+    "print of an f-string": "print(f'mean {x.mean()}')\nreturn x * y",
+    "dataclass": "from dataclasses import dataclass\n\n\n@dataclass\nclass Out:\n    a: torch.Tensor\n    b: torch.Tensor\n\n\ndef f(x, y):\n    o = Out(x * 2, b=y)\n    return o.a * o.b",
+    "dataclass with a method": "from dataclasses import dataclass\n\n\n@dataclass\nclass Box:\n    a: torch.Tensor\n    k: float = 2.0\n\n    def area(self):\n        return self.a * self.k\n\n\ndef f(x, y):\n    return Box(x).area() + Box(y, 3.0).area()",
+    "plain class": "class Scale:\n    def __init__(self, k):\n        self.k = k\n\n    def __call__(self, t):\n        return t * self.k\n\n\ndef f(x, y):\n    return Scale(2.0)(x) + Scale(y)(x)",
+    "plain class with state": "class Meter:\n    def __init__(self):\n        self.total = 0.0\n\n    def add(self, t):\n        self.total = self.total + t.sum()\n\n\ndef f(x, y):\n    m = Meter()\n    m.add(x)\n    m.add(y)\n    return m.total",
+    "static method of a class": "class A:\n    @staticmethod\n    def g(t):\n        return t * 2\n\n    @classmethod\n    def h(cls, t):\n        return cls.g(t) + 1\n\n\ndef f(x, y):\n    return A.g(x) + A.h(y)",
+    "partial": "from functools import partial\n\n\ndef f(x, y):\n    g = partial(F.softmax, dim=1)\n    return g(x) * g(y)",
+    "decorator": "def twice(g):\n    def inner(t):\n        return g(g(t))\n    return inner\n\n\n@twice\ndef h(t):\n    return t * 0.5 + 1\n\n\ndef f(x, y):\n    return h(x) + y",
+    "star in a call": "ts = [x, y]\nreturn torch.add(*ts)",
+    "double star in a call": "kw = {'dim': 1}\nreturn F.softmax(x, **kw) * y",
+    "star in the middle": "def g(a, *rest, k=1.0):\n    return a * k + sum(rest)\nreturn g(x, y, x * y, k=2.0)",
+    "compiled": "@torch.compile\ndef g(t):\n    return t * 2\n\n\ndef f(x, y):\n    return g(x) + y",
+    "is_scripting": "if torch.jit.is_scripting():\n    return x\nreturn x * y",
+    "isinstance of a list": "def g(t):\n    if isinstance(t, (list, tuple)):\n        return sum(g(u) for u in t)\n    return t * 2\nreturn g([x, y, (x, y)])",
+    "type of a tensor": "if type(x) is torch.Tensor:\n    return x * y\nreturn x",
+    "dtype test": "if x.dtype == torch.float16:\n    return x\nif x.is_floating_point():\n    return x * y\nreturn y",
+    "device test": "if x.is_cuda:\n    x = x.cpu()\nreturn x.to(y.device) * y",
+    "requires_grad test": "z = x * 2 if not x.is_complex() else x\nreturn z + y",
+    "shape unpacked": "b, c = x.shape\nreturn x.reshape(c, b).t() * y",
+    "size with a star": "*lead, c = x.size()\nreturn x.view(*lead, 2, c // 2).sum(-1).sum(-1) + y[:, 0]",
+    "shape arithmetic": "n = x.numel() // x.shape[-1]\nreturn x.view(n, -1) / math.sqrt(x.shape[-1]) + y",
+    "f-string keys": "d = {f'k{i}': x[i] for i in range(2)}\nreturn d['k0'] + d['k1'] * y",
+    "nonlocal": "n = 0.0\ndef g(t):\n    nonlocal n\n    n = n + t.sum()\n    return t * 2\nz = g(x) + g(y)\nreturn z + n",
+    "late binding": "fs = [lambda t, i=i: t * i for i in range(3)]\nreturn sum(g(x) for g in fs) + y",
+    "closure over a changed name": "k = 2.0\ng = lambda t: t * k\nk = 3.0\nreturn g(x) + y",
+    "recursion on data": "def g(t, n):\n    if n == 0:\n        return t\n    return g(t * 0.5 + 1, n - 1)\nreturn g(x, 3) + y",
+    "autograd function with a number": "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, k):\n        ctx.k = k\n        return t * k\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.k, None\n\n\ndef f(x, y):\n    return Scale.apply(x, 2.0) + y",
+    "straight through": "class Round(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t):\n        return t.round()\n\n    @staticmethod\n    def backward(ctx, g):\n        return g\n\n\ndef f(x, y):\n    return Round.apply(x) * y",
+    "gradient reversal": "class Reverse(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, a):\n        ctx.a = a\n        return t.view_as(t)\n\n    @staticmethod\n    def backward(ctx, g):\n        return g.neg() * ctx.a, None\n\n\ndef f(x, y):\n    return Reverse.apply(x, 0.5) * y",
+    "autograd function of two": "class Mul(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        ctx.save_for_backward(a, b)\n        return a * b\n\n    @staticmethod\n    def backward(ctx, g):\n        a, b = ctx.saved_tensors\n        return g * b, g * a\n\n\ndef f(x, y):\n    return Mul.apply(x, y)",
+    "checkpoint of a lambda": "from torch.utils.checkpoint import checkpoint\n\n\ndef f(x, y):\n    return checkpoint(lambda t: torch.tanh(t) * y, x, use_reentrant=False)",
+    "inference mode": "with torch.inference_mode():\n    z = (x.detach() * 2).clone()\nreturn x * y + z.clone()",
+    "item as a number": "k = x.mean().item()\nreturn y * k",
+    "numpy constant": "import numpy as np\n\n\ndef f(x, y):\n    w = torch.from_numpy(np.linspace(0, 1, 6))\n    return x * w + y",
+    "numpy of a shape": "import numpy as np\n\n\ndef f(x, y):\n    return x * np.sqrt(x.shape[1]) + y * float(np.prod(x.shape))",
+    "type_as": "m = (x > 0).type_as(x)\nreturn m * y",
+    "new tensor like": "return torch.ones_like(x) * y + x.new_tensor([1.0]) + torch.full_like(x, 2.0)",
+    "or of tensors as masks": "m = (x > 0) | (y > 0) & ~(x > 1)\nreturn m.to(x.dtype) * y",
+    "xor": "return ((x > 0) ^ (y > 0)).to(x.dtype) + x",
+    "chain of logical ops": "return torch.logical_and(x > 0, torch.logical_not(y > 0)).to(x.dtype) * x",
+    "sort and gather": "v, i = x.sort(dim=1, descending=True)\nreturn v * y.gather(1, i)",
+    "cond by torch.cond": "return torch.where(x.mean() > 0, x * 2, y)",
+    "int division of sizes": "h = x.size(1) // 2\na, b = x[:, :h], x[:, h:]\nreturn torch.cat([b, -a], 1) * y",
+    "assert with a message": "assert x.size(0) == y.size(0), f'{x.size()} {y.size()}'\nreturn x * y",
+    "raise on a shape": "if x.dim() != 2:\n    raise ValueError(f'bad {x.dim()}')\nreturn x * y",
+    "raise NotImplementedError in an else": "mode = 'a'\nif mode == 'a':\n    z = x\nelif mode == 'b':\n    z = y\nelse:\n    raise NotImplementedError(mode)\nreturn z * y",
+    "warnings": "import warnings\n\n\ndef f(x, y):\n    if x.size(0) > 10:\n        warnings.warn('long')\n    return x * y",
+    "enum": "from enum import Enum\n\n\nclass Mode(Enum):\n    A = 1\n    B = 2\n\n\ndef g(t, mode):\n    if mode == Mode.A:\n        return t * 2\n    return t\n\n\ndef f(x, y):\n    return g(x, Mode.A) + g(y, Mode.B)",
+    "deque": "from collections import deque\n\n\ndef f(x, y):\n    q = deque(maxlen=2)\n    for row in x:\n        q.append(row)\n    return q[0] * q[1] + y",
+    "ordered dict": "from collections import OrderedDict\n\n\ndef f(x, y):\n    d = OrderedDict()\n    d['a'] = x\n    d['b'] = y\n    return d['a'] - list(d.values())[1]",
+    "property of a class": "class P:\n    def __init__(self, t):\n        self.t = t\n\n    @property\n    def norm(self):\n        return self.t.norm()\n\n\ndef f(x, y):\n    return P(x).norm * y",
+    "NamedTuple returned and unpacked": "from typing import NamedTuple\n\n\nclass Out(NamedTuple):\n    a: torch.Tensor\n    b: torch.Tensor\n\n\ndef g(t):\n    if t.mean() > 0:\n        return Out(t, t * 2)\n    return Out(-t, t)\n\n\ndef f(x, y):\n    a, b = g(x)\n    return a * b + y",
+}  # fmt: skip
+
+# what cannot be converted yet: the diagnostics say so
+REFUSED = {
+    "autograd.grad": ("g = torch.autograd.grad((x * x).sum(), x, create_graph=True)[0]\nreturn g * y", ["no-rule"]),
+    "enable_grad": ("with torch.no_grad():\n    z = x * 2\n    with torch.enable_grad():\n        w = x * 3\nreturn z + w", ["left-over", "unsupported"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name):
+    compare(PROGRAMS[name], three())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    body, diagnostics = REFUSED[name]
+    assert sorted({d.id for d in convert_source(source_of(body)).diagnostics}) == diagnostics
