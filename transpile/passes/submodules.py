@@ -167,11 +167,12 @@ class _Submodules:
                 if target.value in self.single:
                     self.names[target.value] = path
                 else:
-                    name = f"{target.value}_params"
-                    self.prelude.append(tree.assignment(name, tree.expression(path.params)))
-                    self.names[target.value] = Path(name, "None")
+                    holder = f"{target.value}_params"
+                    self.prelude.append(tree.assignment(holder, tree.expression(path.params)))
+                    self.names[target.value] = Path(holder, "None")
+        name = self.renames.get(target.value, target.value) if isinstance(target, cst.Name) else ""
         if isinstance(target, cst.Name):
-            self.hint = target.value if not self._read_outside_call(node.value, target.value) else None
+            self.hint = name if not self._read_outside_call(node.value, target.value) else None
         elif isinstance(target, (cst.Tuple, cst.List)):
             self.hint = None
             stateful = self._stateful_call(node.value)
@@ -189,7 +190,7 @@ class _Submodules:
             return cst.Expr(taken)
         new_value = self.expression(node.value)
         self.hint = None
-        if isinstance(target, cst.Name) and isinstance(new_value, cst.Name) and new_value.value == target.value and self.prelude:
+        if isinstance(target, cst.Name) and isinstance(new_value, cst.Name) and new_value.value == name and self.prelude:
             return None  # the call taken out assigned it already
         new_target = self.target(target)
         if new_value is node.value and new_target is target:
@@ -227,7 +228,7 @@ class _Submodules:
         if not calls or not calls[-1].args or not isinstance(calls[-1].args[0].value, cst.Name):
             return None
         name = calls[-1].args[0].value.value
-        return name if not self._read_outside_call(node, name) and not self.nested else None
+        return self.renames.get(name, name) if not self._read_outside_call(node, name) and not self.nested else None
 
     def _if(self, node: cst.If) -> Any:
         test = self.expression(node.test)
@@ -604,12 +605,7 @@ class _Submodules:
         stem = func.attr.value if isinstance(func, cst.Attribute) else func.value if isinstance(func, cst.Name) else "y"
         if stem in ("forward", "__call__"):
             stem = "y"
-        name, n = stem, 1
-        while name in self.used:
-            n += 1
-            name = f"{stem}_{n}"
-        self.used.add(name)
-        return name
+        return fresh_name(self.used, f"{stem}_" if stem in RESERVED else stem)
 
     def _read_outside_call(self, node: cst.BaseExpression, name: str) -> bool:
         """Whether a name is read outside the innermost stateful calls of an expression."""
