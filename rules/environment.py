@@ -10,6 +10,16 @@ def device(type=None, index=None):
     return None
 
 
+@rule("torch.device.type")
+def device_type(input):
+    return "cpu"  # code asks in order to choose a kernel of its own: the plain way is meant
+
+
+@rule("torch.device.index")
+def device_index(input):
+    return None
+
+
 @rule("torch.Tensor.device", "torch.Tensor.layout", "torch.Tensor.grad_fn")
 def no_device(input):
     return None

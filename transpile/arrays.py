@@ -200,8 +200,11 @@ def registered_value(node: cst.Call) -> cst.BaseExpression | None:
 
 
 def only_a_checkpoint_fills(facts: Inference, value: cst.BaseExpression) -> bool:
-    """A plain `torch.zeros(n)` or ones that nothing computes from: what a checkpoint has is what counts."""
+    """A plain `torch.zeros(n)` or ones that nothing computes from, or `torch.ones(n) - eps`: what a checkpoint has is what counts."""
     original: Any = facts.origin.get(id(value), value)  # the rules have been applied: `jnp.zeros(n)`
+    if isinstance(original, cst.BinaryOperation):
+        sides = (original.left, original.right)
+        return any(only_a_checkpoint_fills(facts, a) and not isinstance(facts.of(b), Tensor) for a, b in (sides, sides[::-1]))
     if not isinstance(original, cst.Call):
         return False
     function = facts.of(original.func)

@@ -565,6 +565,8 @@ class Frame:
             return self._external_attribute(base, name)
         if isinstance(base, Module):
             return env[_local(node)] if base.is_self and _local(node) in env else self._module_attribute(base, name)
+        if isinstance(base, Tensor) and name == "device":
+            return Static(MISSING, "device")
         if isinstance(base, Tensor):
             rules = self.facts.rulebook.find("torch.Tensor." + name)
             if rules and len(rules[0].parameters) == 1 and _is_property(name, rules[0]):

@@ -322,6 +322,10 @@ class _Operations:
             return picked
         base = self.context.value(node.value)
         name = node.attr.value
+        if isinstance(base, Static) and base.type == "device":
+            definitions = self.context.rulebook.find("torch.device." + name)
+            if definitions:
+                return self._apply(node, definitions, "torch.device." + name, [Argument(node.value, base)])
         if isinstance(base, Tensor) and name in PROPERTIES:
             definitions = self.context.rulebook.find("torch.Tensor." + name)
             if definitions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import libcst as cst
@@ -57,7 +58,8 @@ def renames(info: FunctionInfo, node: cst.FunctionDef, needs: frozenset[str]) ->
     clash = (local & needs) | (parameters & reserved if info.name == "forward" and info.owner is not None else set())
     if "key" in needs:
         clash |= local & {"keys"}
-    return {name: name + "_" for name in sorted(clash)}
+    taken = tree.names_read(node) | local
+    return {name: next(n for i in itertools.count(1) if (n := name + "_" * i) not in taken) for name in sorted(clash)}
 
 
 def _assigned(node: cst.FunctionDef) -> set[str]:

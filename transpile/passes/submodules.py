@@ -61,6 +61,7 @@ class _Submodules:
         self.present: set[str] = set()  # optional params that a test has found
         self.hint: str | None = None  # the name that the current statement assigns
         self.renames = renames
+        self.used |= set(renames.values())
 
     # ------------------------------------------------------------------ statements
 
