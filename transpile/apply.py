@@ -56,6 +56,8 @@ def bind(definition: Definition, arguments: list[Argument]) -> Binding | None:
             binding.rest.append(argument)
         elif argument.keyword is not None:
             name = argument.keyword
+            if f"{name}_" in names:
+                name = f"{name}_"  # torch's `key` beside the key that a rule asks for
             if name not in names and name in PLACEMENT:
                 continue
             if name not in names:
