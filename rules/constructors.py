@@ -202,6 +202,11 @@ def new_sizes(input, *size: int | Size):
 
 
 @rule("torch.Tensor.new")
+def new_loose_sizes(input, first, second, *size):
+    return jnp.zeros((first, second, *size), dtype=input.dtype)
+
+
+@rule("torch.Tensor.new")
 def new(input, data):
     if isinstance(data, int):
         return jnp.zeros(data, dtype=input.dtype)

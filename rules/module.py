@@ -317,12 +317,12 @@ def shape(module, name):
 def named_parameters(module):
     """``(dotted name, shape and dtype)`` of every param below a module; what is not made yet has no values."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(jax.eval_shape(module.init, jax.random.key(0)))
-    return [(".".join(str(entry.key) for entry in path), leaf) for path, leaf in leaves]
+    return iter([(".".join(str(entry.key) for entry in path), leaf) for path, leaf in leaves])
 
 
 def parameters(module):
     """The shape and dtype of every param below a module."""
-    return [leaf for _, leaf in named_parameters(module)]
+    return iter([leaf for _, leaf in named_parameters(module)])
 
 
 def modules(module):
