@@ -202,8 +202,18 @@ def new_sizes(input, *size: int | Size):
 
 
 @rule("torch.Tensor.new")
-def new_loose_sizes(input, first, second, *size):
-    return jnp.zeros((first, second, *size), dtype=input.dtype)
+def new_matrix(input, rows, columns):
+    return jnp.zeros((rows, columns), dtype=input.dtype)
+
+
+@rule("torch.Tensor.new")
+def new_of_three(input, depth, rows, columns):
+    return jnp.zeros((depth, rows, columns), dtype=input.dtype)
+
+
+@rule("torch.Tensor.new")
+def new_of_four(input, batch, channels, height, width):
+    return jnp.zeros((batch, channels, height, width), dtype=input.dtype)
 
 
 @rule("torch.Tensor.new")

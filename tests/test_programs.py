@@ -19,6 +19,7 @@ PROGRAMS = {
     "chained store": "z = x.clone()\nz[1][2] = 5.0\nreturn z",
     "mask store": "z = x.clone()\nz[z > 0] = 2.0\nreturn z * y",
     "mask of lower rank": "z = x.clone()\nz[y[:, 0] > 0] = 3.0\nreturn z",
+    "mask of bytes": "m = torch.zeros_like(x).scatter_(1, y.argmax(1, keepdim=True), 1).byte()\nz = x * 1\nz[m] = (y - 1)[m]\nw = y * 1\nw[1 - m] = (x * 2)[1 - m]\nreturn z, w",
     "mask update": "z = x.clone()\nz[z < 0] *= 10.0\nreturn z",
     "index list": "z = x.clone()\nz[[0, 2]] += 1.0\nreturn z",
     "view written": "z = x.clone()\nrow = z[0]\nrow += y[0]\nreturn z, row",

@@ -175,6 +175,8 @@ class Inference:
                 return Function(c.methods[name], cls)
             if name in c.assigned:
                 return self.values.get(id(c.assigned[name]), UNKNOWN)
+        if not torch_method(name):  # `self.stage2` after `setattr(self, f"stage{i}", …)`
+            return next((found for c in cls.family() if (found := self.dynamic.get(c) or self.earlier[3].get(c)) is not None), None)
         return None
 
     def held(self, cls: ClassInfo) -> Value | None:
@@ -560,7 +562,8 @@ class Frame:
         base = self.expression(node.value, env)
         name = node.attr.value
         if isinstance(base, Torch):
-            return Torch(f"{base.name}.{name}")
+            text = self.facts.rulebook.constant(base.name)
+            return Method(Static(MISSING, "str"), name) if text is not None and text[:1] in "'\"" else Torch(f"{base.name}.{name}")
         if isinstance(base, External):
             return self._external_attribute(base, name)
         if isinstance(base, Module):
@@ -618,6 +621,8 @@ class Frame:
     def _module_attribute(self, base: Module, name: str) -> Value:
         facts = self.facts
         found: Value | None = None
+        if name == "forward" and base.classes and all(isinstance(ref, str) for ref in base.classes):
+            return Method(base, name)
         if base.items is not None and name in dict(base.items):
             return dict(base.items)[name]
         if base.element is not None and all(isinstance(r, str) and self._has_no_method(r, name) for r in base.classes):
@@ -1463,8 +1468,10 @@ def _kind_of(a: Tensor, b: Value, operator: cst.CSTNode) -> str | None:
     other = b.kind if isinstance(b, Tensor) else _NUMBERS.get(b.type) if isinstance(b, Static) else None
     if a.kind is None or other is None or isinstance(operator, (cst.Power, cst.PowerAssign)):
         return None
-    kind = max(a.kind, other, key="bifc".index)
-    return "f" if isinstance(operator, (cst.Divide, cst.DivideAssign)) and kind in "bi" else kind
+    if isinstance(b, Static) and (a.kind, other) in (("u", "i"), ("u", "b")):
+        return "u"
+    kind = max(a.kind, other, key="buifc".index)
+    return "f" if isinstance(operator, (cst.Divide, cst.DivideAssign)) and kind in "bui" else kind
 
 
 def _trace_numbers(env: Env, node: cst.CSTNode) -> None:

@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> facts -> gradients -> erasures -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
+    parse -> facts -> gradients -> erasures -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -32,6 +32,7 @@ from .passes import (
     jumps,
     keys,
     loops,
+    masks,
     mutation,
     noops,
     operations,
@@ -72,7 +73,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = gradients.run(context, trees[module], forward)
-            trees[module] = erasures.run(context, trees[module])
+            trees[module] = masks.run(context, erasures.run(context, trees[module]))
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
@@ -81,7 +82,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         _Classes(contexts, trees, facts, running).run()
         for module, context in contexts.items():
             if keys.has_sites(trees[module]):
-                trees[module] = _no_keys(context, trees[module], context.unconverted_at_import, "a random tensor is drawn where there is no key")
+                trees[module] = _no_draws(context, trees[module])
             if trees[module] is not module.tree or module.uses_torch:
                 trees[module] = quotes.run(imports.run(context, trees[module], support_import(module.path)))
     out = [Converted(m.path, m.tree, [], False) for m in untouched]
@@ -98,10 +99,29 @@ def _accounted(context: Context, trees: dict[ModuleInfo, cst.Module]) -> Convert
     code = tree.code(new)
     try:
         accounting.check(context, new, code)
-    except SyntaxError as error:
-        message = f"the output does not parse: {error.msg}: {(error.text or '').strip()}"
-        context.diagnostics.append(Diagnostic(str(module.path), 1, 1, "internal-error", message))
+    except SyntaxError:
+        new = _parsing(context, new)
+        code = tree.code(new)
+        accounting.check(context, new, code)
     return Converted(module.path, new, sorted(context.diagnostics), True, code, support.names_used(new))
+
+
+def _parsing(context: Context, module: cst.Module) -> cst.Module:
+    """The file without the definitions that came out as no Python: a fault of ours, which must not cost the others."""
+    body: list[Any] = []
+    for statement in module.body:
+        try:
+            compile(tree.code(statement), "output", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            name = statement.name.value if isinstance(statement, (cst.FunctionDef, cst.ClassDef)) else None
+            message = f"the output of {name or 'this statement'} does not parse: {error.msg}: {(error.text or '').strip()}"
+            context.report("internal-error", statement, message)
+            context.support.add("Unconverted")
+            if name is not None:
+                body.append(tree.statement(f'{name} = nn.Unconverted("internal-error", "{name}")'))
+        else:
+            body.append(statement)
+    return tree.replace(module, body=body)
 
 
 def _concerned(project: Project) -> set[ModuleInfo]:
@@ -502,6 +522,19 @@ def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
     new = tree.replace(node, args=[*(tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in node.args), keyword("key", key_site())])
     context.facts.carry(node, new)
     return new
+
+
+def _no_draws(context: Context, module: cst.Module) -> cst.Module:
+    """Refuse what draws where the file is imported: whole values, so that nothing else is made of them there."""
+    message = "a random tensor is drawn where there is no key"
+
+    def before(n: cst.CSTNode) -> Any:
+        if isinstance(n, (cst.Assign, cst.AnnAssign, cst.Expr)) and n.value is not None and keys.has_sites(n.value):
+            return tree.replace(n, value=context.unconverted_at_import("random-in-init", n.value, message))
+        return None
+
+    made: cst.Module = tree.rewrite(module, before)
+    return _no_keys(context, made, context.unconverted_at_import, message) if keys.has_sites(made) else made
 
 
 def _no_keys(context: Context, node: Any, unconverted: Callable[..., Any], message: str) -> Any:

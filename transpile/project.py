@@ -74,7 +74,8 @@ class FunctionInfo:
     def given_back(self) -> str | None:
         """The name that every return gives back, if it is one: `return x`, or `return x.normal_()`."""
         returns = [n.value for n in tree.walk_scope(self.node.body) if isinstance(n, cst.Return)]
-        found = {"" if value is None else tree.written_chain(value) or tree.code(value) for value in returns}
+        names = {p.name.value for p in self.parameters()}
+        found = {"" if value is None else tree.written_first(value, names) or tree.code(value) for value in returns}
         return next(iter(found)) if len(found) == 1 else None
 
     def parameters(self) -> list[cst.Param]:

@@ -197,6 +197,8 @@ class Results:
 def _cast(dtype: str) -> str | None:
     """The kind of a dtype as a rule writes it: `int`, `jnp.int32`, `bool`; None where it is a parameter."""
     name = dtype.removeprefix("jnp.")
+    if name == "uint8":
+        return "u"
     for kind, stems in {"b": ("bool",), "i": ("int", "uint"), "f": ("float", "bfloat"), "c": ("complex",)}.items():
         if name.startswith(stems) and name.rstrip("_0123456789").endswith(stems):
             return kind

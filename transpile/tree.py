@@ -471,15 +471,17 @@ def dotted(node: cst.CSTNode) -> str | None:
     return ".".join([current.value, *reversed(parts)])
 
 
-def written_chain(node: Any) -> str | None:
-    """The name that a chain of in-place methods writes and gives back: x of `x.normal_().mul_(2)`."""
+def written_first(node: Any, names: Set[str]) -> str | None:
+    """Which of these names an in-place call writes and gives back: x of `x.normal_().mul_(2)` and of `init.normal_(x)`."""
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        name = node.func.attr.value
+        name, receiver = node.func.attr.value, node.func.value
         if not name.endswith("_") or name.startswith("_"):
             return None
-        node = node.func.value
-        if isinstance(node, cst.Name):
-            return node.value
+        if dotted(receiver) is not None and dotted(receiver) not in names and node.args:
+            receiver = node.args[0].value  # of a function, after the name of its module
+        if isinstance(receiver, cst.Name):
+            return receiver.value if receiver.value in names else None
+        node = receiver
     return None
 
 

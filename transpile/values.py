@@ -24,7 +24,7 @@ class Tensor(Value):
 
     assumed: bool = False
     none: bool = False
-    kind: str | None = None  # "f", "i", "b" or "c" where known
+    kind: str | None = None  # "f", "i", "b", "c", or "u" for bytes, where known
     param: bool = False  # an nn.Parameter, or a buffer: lives in params or state
 
 

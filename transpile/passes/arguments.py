@@ -185,7 +185,7 @@ class _Arguments:
             argument = given.get(name)
             if argument is None or self.context.value(argument) == NONE or isinstance(argument, cst.Name) and argument.value in ("None", "True", "False"):
                 return [None]
-            out.append(argument if isinstance(argument, (cst.Name, cst.Attribute, cst.Subscript)) else cst.Name("_"))
+            out.append(_stored(argument) if isinstance(argument, (cst.Name, cst.Attribute, cst.Subscript)) else cst.Name("_"))
         return out
 
     def _result(self, call: cst.Call) -> Any:
@@ -199,12 +199,19 @@ class _Arguments:
         return node
 
     def _assigned(self, line: Any, info: FunctionInfo, call: Any, target: Any) -> Any:
-        targets = [*([target] if target is not None else []), *self._subjects(call, info)]
+        targets = [*([_stored(target)] if target is not None else []), *self._subjects(call, info)]
         targets = [tree.parenthesised(t) if isinstance(t, cst.Tuple) and not t.lpar and len(targets) > 1 else t for t in targets]
         made = cst.Assign([cst.AssignTarget(targets[0] if len(targets) == 1 else _tuple(targets))], call)
         self.written.add(id(made))
         self.facts.kept.append(made)  # so that its id stays its own
         return tree.replace(line, body=[made])
+
+
+def _stored(target: Any) -> Any:
+    """What is written where `x.data` is."""
+    while isinstance(target, cst.Attribute) and target.attr.value == "data":
+        target = target.value
+    return target
 
 
 def _conditional(node: Any, call: Any) -> bool:

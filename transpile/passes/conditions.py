@@ -250,7 +250,7 @@ class _Conditions:
         if name == "bool":
             return bare(self._truth(_scalar(value)))
         value = _scalar(value)
-        if name == "float" and isinstance(known, Tensor) and known.kind not in ("i", "b"):
+        if name == "float" and isinstance(known, Tensor) and known.kind not in ("i", "b", "u"):
             value = call("lax.stop_gradient", [value])
         if isinstance(known, Tensor) and known.kind == name[0]:
             return value

@@ -263,6 +263,11 @@ class Split:
         if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
             if self._is_plain_super(statement.body[0]):
                 return
+            apart = _one_by_one(statement)
+            if any(self._moved(line, line.body[0])[0] for line in apart):
+                for line in apart:
+                    self._top(line)
+                return
             where, moved = self._moved(statement, statement.body[0])
             if where == "property":
                 name, value = moved
@@ -832,6 +837,31 @@ def _bound(node: Any) -> list[str]:
         return [name for item in node.items if item.asname is not None for name in tree.target_names(item.asname.name)]
     targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
     return [name for target in targets for name in tree.target_names(target)]
+
+
+def _one_by_one(line: Any) -> list[Any]:
+    """`self.w, self.b = nn.Parameter(w), nn.Parameter(b)` as two lines; none where it is another statement."""
+    pairs = _pairs(line.body[0]) if isinstance(line.body[0], cst.Assign) else []
+    lines: list[Any] = [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], value)]) for target, value in pairs]
+    if lines:
+        lines[0] = tree.replace(lines[0], leading_lines=line.leading_lines)
+        lines[-1] = tree.replace(lines[-1], trailing_whitespace=line.trailing_whitespace)
+    return lines
+
+
+def _pairs(node: cst.Assign) -> list[tuple[Any, Any]]:
+    """Each target with its value in `self.w, self.b = w, b`."""
+    target, value = node.targets[0].target, node.value
+    if len(node.targets) != 1 or not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple) or len(target.elements) != len(value.elements):
+        return []
+    parts = [e.value for e in target.elements]
+    if not all(isinstance(e, cst.Element) for e in (*target.elements, *value.elements)) or not all(isinstance(p, cst.Attribute) for p in parts):
+        return []
+    names = {tree.code(p) for p in parts}
+    holders = {name.split(".")[0] for name in names}
+    reads = any(isinstance(n, cst.Attribute) and tree.code(n) in names for n in tree.walk(value))
+    called = any((tree.dotted(n.func) or "").split(".")[0] in holders or any(tree.dotted(a.value) in holders for a in n.args) for n in tree.nodes(value, cst.Call))
+    return [] if reads or called or any(tree.dotted(p) is None for p in parts) else [(p, e.value) for p, e in zip(parts, value.elements)]
 
 
 def _ret(line: Any, value: Any) -> Any:

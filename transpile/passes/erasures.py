@@ -8,7 +8,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
-from ..values import Module, Torch
+from ..values import Function, Module, Torch
 
 BLOCKS = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly")
 DECORATORS = ("no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit")
@@ -87,6 +87,8 @@ def _freezes(context: Context, small: Any) -> bool:
     """`self.backbone.eval()` as a statement."""
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and isinstance(small.value.func, cst.Attribute):
         call: Any = small.value
-        receiver = context.value(call.func.value)
-        return isinstance(receiver, Module) and call.func.attr.value in MODULE_STATEMENTS and not receiver.is_self
+        receiver, name = context.value(call.func.value), call.func.attr.value
+        if name == "_check_input_dim":  # of torch's batch norms: the shapes are checked anyhow
+            return isinstance(receiver, Module) and not isinstance(context.value(call.func), Function)
+        return isinstance(receiver, Module) and name in MODULE_STATEMENTS and not receiver.is_self
     return False

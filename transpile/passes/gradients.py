@@ -331,7 +331,7 @@ class _Off:
 def _may_carry(value: Value) -> bool:
     """Whether a value may be, or hold, a tensor with a gradient."""
     if isinstance(value, Tensor):
-        return value.kind not in ("i", "b")
+        return value.kind not in ("i", "b", "u")
     if isinstance(value, Sequence):
         return any(map(_may_carry, value.items)) if value.items is not None else _may_carry(value.element)
     return not isinstance(value, (Static, Module, Torch, External, Mapping))

@@ -296,7 +296,13 @@ class _Mutation:
 
     # ------------------------------------------------------------------ statements
 
+    rebound: frozenset[str] = frozenset()  # names that the current statement sets anew
+    assigned: Any = None  # to this value
+
     def small(self, node: Any) -> Any:
+        if isinstance(node, cst.Assign):
+            self.rebound = frozenset(name for t in node.targets for name in tree.target_names(t.target))
+            self.assigned = node.value
         if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
             return self._call_statement(node, node.value)
         if isinstance(node, cst.Expr) and isinstance(node.value, cst.Tuple):
@@ -1100,7 +1106,7 @@ class _Mutation:
             infos = [value.info]
         elif isinstance(value, Module):
             infos = [f for ref in value.refs if (f := self.facts.forward_of(ref)) is not None]
-        elif isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Sequence, Static)) and self.runs:
+        elif isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Sequence, Static, Module)) and self.runs:
             infos = [f for f in self.mutations.writes if f.name == value.name and f.owner is not None]  # of an object of some class
         for info in infos:
             written = self.mutations.writes.get(info)
@@ -1118,11 +1124,12 @@ class _Mutation:
                 if own is None:
                     continue
                 message = f"{info.qualname} changes {name} in place, and {own} is read afterwards"
-                if own in self.live or own.startswith("self."):
+                live = self.live - self.rebound if node is self.assigned else self.live
+                if own in live or own.startswith("self."):
                     poison = self.context.unconverted("mutated-argument", node, message)
                     if not own.startswith("self."):
                         self.after.append(tree.assignment(own, poison))
-                for other in self.memory.sharing(own, self.live):
+                for other in self.memory.sharing(own, live):
                     poison = self.context.unconverted("mutated-argument", node, message)
                     if not other.startswith("self."):
                         self.after.append(tree.assignment(other, poison))

@@ -419,7 +419,7 @@ class _Submodules:
         """A call of something else; modules among its arguments go with their params bound."""
         func = self.facts.of(node.func)
         args, changed = [], False
-        host = isinstance(func, External) and func.name.startswith("builtins.")
+        host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and _asks_for_none(func.info)
         for argument in node.args:
             value = self.facts.of(argument.value)
             if isinstance(value, Module) and not value.is_self and not host and not isinstance(func, Method) and not self._makes_module(argument.value):
@@ -929,6 +929,13 @@ def _assigned_once(node: cst.FunctionDef) -> set[str]:
             elif isinstance(target, cst.Name):
                 counts[target.value] = counts.get(target.value, 0) + 1
     return {name for name, count in counts.items() if count == 1}
+
+
+def _asks_for_none(info: FunctionInfo) -> bool:
+    """`def exists(value): return value is not None`: it takes a module for what it is, not for what it computes."""
+    names = [p.name.value for p in info.parameters()]
+    body = [s for s in tree.body_statements(info.node) if not tree.is_docstring(s)]
+    return len(names) == 1 and len(body) == 1 and tree.code(body[0]).strip() in (f"return {names[0]} is not None", f"return {names[0]} is None")
 
 
 def add_keywords(node: cst.FunctionDef, names: list[str]) -> cst.FunctionDef:
