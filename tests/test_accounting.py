@@ -7,7 +7,8 @@ from transpile import accounting, convert_path, convert_source
 CASES = [
     ("an import in a one-line suite", "import torch\nif True: import torch.nn as layers\n", (2, "left-over")),
     ("a name only a star of torch's can give", "from torch import *\n\n\ndef f(x):\n    return no_such(exp(x))\n", (5, "left-over")),
-    ("a draw outside any function", "import torch\n\nDRAWS = [lambda: torch.rand(3)]\n", (3, "left-over")),
+    ("a draw outside any function", "import torch\n\nDRAWS = [lambda: torch.rand(3)]\n", (3, "random-in-init")),
+    ("a module in two places", "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(3, 3)\n        self.b = nn.Sequential(self.a, nn.ReLU())\n\n    def forward(self, x):\n        return self.a(self.b(x))\n", (8, "shared-module")),
     ("backward", "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.exp(x).sum()\n    y.backward()\n", (6, "training-loop")),
     ("a property without a rule", "import torch\n\n\ndef f(x: torch.Tensor):\n    torch.exp(x)\n    return x.grad\n", (6, "left-over")),
     ("torch itself passed on", "import torch\n\n\ndef f(g):\n    return g(torch)\n", (5, "no-rule")),
@@ -24,6 +25,7 @@ def test_it_is_reported_at_its_line(source, expected):
     [
         "import torch\n\n\ndef f(x):\n    return torch.exp(x) + undefined\n",  # the user's affair
         "import torch\n\n\ndef f(torch):\n    return torch.foo\n",  # a parameter
+        "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self, a):\n        super().__init__()\n        self.a = nn.Linear(3, 4)\n        self.b = nn.Linear(self.a.out_features, 3)\n\n    def forward(self, x):\n        return self.b(self.a(x))\n",
         "import torch\n\n\ndef f(x: torch.Tensor, names: list):\n    return [n.strip() for n in names], x.exp()\n",
     ],
 )

@@ -19,6 +19,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "traced-branch": ("A branch depends on a tensor's value and could not be lowered.", "Use torch.where, or move the branch out of the traced function."),
     "traced-loop": ("A loop depends on a tensor's value and could not be lowered.", "Give the loop a static bound."),
     "data-check": ("A check of a tensor's value was left out: nothing can be raised under jit.", "Use jax.experimental.checkify, or check before the call."),
+    "shared-module": ("One module stands in two places of another, and its params are separate after conversion.", "Tie them in the training step, or call the module from one place."),
     "random-in-init": ("A random tensor is drawn while the module is built, outside its parameters.", "Register it as a buffer or parameter."),
     "module-value": ("A submodule is passed on as a value, in a way whose parameters cannot be followed.", "Call the submodule where it is defined."),
     "state-in-expression": ("A module with state is called where its new state cannot be returned.", "Call it in a statement of its own."),

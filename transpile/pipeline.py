@@ -13,7 +13,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import accounting, support, tree
+from . import accounting, sharing, support, tree
 from .arrays import Arrays, filling_functions, running_functions
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
@@ -221,6 +221,8 @@ class _Classes:
                 constructors[cls] = self._construct(cls, initialising, failing)
         nodes = {f: f.node for f in functions if f.name != "__init__"}
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
+        for cls in constructors:
+            sharing.report(self.contexts[cls.module], cls, self.running, effects, self.arrays)
         threaded = self.running | initialising
         for info in functions:
             if info.outer is not None or info.name == "__init__" and info.owner in constructors:
