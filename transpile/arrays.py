@@ -180,7 +180,8 @@ class Arrays:
             path = self._path(target.target, self_name)
             if path is not None and source is not None and len(path) >= 1 and len(source) >= 1 and path != source:
                 value = self.facts.of(node.value)
-                if isinstance(value, Tensor) and value.param and (len(path) > 1 or len(source) > 1):
+                both = source in found.ties and found.ties[source].source == path  # tied the other way already
+                if isinstance(value, Tensor) and value.param and (len(path) > 1 or len(source) > 1) and not both:
                     found.ties[path] = Tie(source, certain and path not in found.ties)
 
     @staticmethod
@@ -286,4 +287,4 @@ def _initialises(info: FunctionInfo) -> bool:
     name = info.name.lower()
     if name in ("__setstate__", "__getstate__", "__deepcopy__", "__copy__", "__reduce__", "__repr__", "__str__", "extra_repr"):
         return True
-    return any(word in name for word in ("init", "reset_param", "load_", "_load", "pretrained"))
+    return any(word in name for word in ("init", "reset_param", "load_", "_load", "pretrained", "tie_"))

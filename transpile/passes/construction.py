@@ -86,14 +86,21 @@ def _asked(context: Context, node: Any, own: str | None) -> Any:
         if isinstance(operator, (cst.Is, cst.IsNot)) and _foreign_array(context, node.left, own):
             text = f'{context.name("has")}({tree.code(node.left.value)}, "{node.left.attr.value}")'  # type: ignore[attr-defined]
             return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
-    elif isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, node.value, own):
-        return tree.expression(f'{context.name("shape")}({tree.code(node.value.value)}, "{node.value.attr.value}")')  # type: ignore[attr-defined]
+    elif isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, array := _undetached(node.value), own):
+        return tree.expression(f'{context.name("shape")}({tree.code(array.value)}, "{array.attr.value}")')
+    elif isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and _foreign_array(context, node, own):
+        return context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
     elif isinstance(node, cst.Call) and tree.dotted(node.func) == "hasattr" and len(node.args) == 2:
         subject, name = node.args[0].value, node.args[1].value
         if isinstance(name, cst.SimpleString) and name.evaluated_value in context.rulebook.array_names and tree.dotted(subject) != own:
             if isinstance(context.value(subject), Module):
                 return tree.expression(f'{context.name("has")}({tree.code(subject)}, "{name.evaluated_value}")')
     return None
+
+
+def _undetached(node: Any) -> Any:
+    """`m.weight` of `m.weight.data`, which has become `lax.stop_gradient(m.weight)`."""
+    return node.args[0].value if isinstance(node, cst.Call) and tree.dotted(node.func) == "lax.stop_gradient" else node
 
 
 def _foreign_array(context: Context, node: Any, own: str | None) -> bool:
