@@ -160,7 +160,9 @@ class Inference:
         """What `self.name` may be in a method of this class: over the class, its ancestors and its descendants."""
         found: Value | None = None
         for c in cls.family():
-            value = self.attributes.get(c, {}).get(name) or self.earlier[0].get(c, {}).get(name)
+            value, before = self.attributes.get(c, {}).get(name), self.earlier[0].get(c, {}).get(name)
+            if value is None or value == NONE:  # `self.pe = None` in the constructor: what comes later is not seen yet
+                value = join(value, before) if before is not None else value
             if value is not None:
                 found = join(found, value)
         if found is not None:

@@ -18,6 +18,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..emit import display, enclosed, fresh_name
 from ..project import FunctionInfo
 from ..values import NONE, Function, Tensor
 
@@ -127,13 +128,13 @@ class _Arguments:
         return out
 
     def _results(self, value: Any, names: tuple[str, ...]) -> Any:
-        parts = [] if value is None else [tree.parenthesised(value) if isinstance(value, cst.Tuple) and not value.lpar else value]
+        parts = [] if value is None else [enclosed(value)]
         for name in names:
             node = cst.Name(name)
             self.facts.values[id(node)] = Tensor()
             self.facts.kept.append(node)
             parts.append(node)
-        return parts[0] if len(parts) == 1 else _tuple(parts)
+        return parts[0] if len(parts) == 1 else display(parts)
 
     # ------------------------------------------------------------------ calls
 
@@ -189,19 +190,14 @@ class _Arguments:
         return out
 
     def _result(self, call: cst.Call) -> Any:
-        name, n = "result", 1
-        while name in self.used:
-            n += 1
-            name = f"result_{n}"
-        self.used.add(name)
-        node = cst.Name(name)
+        node = cst.Name(fresh_name(self.used, "result"))
         self.facts.carry(call, node)
         return node
 
     def _assigned(self, line: Any, info: FunctionInfo, call: Any, target: Any) -> Any:
         targets = [*([_stored(target)] if target is not None else []), *self._subjects(call, info)]
-        targets = [tree.parenthesised(t) if isinstance(t, cst.Tuple) and not t.lpar and len(targets) > 1 else t for t in targets]
-        made = cst.Assign([cst.AssignTarget(targets[0] if len(targets) == 1 else _tuple(targets))], call)
+        targets = list(map(enclosed, targets)) if len(targets) > 1 else targets
+        made = cst.Assign([cst.AssignTarget(targets[0] if len(targets) == 1 else display(targets))], call)
         self.written.add(id(made))
         self.facts.kept.append(made)  # so that its id stays its own
         return tree.replace(line, body=[made])
@@ -220,8 +216,3 @@ def _conditional(node: Any, call: Any) -> bool:
         if isinstance(n, (cst.IfExp, cst.BooleanOperation, cst.Lambda, cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)) and any(m is call for m in tree.walk(n)):
             return True
     return False
-
-
-def _tuple(parts: list[Any]) -> Any:
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    return cst.Tuple([cst.Element(p, comma=comma) if i + 1 < len(parts) else cst.Element(p) for i, p in enumerate(parts)], lpar=[], rpar=[])

@@ -452,6 +452,8 @@ class Split:
         info = getattr(value, "info", None)
         if info is not None and info in self.initialising and tree.dotted(func) == f"{self.self_name}.{info.name}":
             return "params", [statement]
+        if info is not None and tree.dotted(func) == f"{self.self_name}.{info.name}" and self._sets_state(info):
+            return "state", [statement]
         if not isinstance(func, cst.Attribute) or tree.dotted(func.value) != self.self_name:
             return "", None
         if func.attr.value in ("register_buffer", "register_parameter") and call.args:
@@ -476,6 +478,13 @@ class Split:
                 return "params", [self._conditional_parameter(statement, stand_in.body[0], stand_in.body[0].targets[0].target)]
             return array.where, [self._assignment(statement, name, inner if inner is not None else initial)]
         return "", None
+
+    def _sets_state(self, info: FunctionInfo) -> bool:
+        """Whether a method that runs later too, `self.extend_pe(x)`, gives buffers their first values."""
+        arrays, own = self.arrays.own[self.cls].arrays, info.self_name
+        targets = [n.target for n in tree.nodes(info.node.body, cst.AssignTarget)]
+        names = [t.attr.value for t in targets if isinstance(t, cst.Attribute) and tree.dotted(t.value) == own]
+        return bool(names) and all(n in arrays and arrays[n].where == "state" for n in names)
 
     def _touches_arrays(self, statement: Any) -> bool:
         for node in tree.walk(statement):
