@@ -309,6 +309,11 @@ def name_of(module, attribute):
     return next(name for name, child in module.children() if child is getattr(module, attribute))
 
 
+def place(container, module):
+    """The name under which a container has a module."""
+    return next(name for name, child in container.children() if child is module)
+
+
 def shape(module, name):
     """The shape of a param of a module."""
     return jax.eval_shape(module.init, jax.random.key(0))[name].shape

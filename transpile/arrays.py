@@ -12,7 +12,7 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import NONE, UNKNOWN, Class, Module, Static, Tensor, Torch
+from .values import NONE, UNKNOWN, Class, Mapping, Module, Sequence, Static, Tensor, Torch
 
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -42,6 +42,7 @@ class ClassArrays:
 
     arrays: dict[str, Array] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
+    holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
     assigned: collections.Counter[str] = field(default_factory=collections.Counter)  # how often an attribute is set
     ties: dict[tuple[str, ...], Tie] = field(default_factory=dict)  # by the path of a tied parameter
@@ -76,6 +77,10 @@ class Arrays:
                 return Tie((source,), times == [1, 1] and name not in self.own[c].perhaps)
         return None
 
+    def holder(self, cls: ClassInfo, name: str) -> str | None:
+        """The container that registers what a plain list or dict holds: `self.net = nn.ModuleList(self.convs.values())`."""
+        return next((self.own[c].holders[name] for c in cls.ancestors() if c in self.own and name in self.own[c].holders), None)
+
     def ties(self, cls: ClassInfo) -> dict[tuple[str, ...], Tie]:
         """Tied parameters of a class, by their paths under self."""
         found: dict[tuple[str, ...], Tie] = {}
@@ -109,6 +114,7 @@ class Arrays:
                 if isinstance(node, cst.Call):
                     self._registered(found, node, self_name)
                 if isinstance(node, cst.Assign) and not runs:
+                    self._holding(found, cls, node, self_name)
                     self._tie(found, function, node)
                     self._chained(found, node, self_name)
         return found
@@ -163,6 +169,16 @@ class Arrays:
         array.optional = array.optional or is_none
         if where == "constant" and value is not None and not is_none and array.where == "constant" and only_a_checkpoint_fills(self.facts, value):
             array.where = "state"
+
+    def _holding(self, found: ClassArrays, cls: ClassInfo, node: cst.Assign, self_name: str | None) -> None:
+        container = self._path(node.targets[0].target, self_name)
+        if container is None or len(container) != 1 or not isinstance(node.value, cst.Call) or not isinstance(self.facts.of(node.value), Module):
+            return
+        for part in tree.nodes(node.value, cst.Attribute):
+            path = self._path(part, self_name)
+            held = self.facts.attribute(cls, path[0]) if path is not None and len(path) == 1 and path != container else None
+            if path is not None and isinstance(held, (Sequence, Mapping)) and isinstance(held.element, Module):
+                found.holders[path[0]] = container[0]
 
     def _chained(self, found: ClassArrays, node: cst.Assign, self_name: str | None) -> None:
         """`self.a = self.b = nn.Linear(3, 3)`: the first name is the one that counts."""

@@ -492,6 +492,10 @@ class Frame:
         elif isinstance(target, cst.Subscript):
             base = self.expression(target, env, store=True)
             del base
+            if isinstance(target.value, cst.Attribute) and self.cls is not None and isinstance(value, Module):
+                held = self.facts.of(target.value)
+                if isinstance(held, Mapping):
+                    self._store(target.value, Mapping(join(held.element if held.element != UNKNOWN else None, value)), env)
             if isinstance(target.value, cst.Name) and target.value.value in env:
                 old = env[target.value.value]
                 if isinstance(old, Sequence):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import libcst as cst
 
@@ -74,7 +75,20 @@ class Paths:
             return Path(f"({a.params} if {test} else {b.params})", f"({a.state} if {test} else {b.state})")
         return None
 
+    def held(self, container: Any, part: str, names: Names) -> Path | None:
+        """The path of a part of a plain list or dict of modules, which a container of its owner registers."""
+        owner = self.facts.of(container.value) if isinstance(container, cst.Attribute) else None
+        for ref in owner.refs if isinstance(owner, Module) else ():
+            holder = self.arrays.holder(ref, container.attr.value) if isinstance(ref, ClassInfo) else None
+            base = self.of(container.value, names) if holder is not None else None
+            if base is not None:
+                return base.child(f'"{holder}"').child(f"{self.support('place')}({tree.code(container.value)}.{holder}, {part})")
+        return None
+
     def _indexed(self, node: cst.Subscript, names: Names) -> Path | None:
+        held = self.held(node.value, tree.code(node), names)
+        if held is not None:
+            return held
         base = self.of(node.value, names)
         if base is None or len(node.slice) != 1:
             return None

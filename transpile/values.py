@@ -156,6 +156,9 @@ def join(a: Value | None, b: Value | None) -> Value:
             items = tuple(join(x, y) for x, y in zip(a.items, b.items))
         return Sequence(_covering(a, b), items, a.tuple and b.tuple)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
+        if Mapping() in (a, b):  # `{}`, which modules are put into
+            filled = b if a == Mapping() else a
+            return filled if isinstance(filled.element, Module) else Mapping()
         return Mapping(join(a.element, b.element))
     if isinstance(a, Method) and isinstance(b, Method) and a.name == b.name:
         return Method(join(a.receiver, b.receiver), a.name)

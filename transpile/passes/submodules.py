@@ -706,6 +706,11 @@ class _Submodules:
             name = fresh_name(self.used, "name")
             self.names[target.value] = path.child(name)
             return _pair(name, target), tree.expression(f"{tree.code(self._callee(base))}.layers(){suffix}")
+        if isinstance(node, cst.Attribute) and isinstance(target, cst.Name):
+            held = self.paths.held(node, target.value, self.names)
+            if held is not None:
+                self.names[target.value] = held
+                return target, node
         if not isinstance(node, cst.Call):
             return None
         function = tree.dotted(node.func)
