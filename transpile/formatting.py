@@ -23,15 +23,19 @@ _STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
 def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> str:
     """Black on the lines of `code` that `original` does not have."""
     before, after = original.splitlines(), code.splitlines()
+    whole = _statements(code)
     out: list[str] = []
     end = 0
     for first, last in _changed(before, after):
+        first = whole.get(first, (first, last))[0]
+        last = max(last, whole.get(last - 1, (first, last))[1])
+        if last <= end:
+            continue  # a further line of a statement that is done
         first = max(first, end)
-        last = _whole(after, first, last)
         out.extend(after[end:first])
         for group in _groups(after[first:last]):
             out.extend(_formatted(tuple(group), line_length))
-        end = max(last, end)
+        end = last
     out.extend(after[end:])
     return "\n".join(out) + ("\n" if code.endswith("\n") else "")
 
@@ -80,13 +84,28 @@ def _margin(lines: list[str]) -> dict[str, int]:
     return found
 
 
-def _whole(lines: list[str], first: int, last: int) -> int:
-    """The end of a range, moved past the statement that it cuts."""
-    depth = sum(_depth(line) for line in lines[first:last])
-    while depth > 0 and last < len(lines):
-        depth += _depth(lines[last])
-        last += 1
-    return last
+def _statements(code: str) -> dict[int, tuple[int, int]]:
+    """The lines, from 0, that belong to a statement or header of several lines: where it begins, and the line after its end.
+
+    A line from the middle of one means something else alone: `silu=F.silu,` in a call would be an assignment of a tuple.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    lines = code.splitlines()
+    try:
+        module = ast.parse(code)
+    except (SyntaxError, ValueError):
+        return found
+    for node in ast.walk(module):
+        if isinstance(node, ast.stmt):
+            first, last = node.lineno - 1, node.end_lineno or node.lineno
+            if hasattr(node, "body") or hasattr(node, "cases"):  # its header alone
+                last, depth = first + 1, _depth(lines[first])
+                while depth > 0 and last < len(lines):
+                    depth += _depth(lines[last])
+                    last += 1
+            for line in range(first, last) if last > first + 1 else ():
+                found[line] = (first, last)
+    return found
 
 
 def _depth(line: str) -> int:

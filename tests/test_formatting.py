@@ -1,0 +1,31 @@
+"""Only what was changed is formatted, and a statement over several lines is one thing."""
+
+import ast
+
+import pytest
+
+from transpile import convert_source
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\n"
+
+# source, and what the value of the assignment comes out as
+LINES = {
+    "a list": ("ACTS = [\n    F.relu,\n    len,\n    torch.tanh,\n]\n", ["jax.nn.relu", "len", "jnp.tanh"]),
+    "keywords": ("ACTS = dict(\n    relu=F.relu,\n    length=len,\n)\n", ["jax.nn.relu", "len"]),
+    "a dict": ("ACTS = {\n    'a': F.relu,\n    'b': len,\n    'c': torch.exp,\n}\n", ["jax.nn.relu", "len", "jnp.exp"]),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_line_in_the_middle_stays_what_it_is(name):
+    source, expected = LINES[name]
+    value = ast.parse(convert_source(HEAD + source).code).body[-1].value
+    parts = value.elts if isinstance(value, ast.List) else value.values if isinstance(value, ast.Dict) else [k.value for k in value.keywords]
+    assert [ast.unparse(p) for p in parts] == expected
+
+
+def test_a_header_over_several_lines():
+    source = HEAD + "def f(\n    x: torch.Tensor,\n    y=1,\n):\n    return torch.exp(\n        x\n    ) + y\n"
+    code = convert_source(source).code
+    assert "def f(\n    x: jax.Array,\n    y=1,\n):\n" in code
+    assert "return jnp.exp(x) + y\n" in code
