@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +23,19 @@ class Path:
     params: str
     state: str
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names from the params of self down, quoted or computed."""
+        return tuple(p.strip('"]') for p in self.params.removeprefix("params").split("[")[1:])
+
     def child(self, name: str) -> Path:
         """The subtree of a submodule, by the source text of its name."""
         return Path(f"{self.params}[{name}]", f"{self.state}[{name}]")
+
+
+def below(parts: Iterable[str]) -> str:
+    """The params under some names: `params["head"]["weight"]`."""
+    return "params" + "".join(f'["{p}"]' for p in parts)
 
 
 SELF = Path("params", "state")

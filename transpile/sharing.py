@@ -40,7 +40,7 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
 
 def _placed(context: Context, init: FunctionInfo, effects: Effects) -> Iterator[tuple[str, Any]]:
     """An attribute of self, and what is put into it or below it."""
-    once = _assigned_once(init)
+    once = tree.bound_once(init.node.body) | {p.name.value for p in init.parameters()} - set(tree.names_assigned(init.node.body))
     for node in tree.nodes(init.node.body, cst.Assign, cst.Call):
         if isinstance(node, cst.Assign):
             attribute = _own(node.targets[0].target, init)
@@ -77,8 +77,3 @@ def _own(node: Any, init: FunctionInfo) -> str | None:
     if isinstance(node, cst.Attribute) and tree.dotted(node.value) == init.self_name:
         return node.attr.value
     return None
-
-
-def _assigned_once(init: FunctionInfo) -> set[str]:
-    names = tree.names_assigned(init.node.body)
-    return {name for name in names if names.count(name) == 1} | {p.name.value for p in init.parameters() if p.name.value not in names}

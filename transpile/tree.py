@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import functools
 import operator
@@ -537,6 +538,29 @@ def names_assigned(node: cst.CSTNode) -> list[str]:
         for target in targets:
             found.update(dict.fromkeys(target_names(target)))
     return list(found)
+
+
+def times_bound(node: cst.CSTNode) -> collections.Counter[str]:
+    """How often statements and comprehensions at or below a node bind each name."""
+    found: collections.Counter[str] = collections.Counter()
+    current: Any
+    for current in nodes(node, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.WithItem, cst.FunctionDef):
+        targets: list[Any] = []
+        if isinstance(current, cst.Assign):
+            targets = [t.target for t in current.targets]
+        elif isinstance(current, cst.FunctionDef):
+            targets = [current.name]
+        elif isinstance(current, cst.WithItem):
+            targets = [current.asname.name] if current.asname is not None else []
+        else:
+            targets = [current.target]
+        found.update(name for target in targets for name in target_names(target))
+    return found
+
+
+def bound_once(node: cst.CSTNode) -> set[str]:
+    """The names that are bound in one place at or below a node."""
+    return {name for name, times in times_bound(node).items() if times == 1}
 
 
 def jumps(node: cst.CSTNode) -> bool:

@@ -8,7 +8,6 @@ a property. Other values given to the params of a submodule are `nn.reinitialise
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +18,7 @@ from .. import tree
 from ..arrays import Arrays, registered_value
 from ..context import KEY, Context
 from ..infer import Inference
+from ..paths import below
 from ..project import PLAIN_MODULE, ClassInfo, FunctionInfo
 from ..values import NONE, UNKNOWN, Function, Module, Static, Tensor
 
@@ -242,7 +242,7 @@ class Split:
         self.self_name = cls.methods["__init__"].self_name or "self"
         self.result = Constructor()
         self.unsteady = _unsteady(node)
-        self.times = collections.Counter(name for n in tree.nodes(node.body, *_BINDING) for name in _bound(n))
+        self.times = tree.times_bound(node.body)
         self.parameters = {p.name.value for p in cls.methods["__init__"].parameters()}
         p = node.params
         for star in (p.star_arg, p.star_kwarg):
@@ -370,7 +370,7 @@ class Split:
             known = self.context.value(target)
             path = self.arrays.canonical(self.cls, tuple(dotted.split(".")[1:]))
             if path in self.arrays.ties(self.cls):
-                holder = "params" + "".join(f'["{p}"]' for p in path[:-1])
+                holder = below(path[:-1])
                 source = ".".join(self.arrays.ties(self.cls)[path].source)
                 deletion = tree.statement(f'{holder}.pop("{path[-1]}")  # tied to {source}\n')
                 return "params", [tree.replace(deletion, leading_lines=statement.leading_lines)]
@@ -840,19 +840,6 @@ def _negated(test: Any) -> Any:
         if kind is not None:
             return tree.replace(test, comparisons=[tree.replace(test.comparisons[0], operator=kind())])
     return cst.UnaryOperation(cst.Not(), tree.fit(cst.UnaryOperation(cst.Not(), cst.Name("x")), "expression", test))
-
-
-_BINDING = (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.CompFor, cst.FunctionDef, cst.NamedExpr, cst.With)
-
-
-def _bound(node: Any) -> list[str]:
-    """The local names that one statement or comprehension binds, with repetitions."""
-    if isinstance(node, cst.FunctionDef):
-        return [node.name.value]
-    if isinstance(node, cst.With):
-        return [name for item in node.items if item.asname is not None for name in tree.target_names(item.asname.name)]
-    targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
-    return [name for target in targets for name in tree.target_names(target)]
 
 
 def _one_by_one(line: Any) -> list[Any]:

@@ -23,7 +23,7 @@ from ..arrays import Arrays, Tie
 from ..context import KEY, Context, key_site
 from ..effects import HOST_METHODS, Effects
 from ..emit import fresh_name, keyword
-from ..paths import SELF, Names, Path, Paths
+from ..paths import SELF, Names, Path, Paths, below
 from ..project import ClassInfo, FunctionInfo
 from ..stacks import stack_of
 from ..values import External, Function, Method, Module, Tensor
@@ -55,7 +55,7 @@ class _Submodules:
         self.prelude: list[Any] = []
         self.used = tree.names_read(node) | {"params", "state", "key", "training", "keys"}
         self.parameters = {p.name.value for p in info.parameters()}
-        self.single = _assigned_once(node)
+        self.single = tree.bound_once(node.body)
         self.nested = 0
         self.writes: set[int] = set()  # depths of the state paths written: 1 for state["bn"]
         self.present: set[str] = set()  # optional params that a test has found
@@ -483,13 +483,13 @@ class _Submodules:
         """The params of a submodule, with what it shares put in."""
         if self.cls is None or not path.params.startswith('params["'):
             return path.params
-        parts = tuple(p.strip('"]') for p in path.params.removeprefix("params").split("[")[1:])
+        parts = path.parts
         result = path.params
         for tied, tie in self.arrays.ties(self.cls).items():
             if len(tied) > len(parts) and tied[: len(parts)] == parts:
-                inner = "params" + "".join(f'["{p}"]' for p in tie.source)
+                inner = below(tie.source)
                 for depth in range(len(tied) - 1, len(parts) - 1, -1):
-                    holder = "params" + "".join(f'["{p}"]' for p in tied[:depth])
+                    holder = below(tied[:depth])
                     own_first = not tie.certain and depth == len(tied) - 1  # where it is not tied its own value counts
                     inner = f'{{"{tied[depth]}": {inner}, **{holder}}}' if own_first else f'{{**{holder}, "{tied[depth]}": {inner}}}'
                 result = inner
@@ -796,7 +796,7 @@ class _Submodules:
         """What a param under a path shares."""
         if self.cls is None or not path.params.startswith("params"):
             return None
-        parts = tuple(p.strip('"]') for p in path.params.removeprefix("params").split("[")[1:])
+        parts = path.parts
         return self.arrays.ties(self.cls).get((*parts, name))
 
     def _ties(self, target: Any, value: Any) -> Any:
@@ -807,7 +807,7 @@ class _Submodules:
         tie = self._tie(path, target.attr.value) if path is not None else None
         if path is None or source is None or tie is None:
             return None
-        shared = "params" + "".join(f'["{p}"]' for p in tie.source)
+        shared = below(tie.source)
         return tree.expression(f'{path.params}.pop("{target.attr.value}", None)') if f'{source.params}["{value.attr.value}"]' == shared else None
 
     def _array(self, node: cst.Attribute, base: Module, attribute: str) -> Any:
@@ -839,7 +839,7 @@ class _Submodules:
             return self.context.unconverted("module-value", node, "the params of this module could not be followed to here")
         tie = self._tie(path, name) if where == "params" else None
         if tie is not None:
-            holder = "params" + "".join(f'["{p}"]' for p in tie.source[:-1])
+            holder = below(tie.source[:-1])
             if tie.certain:
                 return tree.expression(f'{holder}["{tie.source[-1]}"]')
             if not self.storing:
@@ -917,23 +917,6 @@ def _falls_through(body: list[Any]) -> bool:
     if isinstance(last, cst.With):
         return _falls_through(tree.body_statements(last))
     return True
-
-
-def _assigned_once(node: cst.FunctionDef) -> set[str]:
-    counts: dict[str, int] = {}
-    for n in tree.nodes(node.body, cst.Assign, cst.For, cst.CompFor, cst.AugAssign, cst.AnnAssign, cst.NamedExpr):
-        targets: list[Any] = []
-        if isinstance(n, cst.Assign):
-            targets = [t.target for t in n.targets]
-        elif isinstance(n, (cst.For, cst.CompFor, cst.AugAssign, cst.AnnAssign, cst.NamedExpr)):
-            targets = [n.target]
-        while targets:
-            target = targets.pop()
-            if isinstance(target, (cst.Tuple, cst.List)):
-                targets.extend(e.value for e in target.elements)
-            elif isinstance(target, cst.Name):
-                counts[target.value] = counts.get(target.value, 0) + 1
-    return {name for name, count in counts.items() if count == 1}
 
 
 def _asks_for_none(info: FunctionInfo) -> bool:
