@@ -8,6 +8,7 @@ import symtable
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .rule import PLACEMENT
 
@@ -190,6 +191,10 @@ class Rulebook:
     def _variants(self) -> frozenset[str]:
         return frozenset(n for n, d in self.by_torch.items() if n.endswith("]") and d[0].is_class)
 
+    def table(self, name: str) -> Any:
+        """A dict or list of constants that a rule file holds for the engine: VIEWS; empty where there is none."""
+        return _table(self.definitions.get(name))
+
     def bases(self, name: str) -> Iterator[Definition]:
         """A class and those it inherits from, nearest first."""
         definition = self.definitions.get(name)
@@ -361,3 +366,8 @@ def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 def dropped(name: str) -> bool:
     """Whether an argument of this name is placement, which no rule takes."""
     return name in PLACEMENT
+
+
+@functools.cache
+def _table(definition: Definition | None) -> Any:
+    return ast.literal_eval(definition.node.value) if definition is not None and isinstance(definition.node, ast.Assign) else {}

@@ -13,8 +13,6 @@ What the write does is decided before rules are applied: the output of this pass
 
 from __future__ import annotations
 
-import ast
-import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +24,6 @@ from ..emit import call, fresh_name
 from ..liveness import Liveness
 from ..memory import Memory, merge
 from ..project import FunctionInfo
-from ..rulebook import Definition
 from ..truth import moving, window
 from ..values import UNKNOWN, Function, Method, Module, Sequence, Static, Tensor, Torch
 
@@ -50,32 +47,6 @@ class Mutations:
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
     written: set[int] = field(default_factory=set)  # ids of assignments that take it back: they are writes
     passed: dict[FunctionInfo, frozenset[str]] = field(default_factory=dict)  # the parameters that a result may be, or be a view of
-
-
-def views(context: Context) -> dict[str, str]:
-    """The table of views of the rule files."""
-    return _views(context.rulebook.definitions.get("VIEWS"))
-
-
-@functools.cache
-def _views(definition: Definition | None) -> dict[str, str]:
-    if definition is None or not isinstance(definition.node, ast.Assign):
-        return {}
-    return dict(ast.literal_eval(definition.node.value))
-
-
-def updates(context: Context) -> dict[str, tuple[str, ...]]:
-    """The table of operations that write some of their arguments."""
-    definition = context.rulebook.definitions.get("UPDATES")
-    if definition is None or not isinstance(definition.node, ast.Assign):
-        return {}
-    return dict(ast.literal_eval(definition.node.value))
-
-
-def inplace_last(context: Context) -> list[str]:
-    """The functions whose last parameter is `inplace`."""
-    definition = context.rulebook.definitions.get("INPLACE_LAST")
-    return ast.literal_eval(definition.node.value) if definition is not None and isinstance(definition.node, ast.Assign) else []
 
 
 def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> cst.FunctionDef:
@@ -136,7 +107,7 @@ def _inplace_argument(context: Context, call: cst.Call) -> cst.Arg | None:
         if argument.keyword is not None and argument.keyword.value == "inplace":
             return argument
     value = context.value(call.func)
-    if not isinstance(value, Torch) or value.name not in inplace_last(context):
+    if not isinstance(value, Torch) or value.name not in context.rulebook.table("INPLACE_LAST"):
         return None
     found = context.rulebook.find(value.name)
     limit = sum(1 for p in found[0].parameters if p.kind == "positional") if found else len(call.args)
@@ -178,7 +149,7 @@ class _Mutation:
     def __init__(self, context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> None:
         self.context, self.node, self.info, self.mutations, self.runs = context, node, info, mutations, runs
         self.facts = context.facts
-        self.views = views(context)
+        self.views = context.rulebook.table("VIEWS")
         self.liveness = Liveness(node, info.self_name)
         self.live: frozenset[str] = frozenset()
         self.parameters = {p.name.value for p in info.parameters()}
@@ -1041,7 +1012,7 @@ class _Mutation:
             return None
         parameters = [p.name for p in rules[0].parameters]
         given = {a.keyword.value if a.keyword is not None else parameters[i]: a.value for i, a in enumerate(node.args) if i < len(parameters) and not a.star}
-        written = [given.get(name) for name in updates(self.context)[value.name]]
+        written = [given.get(name) for name in self.context.rulebook.table("UPDATES")[value.name]]
         if tree.code(given.get("training", cst.Name("False"))) == "False" or not all(isinstance(w, cst.Attribute) and self._is_tensor(w) for w in written):
             return None
         func = tree.replace(node.func)
