@@ -14,7 +14,7 @@ from .infer import Inference
 from .positions import Positions
 from .project import ModuleInfo
 from .rulebook import Rulebook
-from .values import Value
+from .values import Torch, Value
 
 KEY = "__key__"  # stands for a PRNG key until the keys of a function are counted
 
@@ -34,6 +34,16 @@ class Context:
 
     def value(self, node: cst.CSTNode) -> Value:
         return self.facts.of(node)
+
+    def torch_name(self, node: cst.BaseExpression) -> str | None:
+        """The torch name that an expression, or the function of a call, refers to."""
+        target = node.func if isinstance(node, cst.Call) else node
+        value = self.value(target)
+        if isinstance(value, Torch):
+            return value.name
+        dotted = tree.dotted(target)
+        resolved = self.facts.project.resolve(self.module, dotted) if dotted else None
+        return resolved if isinstance(resolved, str) and resolved.startswith("torch.") else None
 
     def report(self, id: str, node: cst.CSTNode, message: str) -> None:
         """Add a diagnostic at the place where the node stood in the source."""

@@ -164,6 +164,11 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
     found = mutation.Mutations()
     before = {m: (list(c.diagnostics), set(c.support)) for m, c in contexts.items()}
 
+    def rewritten() -> dict[ModuleInfo, cst.Module]:
+        for module, context in contexts.items():
+            context.diagnostics, context.support = list(before[module][0]), set(before[module][1])
+        return {module: rewrite(context, trees[module]) for module, context in contexts.items()}
+
     def rewrite(context: Context, module: cst.Module) -> cst.Module:
         def visit(node: cst.CSTNode) -> Any:
             if not tree.holds_definitions(node):
@@ -180,9 +185,7 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
     made = trees
     for _ in range(4):
         size = sum(len(w) for w in found.writes.values())
-        for module, context in contexts.items():
-            context.diagnostics, context.support = list(before[module][0]), set(before[module][1])
-        made = {module: rewrite(context, trees[module]) for module, context in contexts.items()}
+        made = rewritten()
         if sum(len(w) for w in found.writes.values()) == size:
             break
     returning = arguments.returned(list(contexts.values()), [trees[m] for m in contexts], found.writes)
@@ -191,8 +194,7 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
         for module, context in contexts.items():
             trees[module] = arguments.run(context, trees[module], returning, found.written)
             _refresh(facts, trees[module])
-            context.diagnostics, context.support = list(before[module][0]), set(before[module][1])
-        made = {module: rewrite(context, trees[module]) for module, context in contexts.items()}
+        made = rewritten()
     for module in contexts:
         trees[module] = made[module]
         _refresh(facts, trees[module])

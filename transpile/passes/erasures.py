@@ -8,7 +8,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
-from ..values import Function, Module, Torch
+from ..values import Function, Module
 
 BLOCKS = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly")
 DECORATORS = ("no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit")
@@ -56,23 +56,13 @@ def _unwrapped(context: Context, node: cst.With) -> list[Any]:
     return flat or [tree.statement("pass")]
 
 
-def _torch_name(context: Context, node: cst.BaseExpression) -> str | None:
-    target = node.func if isinstance(node, cst.Call) else node
-    value = context.value(target)
-    if isinstance(value, Torch):
-        return value.name
-    dotted = tree.dotted(target)
-    resolved = context.facts.project.resolve(context.module, dotted) if dotted else None
-    return resolved if isinstance(resolved, str) and resolved.startswith("torch.") else None
-
-
 def _erased(context: Context, decorator: cst.Decorator) -> bool:
-    name = _torch_name(context, decorator.decorator)
+    name = context.torch_name(decorator.decorator)
     return name is not None and name.rpartition(".")[2] in DECORATORS
 
 
 def _block(context: Context, item: cst.WithItem) -> bool:
-    name = _torch_name(context, item.item)
+    name = context.torch_name(item.item)
     return name is not None and name.rpartition(".")[2] in BLOCKS and item.asname is None
 
 

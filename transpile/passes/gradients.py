@@ -43,18 +43,10 @@ def run(context: Context, module: cst.Module, running: set[FunctionInfo]) -> cst
 
 def switch(context: Context, node: cst.BaseExpression) -> tuple[str, Any] | None:
     """For a decorator or `with` item that turns gradients on or off: which it is, and the flag that it is given."""
-    call = node if isinstance(node, cst.Call) else None
-    target: cst.BaseExpression = call.func if call is not None else node
-    value = context.value(target)
-    if isinstance(value, Torch):
-        name: Any = value.name
-    else:
-        dotted = tree.dotted(target)
-        name = context.facts.project.resolve(context.module, dotted) if dotted else None
-    if not isinstance(name, str) or not name.startswith("torch.") or name.rpartition(".")[2] not in SWITCHES:
+    name = (context.torch_name(node) or "").rpartition(".")[2]
+    if name not in SWITCHES:
         return None
-    flag = call.args[0].value if call is not None and call.args else None
-    return name.rpartition(".")[2], flag
+    return name, node.args[0].value if isinstance(node, cst.Call) and node.args else None
 
 
 class _Constants:
