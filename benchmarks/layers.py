@@ -20,33 +20,13 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rules import (
-    activation_layers,
-    attention_layers,
-    convolution_layers,
-    dropout_layers,
-    embedding_layers,
-    linear_layers,
-    normalization_layers,
-    pooling_layers,
-    recurrent,
-)
+from benchmarks.rules import rule_modules
 
 OURS = {
     name: value
-    for module in (
-        activation_layers,
-        attention_layers,
-        convolution_layers,
-        dropout_layers,
-        embedding_layers,
-        linear_layers,
-        normalization_layers,
-        pooling_layers,
-        recurrent,
-    )
+    for module in rule_modules()
     for name, value in vars(module).items()
-    if hasattr(value, "torch_names")
+    if isinstance(value, type) and hasattr(value, "torch_names")
 }
 KEY = jax.random.key(0)
 

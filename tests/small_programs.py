@@ -40,6 +40,11 @@ def both(body, diagnostics=()):
     return torch_side["f"], load(result)["f"], result.code
 
 
+def reported(body):
+    """The ids of the diagnostics that a program gives."""
+    return {d.id for d in convert_source(source_of(body)).diagnostics}
+
+
 def leaves(value):
     if isinstance(value, (list, tuple)):
         return [leaf for v in value for leaf in leaves(v)]
