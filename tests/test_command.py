@@ -92,6 +92,20 @@ def test_imports_between_files_are_followed(tmp_path):
     assert "from .block import Block" in text
 
 
+def test_names_of_torch_that_files_pass_on(tmp_path):
+    """`from . import act`, where `__init__` has it from a file that has it from torch."""
+    package = tmp_path / "net"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .trace import _assert, act\n")
+    (package / "trace.py").write_text("from torch import _assert\nfrom torch.nn.functional import gelu as act\n")
+    (package / "model.py").write_text("from net import act as other\nfrom . import _assert, act\n\n\ndef f(x):\n    _assert(x.ndim == 2, 'flat')\n    return act(x) + other(x)\n")
+    report = convert_path(package, tmp_path / "out" / "net")
+    assert not report.diagnostics
+    text = (tmp_path / "out" / "net" / "model.py").read_text()
+    assert "import jax\n\n\ndef f(x):\n    assert x.ndim == 2, \"flat\"\n" in text
+    assert "return jax.nn.gelu(x, approximate=False) + jax.nn.gelu(x, approximate=False)\n" in text
+
+
 def test_verify_says_what_failed_and_where(tmp_path):
     source = tmp_path / "model.py"
     source.write_text("import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.no_such\n")

@@ -29,3 +29,13 @@ def test_a_header_over_several_lines():
     code = convert_source(source).code
     assert "def f(\n    x: jax.Array,\n    y=1,\n):\n" in code
     assert "return jnp.exp(x) + y\n" in code
+
+
+def test_blocks_of_other_depths_stay_as_they_are():
+    source = (
+        "import torch.nn as nn\n\n\nclass A(nn.Module):\n  def __init__(self):\n    super().__init__()\n    self.a = nn.Linear(2, 2)\n\n"
+        "  def forward(self, x):\n    return self.a(x)\n\n\nclass B(nn.Module):\n    def __init__(self):\n      super().__init__()\n"
+        "      self.w = nn.Parameter(torch.zeros(2))\n      self.fill()\n\n    def fill(self):\n      nn.init.ones_(self.w)\n\n"
+        "    def forward(self, x):\n      y = x * 2\n      return y + self.w\n"
+    )
+    ast.parse(convert_source("import torch\n" + source).code)

@@ -63,11 +63,16 @@ PROGRAMS = {
     "deque": "from collections import deque\n\n\ndef f(x, y):\n    q = deque(maxlen=2)\n    for row in x:\n        q.append(row)\n    return q[0] * q[1] + y",
     "ordered dict": "from collections import OrderedDict\n\n\ndef f(x, y):\n    d = OrderedDict()\n    d['a'] = x\n    d['b'] = y\n    return d['a'] - list(d.values())[1]",
     "property of a class": "class P:\n    def __init__(self, t):\n        self.t = t\n\n    @property\n    def norm(self):\n        return self.t.norm()\n\n\ndef f(x, y):\n    return P(x).norm * y",
+    "guarded import of torch": "try:\n    from torch import _assert, exp\nexcept ImportError:\n    def _assert(condition, message):\n        assert condition, message\n\n\ndef f(x, y):\n    _assert(x.dim() == 2, 'flat')\n    return exp(x) * y",
+    "guarded import of what torch has not": "try:\n    from torch._six import inf\nexcept ImportError:\n    inf = float('inf')\n\n\ndef f(x, y):\n    return x.clamp(max=inf) * y",
+    "torch._check": "torch._check(x.dim() == 2, lambda: f'{x.dim()} dims')\nreturn x * y",
+    "getattr of torch with a default": "g = getattr(torch, 'no_such_thing', None) or torch.exp\nreturn g(x) + getattr(F, 'relu', None)(y)",
     "NamedTuple returned and unpacked": "from typing import NamedTuple\n\n\nclass Out(NamedTuple):\n    a: torch.Tensor\n    b: torch.Tensor\n\n\ndef g(t):\n    if t.mean() > 0:\n        return Out(t, t * 2)\n    return Out(-t, t)\n\n\ndef f(x, y):\n    a, b = g(x)\n    return a * b + y",
 }  # fmt: skip
 
 # what cannot be converted yet: the diagnostics say so
 REFUSED = {
+    "generic base of torch's": ("from torch.utils.data import Dataset\n\n\nclass Rows(Dataset[int]):\n    def __getitem__(self, i):\n        return i\n\n\ndef f(x, y):\n    return x * y", ["no-rule"]),
     "autograd.grad": ("g = torch.autograd.grad((x * x).sum(), x, create_graph=True)[0]\nreturn g * y", ["no-rule"]),
     "enable_grad": ("with torch.no_grad():\n    z = x * 2\n    with torch.enable_grad():\n        w = x * 3\nreturn z + w", ["left-over", "unsupported"]),
 }  # fmt: skip

@@ -94,7 +94,7 @@ def unformatted(text: str, path: str = "module.py") -> pipeline.Converted:
     """The conversion of one source text as a tree, before it is formatted."""
     ast.parse(text)
     project = Project({})
-    project.add(PurePosixPath(path), spellings.run(cst.parse_module(text)))
+    project.add(PurePosixPath(path), spellings.run(cst.parse_module(text), rulebook.load()))
     (made,) = pipeline.convert(project, rulebook.load(), lambda p: "import jax_nn as nn")
     return made
 
@@ -118,7 +118,8 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     single = source.is_file()
     root = source.parent if single else source
     paths = [source] if single else sorted(p for p in source.rglob("*.py") if not _ignored(p.relative_to(source)))
-    project = Project({})
+    is_package = not single and (root / "__init__.py").exists()
+    project = Project({}, root.resolve().name if is_package else "")
     sources: dict[PurePosixPath, _Source] = {}
     modules: dict[PurePosixPath, ModuleInfo] = {}
     for path in paths:
@@ -128,7 +129,6 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
             sources[relative] = loaded[0]
             modules[relative] = project.add(relative, loaded[1])
     book = rulebook.load()
-    is_package = not single and (root / "__init__.py").exists()
     converted = _convert_all(project, book, is_package, report, root)
     names: set[str] = set()
     for made in converted:
@@ -167,7 +167,7 @@ def _load(path: Path, relative: PurePosixPath, report: Report) -> tuple[_Source,
         message = getattr(error, "msg", None) or type(error).__name__
         report.files.append(File(path, None, [Diagnostic(str(relative), line, column, "syntax-error", str(message))]))
         return None
-    return _Source(relative, text, encoding, bom, newline), spellings.run(module)
+    return _Source(relative, text, encoding, bom, newline), spellings.run(module, rulebook.load())
 
 
 def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, report: Report, root: Path) -> list[pipeline.Converted]:

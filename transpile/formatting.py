@@ -155,7 +155,8 @@ def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
     shift = min(indent - 4 * len(around), *(_indent(line) for line in body if line.strip()))
     source = "\n".join([*around, *(line[shift:] for line in body), ""])
     try:
-        ast.parse(source)
+        if not _by_fours(ast.parse(source)):
+            return group  # lines below it that did not change would no longer stand at its depth
         made = black.format_str(source, mode=_mode(line_length - shift)).splitlines()[len(around) :]
     except Exception:  # part of a statement: else, except, the end of a bracket
         return group
@@ -165,6 +166,17 @@ def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
     while lines and not lines[0].strip():
         lines = lines[1:]
     return [*group[:leading], *lines, *group[len(group) - trailing :]]
+
+
+def _by_fours(module: ast.Module) -> bool:
+    """Whether every block is indented as black would: `class A:` may hold four spaces and a method of it two."""
+    return all(
+        inner.col_offset == node.col_offset + 4 or inner.lineno == node.lineno or isinstance(inner, ast.If) and inner.col_offset == node.col_offset  # elif
+        for node in ast.walk(module)
+        if isinstance(node, (ast.stmt, ast.excepthandler))
+        for inner in ast.iter_child_nodes(node)
+        if isinstance(inner, ast.stmt)
+    )
 
 
 def format_all(code: str, line_length: int = LINE_LENGTH) -> str:

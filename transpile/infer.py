@@ -1103,7 +1103,8 @@ class Frame:
                         return self._module_attribute(first, literal.const)
                     return self._computed_attribute(first)
                 if isinstance(first, Torch) and isinstance(literal, Static) and isinstance(literal.const, str):
-                    return Torch(f"{first.name}.{literal.const}")
+                    name = f"{first.name}.{literal.const}"
+                    return values[2] if len(args) > 2 and not self.facts.rulebook.knows(name) else Torch(name)
                 return UNKNOWN
             if short == "setattr" and len(args) > 2 and isinstance(first, Module) and first.is_self and self.cls is not None:
                 literal, value = values[1], values[2]

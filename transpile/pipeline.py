@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> facts -> gradients -> erasures -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
+    parse -> facts -> gradients -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -36,6 +36,7 @@ from .passes import (
     mutation,
     noops,
     operations,
+    placement,
     quotes,
     scans,
     signatures,
@@ -73,7 +74,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = gradients.run(context, trees[module], forward)
-            trees[module] = masks.run(context, erasures.run(context, trees[module]))
+            trees[module] = masks.run(context, placement.run(context, erasures.run(context, trees[module])))
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
@@ -83,7 +84,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         for module, context in contexts.items():
             if keys.has_sites(trees[module]):
                 trees[module] = _no_draws(context, trees[module])
-            if trees[module] is not module.tree or module.uses_torch:
+            if trees[module] is not module.tree or imports.brings_torch(context):
                 trees[module] = quotes.run(imports.run(context, trees[module], support_import(module.path)))
     out = [Converted(m.path, m.tree, [], False) for m in untouched]
     return out + [_accounted(context, trees) for context in contexts.values()]

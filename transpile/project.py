@@ -193,6 +193,7 @@ class Project:
     """All files that are converted together."""
 
     modules: dict[str, ModuleInfo]
+    package: str = ""  # the name of the directory, where that is a package itself
 
     def add(self, path: PurePosixPath, module: cst.Module) -> ModuleInfo:
         """Register a parsed file."""
@@ -278,10 +279,14 @@ class Project:
         if name in self.modules:
             return self.modules[name]
         head, _, tail = name.rpartition(".")
-        if head in self.modules and head:
-            return self.definition(self.modules[head], tail, seen | {name})
+        if head in self.modules and (head or name.startswith(".")):
+            found = self.definition(self.modules[head], tail, seen | {name})
+            if found is not None or head:
+                return found
         # absolute imports of a package whose own directory is being converted: pkg.sub.mod for sub/mod.py
         first, _, rest = name.partition(".")
+        if first == self.package and first and rest and "." not in rest and rest not in self.modules:
+            return self.lookup(f".{rest}", seen | {name})
         if rest and first not in ("torch",) and (rest in self.modules or rest.rpartition(".")[0] in self.modules):
             return self.lookup(rest, seen | {name})
         return None
@@ -348,7 +353,7 @@ def _collect_small(info: ModuleInfo, small: cst.CSTNode) -> None:
             for alias in small.names:
                 name = tree.code(alias.name)
                 bound = tree.code(alias.asname.name) if alias.asname is not None else name
-                info.imports[bound] = f"{base}.{name}" if base else name
+                info.imports[bound] = f"{base}.{name}" if base or small.relative else name  # `from . import f` at the root: ".f"
     else:
         for name, value in _assigned_names(small):
             info.assigned[name] = value

@@ -130,6 +130,16 @@ class Rulebook:
                 return self.by_torch[candidate]
         return ()
 
+    def knows(self, name: str) -> bool:
+        """Whether there is a rule for a torch name, or for something in it: torch.nn, torch.nn.init."""
+        return bool(self.find(name)) or self.constant(name) is not None or name in self._namespaces
+
+    @functools.cached_property
+    def _namespaces(self) -> frozenset[str]:
+        """The modules and classes of torch that hold something with a rule."""
+        parts = (name.split(".")[:-1] for name in (*self.by_torch, *self.constants))
+        return frozenset(".".join(path[: i + 1]) for path in parts for i in range(len(path)))
+
     def layer(self, name: str) -> Definition | None:
         """The class that stands for a torch.nn class, if there is one."""
         found = self.find(name)
@@ -277,6 +287,17 @@ class Rulebook:
                             if isinstance(n.args[0], ast.Constant):
                                 found.setdefault(str(n.args[0].value), n.func.value.id)
         return found
+
+
+# What torch needs and JAX does not, by the last part of its name: blocks and decorators that are taken away.
+BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly"})
+DECORATORS = frozenset({"no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit"})
+CHECKS = frozenset({"torch._assert", "torch._check"})  # assert statements, spelt for torch's tracer
+
+
+def erased(name: str) -> bool:
+    """Whether a pass takes every use of a torch name away."""
+    return name in CHECKS or name.rpartition(".")[2] in BLOCKS | DECORATORS
 
 
 def spellings(name: str) -> Iterator[str]:

@@ -8,10 +8,9 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..rulebook import BLOCKS, CHECKS, DECORATORS
 from ..values import Function, Module
 
-BLOCKS = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly")
-DECORATORS = ("no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit")
 MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad")
 
 
@@ -40,6 +39,9 @@ def _visit(context: Context, node: Any) -> Any:
         small = node.body[0]
         if _requires_grad(small) or _freezes(context, small):
             return cst.RemoveFromParent()
+        checked = _assertion(context, small)
+        if checked is not None:
+            return tree.replace(node, body=[checked])
     return None
 
 
@@ -71,6 +73,21 @@ def _requires_grad(small: Any) -> bool:
     if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Attribute):
         return small.targets[0].target.attr.value == "requires_grad"
     return False
+
+
+def _assertion(context: Context, small: Any) -> cst.Assert | None:
+    """`torch._assert(test, message)` and `torch._check(test, lambda: message)` are spelt so for torch's tracer."""
+    if not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
+        return None
+    arguments = [a.value for a in small.value.args]
+    name = context.torch_name(small.value)
+    if name not in CHECKS or len(arguments) not in (1, 2) or any(a.keyword or a.star for a in small.value.args):
+        return None
+    message = arguments[1] if len(arguments) == 2 else None
+    if isinstance(message, cst.Lambda):
+        message = message.body
+    made = tree.statement("assert x, y").body[0]
+    return tree.replace(made, test=arguments[0], msg=message, comma=made.comma if message is not None else cst.MaybeSentinel.DEFAULT)  # type: ignore[no-any-return]
 
 
 def _freezes(context: Context, small: Any) -> bool:

@@ -62,6 +62,11 @@ def run(context: Context, module: cst.Module, support: str) -> cst.Module:
     return tree.replace(module, body=[*body[:at], *lines, *body[at:]])
 
 
+def brings_torch(context: Context) -> bool:
+    """Whether the file imports something of torch's, be it by way of another file: `from .common import F`."""
+    return context.module.uses_torch or any(_is_torchs(context, name) for name in context.module.imports.values())
+
+
 def _statement(text: str, blank: bool = False) -> Any:
     line = tree.statement(text)
     return tree.replace(line, leading_lines=[cst.EmptyLine(indent=False)] if blank else [])

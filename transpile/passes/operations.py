@@ -85,7 +85,8 @@ class _Operations:
         """A base class of torch's that has no counterpart is left out: what needs it is reported where it is used."""
         bases = []
         for base in node.bases:
-            name = self._torch_name(base.value)
+            generic = base.value.value if isinstance(base.value, cst.Subscript) else base.value  # `Dataset[int]`
+            name = self._torch_name(generic)
             if name is not None and not self.context.rulebook.find(name) and self.context.rulebook.constant(name) is None:
                 self.context.report("no-rule", base.value, f"the base class {name} has no JAX equivalent here")
                 continue
@@ -204,6 +205,8 @@ class _Operations:
         found = self.context.value(node)
         if isinstance(found, Torch):
             return self._reference(node, found.name)
+        if len(node.args) == 3 and isinstance(self.context.value(node.args[0].value), Torch):
+            return self.convert(node.args[2].value)  # `getattr(torch, "compiler", None)`: there is no such thing here
         holder = self.context.value(node.args[0].value) if len(node.args) == 2 else None
         rules = self.context.rulebook.find(f"{holder.name}[name]") if isinstance(holder, Torch) else ()
         if not rules or not isinstance(holder, Torch):

@@ -1,7 +1,8 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
 `self.__getattr__(name)` is `getattr(self, name)`; a lambda that a constructor keeps on self, and that uses self, is a method;
-words of typing that torch's own files import, and others from them, come from typing.
+words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
+replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import libcst as cst
 
 from .. import tree
 from ..dataflow import reads
+from ..rulebook import Rulebook, erased
 
 TYPING = frozenset("Any Callable Dict Iterable Iterator List Mapping NamedTuple Optional Sequence Set Tuple Type TypeVar Union".split())
 TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_parameters": {}, "_buffers": {}}
 
 
-def run(module: cst.Module) -> cst.Module:
+def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     """Rewrite the spellings of one file."""
+    module = tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try})
     return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript})  # type: ignore[no-any-return]
 
 
@@ -61,6 +64,41 @@ def _from_typing(node: cst.ImportFrom) -> Any:
     if rest:
         made.append(tree.replace(node, names=_listed(rest), lpar=None, rpar=None))
     return cst.FlattenSentinel(made)
+
+
+def _guarded(node: Any, rulebook: Rulebook) -> Any:
+    """`try: from torch import _assert` with `except ImportError: def _assert(…): …`"""
+    body = tree.body_statements(node)
+    handler = node.handlers[0] if len(node.handlers) == 1 else None
+    names = [name for s in body for name in _imported(s)]
+    if handler is None or node.finalbody is not None or not names or not all(n.split(".")[0] == "torch" for n in names):
+        return None
+    caught = tree.code(handler.type) if handler.type is not None else ""
+    plain = all(_imported(s) or isinstance(s, cst.SimpleStatementLine) and isinstance(s.body[0], cst.Assign) for s in body)
+    if not plain or not ("ImportError" in caught or caught in ("", "Exception", "ModuleNotFoundError")):
+        return None
+    if all(rulebook.knows(name) or erased(name) for name in names):
+        taken = [*body, *(tree.body_statements(node.orelse) if node.orelse is not None else [])]
+    else:
+        taken = tree.body_statements(handler)
+        if any(tree.nodes(cst.Module(taken), cst.Raise)) or not any(isinstance(s, (cst.FunctionDef, cst.ClassDef)) or _binds(s) for s in taken):
+            return None
+    first = taken[0]
+    return cst.FlattenSentinel([tree.replace(first, leading_lines=[*node.leading_lines, *first.leading_lines]), *taken[1:]])
+
+
+def _binds(statement: Any) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], (cst.Assign, cst.AnnAssign, cst.Import, cst.ImportFrom))
+
+
+def _imported(statement: Any) -> list[str]:
+    """The dotted names that a line of one absolute import brings; none for anything else."""
+    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    if isinstance(small, cst.Import):
+        return [tree.dotted(a.name) or "" for a in small.names]
+    if isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative and not isinstance(small.names, cst.ImportStar):
+        return [f"{tree.dotted(small.module)}.{tree.code(a.name)}" for a in small.names]
+    return []
 
 
 def _listed(names: list[cst.ImportAlias]) -> list[cst.ImportAlias]:
