@@ -18,6 +18,18 @@ def legacy_tensor(data, dtype):
     return lax.stop_gradient(jnp.array(data, dtype))
 
 
+class ArrayType:
+    """torch.FloatTensor and its like as a value: makes zeros of the sizes, or an array of the list, that it is given."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def __call__(self, *data):
+        if len(data) == 1 and not isinstance(data[0], int):
+            return legacy_tensor(data[0], self.dtype)
+        return jnp.zeros(data, self.dtype)
+
+
 @rule("torch.Tensor")
 def tensor_of_zeros(*size: int | Size):
     if not size:

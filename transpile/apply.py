@@ -248,6 +248,8 @@ class Decide:
                 found = UNDECIDED if UNDECIDED in (a, b) else a is b
             return found if found is UNDECIDED or isinstance(op, ast.Is) else not found
         a, b = self.constant(node.left), self.constant(right)
+        if a is UNDECIDED and isinstance(op, (ast.In, ast.NotIn)):
+            a = self._named(node.left)
         if a is UNDECIDED or b is UNDECIDED:
             return UNDECIDED
         try:
@@ -270,6 +272,13 @@ class Decide:
         except TypeError:
             return UNDECIDED
         return UNDECIDED
+
+    def _named(self, node: ast.expr) -> Any:
+        """The torch name that an argument is, which rules find among others: `x.type(torch.FloatTensor)`."""
+        argument = self.binding.given.get(node.id) if isinstance(node, ast.Name) else None
+        if argument is not None and isinstance(argument.value, Torch):
+            return argument.value.name
+        return "" if argument is not None and isinstance(argument.value, Static) and argument.value.type == "dtype" else UNDECIDED
 
     def _is_none(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name) and node.id in self.parameters and node.id in self.binding.given:

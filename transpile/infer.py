@@ -13,6 +13,7 @@ from .project import PLAIN_MODULE, ClassInfo, FunctionInfo, ModuleInfo, Project,
 from .results import Results
 from .rulebook import Rulebook
 from .values import (
+    ARRAY_TYPE,
     MISSING,
     NONE,
     UNKNOWN,
@@ -259,6 +260,8 @@ class Frame:
             value: Value = default
             if isinstance(default, Static):
                 value = Static(MISSING, default.type) if seen is None or isinstance(seen, Static) else Static()
+            if isinstance(default, Torch) and self.facts.rulebook.constant(f"{default.name}[dtype]"):
+                return ARRAY_TYPE
             if isinstance(default, (Class, Torch)):
                 return Class(("open", default.ref if isinstance(default, Class) else default.name)) if not isinstance(default, Torch) or self.facts.rulebook.layer(default.name) else UNKNOWN
             if isinstance(default, Module):
@@ -752,6 +755,8 @@ class Frame:
             return self._external_call(function.name, args, node, env)
         if isinstance(function, Tensor):
             return UNKNOWN
+        if function == ARRAY_TYPE:
+            return Tensor()
         if self.info is not None and self.info.name == "__init__" or any(isinstance(v, Module) for _, _, v, _ in args):
             return UNKNOWN
         return Tensor(assumed=True) if any(isinstance(v, Tensor) for _, _, v, _ in args) else UNKNOWN

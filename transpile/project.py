@@ -71,12 +71,22 @@ class FunctionInfo:
                 before.setdefault(target.attr.value, set()).add(id(target))
         return frozenset(found)
 
-    def given_back(self) -> str | None:
+    def given_back(self, callers: frozenset[FunctionInfo] = frozenset()) -> str | None:
         """The name that every return gives back, if it is one: `return x`, or `return x.normal_()`."""
         returns = [n.value for n in tree.walk_scope(self.node.body) if isinstance(n, cst.Return)]
         names = {p.name.value for p in self.parameters()}
-        found = {"" if value is None else tree.written_first(value, names) or tree.code(value) for value in returns}
+        found = {"" if value is None else tree.written_first(value, names) or self._through(value, callers | {self}) or tree.code(value) for value in returns}
         return next(iter(found)) if len(found) == 1 else None
+
+    def _through(self, value: cst.BaseExpression, callers: frozenset[FunctionInfo]) -> str | None:
+        """The argument that another function of the file gives back: `return _trunc_normal_(tensor, std)`."""
+        called = self.module.functions.get(value.func.value) if isinstance(value, cst.Call) and isinstance(value.func, cst.Name) else None
+        back = called.given_back(callers) if called is not None and called not in callers else None
+        if called is None or back is None or any(a.star for a in value.args):
+            return None
+        parameters = [p.name.value for p in called.parameters()]
+        given = {a.keyword.value if a.keyword else parameters[i] if i < len(parameters) else "": a.value for i, a in enumerate(value.args)}
+        return tree.dotted(given[back]) if back in given and isinstance(given[back], cst.Name) else None
 
     def parameters(self) -> list[cst.Param]:
         """All parameters that can be bound by name, self left out."""

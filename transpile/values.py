@@ -45,6 +45,7 @@ class Static(Value):
 
 
 NONE = Static(None, "None")
+ARRAY_TYPE = Static(MISSING, "array type")  # a parameter whose default is torch.FloatTensor
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..infer import ORDINARY, PROPERTIES, SHARED
 from ..project import FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
-from ..values import UNKNOWN, Method, Sequence, Static, Tensor, Torch
+from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Method, Sequence, Static, Tensor, Torch
 
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
 
@@ -182,10 +182,22 @@ class _Operations:
         for field in ("annotation", "default"):
             old = getattr(node, field)
             if old is not None:
-                new = self.convert(old)
+                new = self._array_type(old) if field == "default" else None
+                new = self.convert(old) if new is None else new
                 if new is not old:
                     changes[field] = new
         return tree.replace(node, **changes) if changes else node
+
+    def _array_type(self, node: cst.BaseExpression) -> Any:
+        """`tensor=torch.FloatTensor` in a header."""
+        value = self.context.value(node)
+        dtype = self.context.rulebook.constant(f"{value.name}[dtype]") if isinstance(value, Torch) else None
+        return tree.expression(f"{self.context.name('ArrayType')}({dtype})") if dtype is not None else None
+
+    def _of_sizes(self, node: cst.Call) -> cst.Call:
+        """`self.Tensor(x.size())`: the sizes of a shape one by one, since JAX's shapes are tuples like any other."""
+        args = [tree.replace(a, star="*") if not a.star and a.keyword is None and self.context.value(a.value) == Static(MISSING, "shape") else a for a in node.args]
+        return node if tree.same(args, node.args) else tree.replace(node, args=args)
 
     # ------------------------------------------------------------------ calls
 
@@ -196,6 +208,8 @@ class _Operations:
             return self._torch(node, torch_name)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, value)
+        if value == ARRAY_TYPE:
+            return self._children(self._of_sizes(node))
         if isinstance(node.func, cst.Name):
             return self._by_name(node) if node.func.value == "getattr" else self._builtin(node, node.func.value)
         return None
