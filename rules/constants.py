@@ -74,6 +74,7 @@ CONSTANTS = {
     "torch.autograd.Variable": jax.Array,
     "torch.dtype": jnp.dtype,
     "torch.Size": tuple,
+    "torch.jit.Final": typing.Final,
     # The same names as values, where they make tensors of a dtype: `tensor=torch.FloatTensor`.
     "torch.FloatTensor[dtype]": jnp.float32,
     "torch.DoubleTensor[dtype]": jnp.float64,

@@ -205,9 +205,7 @@ def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
                     yield "super", ref
             else:
                 yield "module", receiver
-        elif isinstance(receiver, Module) and not receiver.is_self and value.name not in HOST_METHODS:
-            yield "module", Module(open=True)
-        elif isinstance(receiver, Module) and receiver.is_self and value.name not in HOST_METHODS:
+        elif isinstance(receiver, Module) and runs(facts, value):
             yield "module", Module(open=True)
     elif isinstance(value, External) and value.name == "builtins.getattr":
         found = facts.of(node)
@@ -219,6 +217,15 @@ def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
         passed = facts.of(argument.value)
         if isinstance(passed, Module) and not passed.is_self and not (isinstance(value, External) and value.name.startswith("builtins.")):
             yield "module", passed
+
+
+def runs(facts: Inference, value: Method) -> bool:
+    """Whether a method of a module, of unknown make, may compute with its params."""
+    if value.name in HOST_METHODS or not isinstance(value.receiver, Module):
+        return False
+    layers = [facts.rulebook.layer(ref) if isinstance(ref, str) else None for ref in value.receiver.refs]
+    methods = [facts.rulebook.method(layer.name, value.name) if layer is not None else None for layer in layers]
+    return not methods or any(m is None or {"params", "state"} & {a.arg for a in m.args.args} for m in methods)
 
 
 HOST_METHODS = frozenset(

@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> facts -> gradients -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
+    parse -> entry_points -> facts -> gradients -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -25,6 +25,7 @@ from .passes import (
     branches,
     conditions,
     construction,
+    entry_points,
     erasures,
     fusion,
     gradients,
@@ -61,10 +62,12 @@ class Converted:
 
 def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
     """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
+    project.link()
+    if _concerned(project) and entry_points.run(project):
+        project.link()
     concerned = _concerned(project)
     if not concerned:
         return [Converted(m.path, m.tree, [], False) for m in project.modules.values()]
-    project.link()
     facts = Inference(project, rulebook).run()
     contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}

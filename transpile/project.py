@@ -78,7 +78,7 @@ class FunctionInfo:
         found = {"" if value is None else tree.written_first(value, names) or self._through(value, callers | {self}) or tree.code(value) for value in returns}
         return next(iter(found)) if len(found) == 1 else None
 
-    def _through(self, value: cst.BaseExpression, callers: frozenset[FunctionInfo]) -> str | None:
+    def _through(self, value: Any, callers: frozenset[FunctionInfo]) -> str | None:
         """The argument that another function of the file gives back: `return _trunc_normal_(tensor, std)`."""
         called = self.module.functions.get(value.func.value) if isinstance(value, cst.Call) and isinstance(value.func, cst.Name) else None
         back = called.given_back(callers) if called is not None and called not in callers else None

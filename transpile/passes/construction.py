@@ -755,6 +755,10 @@ class Split:
         """Insert `self.name = name` where the code that needs it stood."""
         pending = dict(self.result.stored)
         out: list[Any] = []
+        sure = self.parameters | {n for s in self.result.kept if not isinstance(s, _Mark) for n in _surely_assigned(s)}
+        branched = {name: pending.pop(name) for name in list(pending) if name not in sure and any(name in _assigned(s) for s in self.result.kept if not isinstance(s, _Mark))}
+        if branched:
+            self.result.kept = [s if isinstance(s, _Mark) else self._stored_below(s, branched) for s in self.result.kept]
         for item in self.result.kept:
             if isinstance(item, _Mark):
                 for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=lambda n: (self._order(n), n)):
@@ -765,6 +769,15 @@ class Split:
         for name, attribute in pending.items():
             out.append(tree.statement(f"{self.self_name}.{attribute} = {name}"))
         self.result.kept = out
+
+    def _stored_below(self, statement: Any, names: dict[str, str]) -> Any:
+        """The same where a local is bound under a condition alone: `if window: heads = 1`, and the store follows it there."""
+
+        def after(line: Any) -> Any:
+            bound = [n for n in tree.names_assigned(line) if n in names]
+            return cst.FlattenSentinel([line, *(tree.statement(f"{self.self_name}.{names[n]} = {n}") for n in bound)]) if bound else line
+
+        return tree.rewrite(statement, None, after, only={cst.SimpleStatementLine})
 
     def _indirect(self, statement: Any) -> set[str]:
         found: set[str] = set()
@@ -869,6 +882,14 @@ def _pairs(node: cst.Assign) -> list[tuple[Any, Any]]:
 
 def _ret(line: Any, value: Any) -> Any:
     return tree.replace(line, body=[cst.Return(value)])
+
+
+def _surely_assigned(statement: Any) -> set[str]:
+    """Names that a statement binds whichever way its conditions go; loops are taken to make a turn."""
+    if isinstance(statement, cst.If):
+        ways = [tree.body_statements(statement), [statement.orelse] if isinstance(statement.orelse, cst.If) else tree.body_statements(statement.orelse) if statement.orelse else []]
+        return set.intersection(*({n for s in way for n in _surely_assigned(s)} for way in ways))
+    return set(tree.names_assigned(statement))
 
 
 def _assigned(node: cst.CSTNode) -> set[str]:

@@ -11,7 +11,7 @@ from ..context import Context
 from ..rulebook import BLOCKS, CHECKS, DECORATORS
 from ..values import Function, Module
 
-MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad")
+MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad", "flatten_parameters")
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -97,5 +97,5 @@ def _freezes(context: Context, small: Any) -> bool:
         receiver, name = context.value(call.func.value), call.func.attr.value
         if name == "_check_input_dim":  # of torch's batch norms: the shapes are checked anyhow
             return isinstance(receiver, Module) and not isinstance(context.value(call.func), Function)
-        return isinstance(receiver, Module) and name in MODULE_STATEMENTS and not receiver.is_self
+        return isinstance(receiver, Module) and name in MODULE_STATEMENTS and (not receiver.is_self or name == "flatten_parameters")
     return False

@@ -21,7 +21,7 @@ import libcst as cst
 from .. import tree
 from ..arrays import Arrays, Tie
 from ..context import KEY, Context, key_site
-from ..effects import HOST_METHODS, Effects
+from ..effects import Effects, runs
 from ..emit import fresh_name, keyword
 from ..paths import SELF, Names, Path, Paths, below
 from ..project import ClassInfo, FunctionInfo
@@ -371,7 +371,7 @@ class _Submodules:
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             if value.name == "forward":
                 return "state" in self.effects.module(value.receiver)
-            return value.name not in HOST_METHODS
+            return runs(self.facts, value)
         return False
 
     def _is_bound(self, func: cst.BaseExpression) -> bool:
@@ -406,7 +406,7 @@ class _Submodules:
                 return self._super(node, node.func, value, receiver)
             if value.name == "forward":
                 return self._module(node, node.func.value, receiver)
-            if value.name not in HOST_METHODS and not receiver.is_self:
+            if runs(self.facts, value) and not receiver.is_self:
                 return self._module(node, node.func, Module(open=True))
         if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
             found = self.facts.of(node)
