@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import libcst as cst
@@ -597,6 +597,8 @@ class Frame:
         if isinstance(base, Static):
             if base.type == "shape":
                 return Method(base, name)
+            if base.type == "device" and name == "type":
+                return self.facts.results.plain(self.facts.rulebook.find("torch.device.type")[0])
             if name in ("shape", "ndim", "dtype", "device"):
                 return Static(MISSING, name if name == "shape" else "int" if name == "ndim" else name)
             return Method(base, name) if base.type in ("str", "range") else UNKNOWN
@@ -1072,6 +1074,8 @@ class Frame:
         short = name.removeprefix("builtins.")
         first = values[0] if values else UNKNOWN
         if name.startswith("builtins."):
+            if short == "hasattr" and isinstance(first, Torch) and len(values) == 2 and isinstance(values[1], Static) and isinstance(values[1].const, str):
+                return Static(self.facts.rulebook.knows(f"{first.name}.{values[1].const}"), "bool")
             if short in ("len", "isinstance", "hasattr", "callable", "issubclass", "id", "type", "str", "repr"):
                 return Static(MISSING, {"len": "int", "str": "str", "repr": "str", "type": "", "id": "int"}.get(short, "bool"))
             if short in ("int", "float", "bool"):
@@ -1226,7 +1230,9 @@ class Frame:
         return value
 
     def _conditional(self, node: cst.IfExp, env: Env) -> Value:
-        self.expression(node.test, env)
+        test = self.expression(node.test, env)
+        if isinstance(test, Static) and isinstance(test.const, bool) and asks_torch(self.facts.of, node.test):
+            return self.expression(node.body if test.const else node.orelse, env)
         then, other = dict(env), dict(env)
         self._narrow(node.test, then, other)
         return join(self.expression(node.body, then), self.expression(node.orelse, other))
@@ -1394,6 +1400,19 @@ _HANDLERS: dict[type, Any] = {
     cst.Integer: Frame._integer,
     cst.Float: Frame._float,
 }
+
+
+def asks_torch(of: Callable[[Any], Value], node: Any) -> bool:
+    """Whether an expression asks torch, or a tensor: `torch.cuda.is_available()`, `x.is_cuda`, `hasattr(F, "gelu")`."""
+    if isinstance(node, cst.Attribute):
+        base = of(node.value)
+        return isinstance(base, (Tensor, Torch)) or isinstance(base, Static) and base.type == "device"
+    if not isinstance(node, cst.Call):
+        return False
+    function = of(node.func)
+    if isinstance(function, External) and function.name == "builtins.hasattr" and node.args:
+        function = of(node.args[0].value)
+    return isinstance(function, Torch) or isinstance(function, Method) and isinstance(function.receiver, Tensor)
 
 
 def torch_method(name: str) -> bool:

@@ -10,14 +10,21 @@ from .. import tree
 from ..project import ModuleInfo, Project
 
 
-def run(project: Project) -> set[ModuleInfo]:
-    """Rename them in the files of a linked project, which is to be linked again. Returns the files that are new."""
-    found: set[ModuleInfo] = set()
-    for module in list(project.modules.values()):
-        classes = {id(c.node) for c in module.all_classes if "__call__" in c.methods and c.is_module and not any("forward" in m.methods for m in c.family())}
-        if classes:
-            found.add(project.add(module.path, tree.rewrite(module.tree, None, lambda n, classes=classes: _renamed(n) if id(n) in classes else n, only={cst.ClassDef})))
-    return found
+def run(project: Project) -> bool:
+    """Rename them in the files of a linked project. Returns whether there were any: the project is then to be linked again."""
+    found = [(module, classes) for module in project.modules.values() if (classes := _called(module))]
+    for module, classes in found:
+        project.add(module.path, _with_forward(module.tree, classes))
+    return bool(found)
+
+
+def _called(module: ModuleInfo) -> set[int]:
+    """The ids of the class nodes."""
+    return {id(c.node) for c in module.all_classes if "__call__" in c.methods and c.is_module and not any("forward" in m.methods for m in c.family())}
+
+
+def _with_forward(module: cst.Module, classes: set[int]) -> Any:
+    return tree.rewrite(module, None, lambda n: _renamed(n) if id(n) in classes else n, only={cst.ClassDef})
 
 
 def _renamed(node: Any) -> Any:

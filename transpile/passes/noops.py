@@ -1,13 +1,15 @@
-"""Statements that say nothing once the rules are applied: `x = x.cuda()` has become `x = x`."""
+"""Statements that say nothing once the rules are applied: `x = x.cuda()` has become `x = x`, `Long = torch.LongTensor` is not used any more."""
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..values import Torch
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -18,6 +20,8 @@ def run(context: Context, module: cst.Module) -> cst.Module:
     emptied: dict[int, Any] = {}  # blocks in which nothing is left
 
     def after(node: Any) -> Any:
+        if isinstance(node, cst.FunctionDef):
+            return _without_unread(context, node)
         if isinstance(node, cst.IndentedBlock):
             kept = [s for s in node.body if not _is_noop(context, s)]
             if kept and len(kept) == len(node.body):
@@ -33,7 +37,31 @@ def run(context: Context, module: cst.Module) -> cst.Module:
                 return cst.RemoveFromParent()
         return node
 
-    return tree.rewrite(module, None, after, only={cst.IndentedBlock, cst.If})  # type: ignore[no-any-return]
+    return tree.rewrite(module, None, after, only={cst.IndentedBlock, cst.If, cst.FunctionDef})  # type: ignore[no-any-return]
+
+
+def _without_unread(context: Context, node: Any) -> Any:
+    """The function without its locals for names of torch's that rules have read for the last time."""
+    local = {n: s for s in tree.nodes(node.body, cst.SimpleStatementLine) if (n := _alias(context, s)) is not None}
+    if not local:
+        return node
+    read = collections.Counter(n.value for n in tree.nodes(node.body, cst.Name))
+    gone = {id(s) for n, s in local.items() if read[n] == 1}
+    if not gone:
+        return node
+    new = tree.replace(node, body=tree.rewrite(node.body, lambda s: cst.RemoveFromParent() if id(s) in gone else None, only={cst.SimpleStatementLine}))
+    context.facts.carry(node, new)
+    return new
+
+
+def _alias(context: Context, statement: Any) -> str | None:
+    """The name that `Long = torch.LongTensor` binds."""
+    small = statement.body[0] if len(statement.body) == 1 else None
+    if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Name):
+        return None
+    if not isinstance(context.value(small.value), Torch) or not isinstance(small.value, (cst.Name, cst.Attribute)):
+        return None
+    return small.targets[0].target.value
 
 
 def _is_noop(context: Context, statement: Any) -> bool:

@@ -1,0 +1,35 @@
+"""Conditions that only torch's world leaves open are gone from the output; the user's own stay."""
+
+import pytest
+
+from transpile import convert_source
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\nFAST = False\n\n\ndef f(x):\n"
+
+# body of `def f(x)` -> body that is expected
+BODIES = {
+    "one way": ("if x.is_cuda:\n    x = fused(x)\nreturn x + 1", "return x + 1"),
+    "the other way": ("if not torch.cuda.is_available():\n    return x\nelse:\n    return fused(x)", "return x"),
+    "a chain": (
+        "if torch.jit.is_scripting():\n    return x\nelif x.device.type == 'cuda':\n    return fused(x)\nelif x.dim() > 2:\n    return x * 2\nelse:\n    return x",
+        "if x.ndim > 2:\n    return x * 2\nelse:\n    return x",
+    ),
+    "a side of and": ("if FAST and not torch.onnx.is_in_onnx_export():\n    x = x + 1\nreturn x", "if FAST:\n    x = x + 1\nreturn x"),
+    "a side of or": ("return x.sum() if x.is_cuda or x.dim() > 1 else x", "return x.sum() if x.ndim > 1 else x"),
+    "a choice in a product": ("return x * (x.shape[0] + 1 if not x.is_cuda else 2)", "return x * (x.shape[0] + 1)"),
+    "devices": ("if torch.cuda.device_count() > 1:\n    x = x * 2\nreturn x", "return x"),
+    "a type by device": ("T = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor\nreturn x.type(T)", "return x.astype(int)"),
+    "hasattr": ("if hasattr(F, 'gelu'):\n    return x + 1\nreturn x", "return x + 1"),
+    "hasattr of what is not there": ("if hasattr(torch, 'no_such'):\n    return torch.no_such(x)\nreturn x", "return x"),
+    "nothing is left": ("if x.is_cuda:\n    x = x.cuda()\nelse:\n    pass\nreturn x", "return x"),
+    "constants of the user's": ("if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x", "if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_what_is_left(name):
+    body, expected = BODIES[name]
+    result = convert_source(HEAD + "".join(f"    {line}\n" for line in body.splitlines()))
+    assert not result.diagnostics
+    found = result.code.partition("def f(x):\n")[2]
+    assert found == "".join(f"    {line}\n" for line in expected.splitlines())

@@ -1,0 +1,146 @@
+"""Conditions that are decided once there is no torch: CUDA is not there, nothing is scripted, `hasattr(F, "gelu")` holds.
+
+    if x.is_cuda:
+        return fused(x)              ->          return plain(x)
+    return plain(x)
+
+What the user decides by constants of their own stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..context import Context
+from ..emit import bare
+from ..infer import asks_torch
+from ..values import MISSING, Static
+
+_KINDS = frozenset({cst.IfExp, cst.IndentedBlock, cst.Module})
+
+
+def run(context: Context, module: cst.Module) -> cst.Module:
+    """Take the one way that is left in one file."""
+    return tree.rewrite(module, None, _Decided(context).after, only=_KINDS)  # type: ignore[no-any-return]
+
+
+class _Decided:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def after(self, node: Any) -> Any:
+        if isinstance(node, cst.IfExp):
+            return self._choice(node)
+        body: list[Any] = []
+        for statement in node.body:
+            made = self._chain(statement) if isinstance(statement, cst.If) else [statement]
+            body.extend(made)
+            if tree.always_returns(made) and made != [statement]:
+                break  # the one way that is left returns
+        if tree.same(body, node.body):
+            return node
+        new = tree.replace(node, body=body or [tree.statement("pass")])
+        self.context.facts.carry(node, new)
+        return new
+
+    def _chain(self, node: cst.If) -> list[Any]:
+        """The statements that take the place of an `if` with what follows it."""
+        made = self._way(node)
+        if made is node:
+            return [node]
+        if isinstance(made, cst.If):
+            return [tree.replace(made, leading_lines=[*node.leading_lines])]
+        if made is None:
+            return []
+        body = tree.body_statements(made)
+        if body and isinstance(body[0], cst.SimpleStatementLine) and isinstance(body[0].body[0], cst.Pass) and len(body) == 1:
+            return []
+        first = body[0]
+        lead = [*node.leading_lines, *(line for line in first.leading_lines if line.comment is not None)] if hasattr(first, "leading_lines") else []
+        return [tree.replace(first, leading_lines=lead) if hasattr(first, "leading_lines") else first, *body[1:]]
+
+    def _way(self, node: Any) -> Any:
+        """What stands for an `if` or `elif`: itself, an If, an Else, or None for nothing."""
+        if not isinstance(node, cst.If):
+            return node
+        test = self._test(node.test)
+        orelse = self._way(node.orelse)
+        if test is True:
+            return cst.Else(node.body)
+        if test is False:
+            return orelse
+        if test is node.test and orelse is node.orelse:
+            return node
+        new = tree.replace(node, test=bare(test), orelse=orelse)
+        self.context.facts.carry(node, new)
+        return new
+
+    def _choice(self, node: cst.IfExp) -> Any:
+        test = self._test(node.test)
+        if test is True or test is False:
+            chosen: Any = node.body if test else node.orelse
+            if isinstance(chosen, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.SimpleString, cst.Integer, cst.Float)) or not node.lpar:
+                return chosen
+            new = tree.replace(chosen, lpar=[*node.lpar, *chosen.lpar], rpar=[*chosen.rpar, *node.rpar])
+            self.context.facts.carry(chosen, new)
+            return new
+        if test is node.test:
+            return node
+        new = tree.replace(node, test=bare(test))
+        self.context.facts.carry(node, new)
+        return new
+
+    def _test(self, node: Any) -> Any:
+        """True, False, or the expression that is left of a condition: the node itself where nothing is decided."""
+        if isinstance(node, (cst.Call, cst.Attribute)):
+            found = self._constant(node)
+            return found if isinstance(found, bool) else node
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            inner = self._test(node.expression)
+            return not inner if isinstance(inner, bool) else node
+        if isinstance(node, cst.BooleanOperation):
+            return self._junction(node)
+        if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+            return self._comparison(node)
+        return node
+
+    def _junction(self, node: cst.BooleanOperation) -> Any:
+        left, right = self._test(node.left), self._test(node.right)
+        ends = isinstance(node.operator, cst.Or)  # the value of one side that decides the whole
+        if left is ends or right is ends and not any(isinstance(n, (cst.Call, cst.NamedExpr, cst.Await)) for n in tree.walk(node.left)):
+            return ends
+        if isinstance(left, bool):
+            return right
+        if isinstance(right, bool):
+            return left if right is not ends else node
+        if left is node.left and right is node.right:
+            return node
+        new = tree.replace(node, left=left, right=right)
+        self.context.facts.carry(node, new)
+        return new
+
+    def _comparison(self, node: cst.Comparison) -> Any:
+        """`x.device.type == "cuda"`"""
+        target = node.comparisons[0]
+        left, right = self._constant(node.left), self._constant(target.comparator)
+        if not (isinstance(left, (str, int)) and isinstance(right, (str, int)) and isinstance(target.operator, (cst.Equal, cst.NotEqual, cst.GreaterThan))):
+            return node
+        if not any(isinstance(side, (cst.Call, cst.Attribute)) for side in (node.left, target.comparator)):
+            return node
+        if isinstance(target.operator, cst.GreaterThan):
+            return left > right if isinstance(left, int) and isinstance(right, int) else node
+        return (left == right) is isinstance(target.operator, cst.Equal)
+
+    def _constant(self, node: Any) -> Any:
+        """What an expression about torch or a tensor is known to be; MISSING for the user's own constants."""
+        if isinstance(node, cst.SimpleString):
+            return node.evaluated_value
+        if isinstance(node, cst.Integer):
+            return node.evaluated_value
+        value = self.context.value(node)
+        if not isinstance(value, Static) or not isinstance(node, (cst.Call, cst.Attribute)):
+            return MISSING
+        return value.const if asks_torch(self.context.facts.of, node) else MISSING
