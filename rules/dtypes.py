@@ -174,6 +174,11 @@ def numpy_(input, *, force=False):
     return np.array(input)
 
 
+@rule("torch.Tensor.numpy[traced]")
+def numpy_under_jit(input, *, force=False):
+    return input
+
+
 @rule("torch.Tensor.item")
 def item(input):
     return input.item()

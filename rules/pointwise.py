@@ -43,7 +43,9 @@ def div(input, other, *, rounding_mode=None):
 
 
 def divide_toward_zero(x, y):
-    """x / y without its fraction; exact for integers, which a float32 quotient is not past 2**24."""
+    """x / y without its fraction; exact for integers, which a float32 quotient is not past 2**24. Of sizes it is a size."""
+    if isinstance(x, int) and isinstance(y, int):
+        return x // y if (x < 0) == (y < 0) else -(-x // y)
     dtype = jnp.result_type(x, y)
     if not jnp.issubdtype(dtype, jnp.integer):
         return jnp.trunc(x / y)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.small_programs import HEAD, array, compare, leaves, load, source_of, three
-from transpile import convert_source
+from transpile import convert_source, from_torch
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -103,6 +103,12 @@ REFUSED = {
 
 # classes: (definitions, constructor, number of calls): outputs of each call, with the state handed on
 MODULES = {
+    "called without forward": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.l = nn.Linear(6, 6)\n\n    def __call__(self, x):\n        return self.l(x)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = A()\n\n    def forward(self, x):\n        return self.a(x) * 2",
+    "flattened parameters": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.rnn = nn.GRU(6, 4)\n\n    def forward(self, x):\n        self.rnn.flatten_parameters()\n        return self.rnn(x)[0]",
+    "tensor type": "class M(nn.Module):\n    def __init__(self, tensor=torch.FloatTensor):\n        super().__init__()\n        self.Tensor = tensor\n\n    def forward(self, x):\n        return x + self.Tensor(x.size()).fill_(0.5) * self.Tensor([2.0])",
+    "partial kept on self": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        from functools import partial\n        self.act = partial(F.leaky_relu, negative_slope=0.2)\n\n    def forward(self, x):\n        return self.act(x)",
+    "factory keywords": "class M(nn.Module):\n    def __init__(self, norm=nn.LayerNorm, device=None, dtype=None):\n        super().__init__()\n        dd = {'device': device, 'dtype': dtype}\n        self.l = nn.Linear(6, 6, **dd)\n        self.n = norm(6, **dd)\n        self.w = nn.Parameter(torch.ones(6, **dd))\n\n    def forward(self, x):\n        return self.n(self.l(x)) * self.w",
+    "local made under a condition": "class M(nn.Module):\n    def __init__(self, window=None):\n        super().__init__()\n        if window is not None:\n            size = window * 2\n            self.w = nn.Parameter(torch.ones(size))\n        self.l = nn.Linear(6, 6)\n\n    def forward(self, x):\n        return self.l(x)",
     "counter": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros(()))\n\n    def forward(self, x):\n        self.n += 1\n        return x * self.n",
     "running mean": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('mean', torch.zeros(6))\n\n    def forward(self, x):\n        with torch.no_grad():\n            self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)\n        return x - self.mean",
     "hidden state": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.h = None\n\n    def forward(self, x):\n        if self.h is None:\n            self.h = torch.zeros_like(x)\n        self.h = torch.tanh(self.h + x)\n        return self.h",
@@ -146,8 +152,8 @@ def test_module(name, training):
     assert not result.diagnostics, (result.diagnostics, result.code)
     scope = {}
     exec(compile(source, "program.py", "exec"), scope)
-    torch_module, jax_module = scope["M"]().train(training), load(result)["M"]()
-    params, state = jax_module.init(jax.random.key(0)), jax_module.init_state(jax.random.key(0))
+    torch_module, jax_module = scope["M"]().double().train(training), load(result)["M"]()
+    params, state = from_torch(torch_module, jax_module)
     run = jax.jit(lambda params, state, x: jax_module.apply(params, state, x, key=jax.random.key(1), training=training))
     for x, _ in three():
         for _ in range(2):

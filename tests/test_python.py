@@ -67,7 +67,13 @@ PROGRAMS = {
     "guarded import of what torch has not": "try:\n    from torch._six import inf\nexcept ImportError:\n    inf = float('inf')\n\n\ndef f(x, y):\n    return x.clamp(max=inf) * y",
     "torch._check": "torch._check(x.dim() == 2, lambda: f'{x.dim()} dims')\nreturn x * y",
     "getattr of torch with a default": "g = getattr(torch, 'no_such_thing', None) or torch.exp\nreturn g(x) + getattr(F, 'relu', None)(y)",
-    "type by a tensor type": "return x.gt(0).type(torch.FloatTensor) * y.type(torch.cuda.DoubleTensor) + x.type(y.dtype)",
+    "type by a tensor type": "return x.gt(0).type(torch.FloatTensor) * y.type(torch.DoubleTensor) + x.type(y.dtype)",
+    "numpy of a tensor": "import numpy as np\n\n\ndef f(x, y):\n    z = torch.exp(x.detach())\n    return np.sqrt(z) * y + torch.from_numpy(np.array(x.detach())) + np.prod(x.shape)",
+    "set_grad_enabled off and on": "z = y * 1\nif y.dim() > 1:\n    torch.set_grad_enabled(False)\nw = x * y\nif y.dim() > 1:\n    torch.set_grad_enabled(True)\ntorch.set_grad_enabled(False)\nv = x * 3\ntorch.set_grad_enabled(True)\nreturn z * w + x * v",
+    "partial that writes": "from functools import partial\n\nact = partial(F.relu, inplace=True)\n\n\ndef f(x, y):\n    z = x * 1\n    w = act(z)\n    return z * y + w",
+    "smaller size": "n = torch.min(torch.as_tensor(2), torch.as_tensor(x.shape[0]))\nm = torch.div(x.shape[1], 2, rounding_mode='trunc')\nreturn x.reshape(n, -1, m).sum() * y",
+    "numel of shapes": "s = torch.Size(x.shape[1:])\nreturn x * s.numel() + y * x.shape.numel()",
+    "None or a number": "def g(t, k=None):\n    if k is None or k >= t.shape[1]:\n        return t.sort(dim=1)[0]\n    return t.topk(k=k, dim=1)[0].sum(1, keepdim=True)\nreturn g(x) * y + g(y, k=2)",
     "NamedTuple returned and unpacked": "from typing import NamedTuple\n\n\nclass Out(NamedTuple):\n    a: torch.Tensor\n    b: torch.Tensor\n\n\ndef g(t):\n    if t.mean() > 0:\n        return Out(t, t * 2)\n    return Out(-t, t)\n\n\ndef f(x, y):\n    a, b = g(x)\n    return a * b + y",
 }  # fmt: skip
 

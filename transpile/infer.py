@@ -14,6 +14,7 @@ from .results import Results
 from .rulebook import Rulebook
 from .values import (
     ARRAY_TYPE,
+    FUNCTION,
     MISSING,
     NONE,
     UNKNOWN,
@@ -44,6 +45,7 @@ ORDINARY = frozenset(
     " named_parameters modules children named_modules named_children state_dict load_state_dict register_buffer forward sample"
     " rsample log_prob entropy cdf step zero_grad backward intersection difference isdigit title rstrip lstrip".split()
 )
+NUMPY_METHODS = frozenset({"astype", "copy"})  # and JAX's arrays have them: an array that was numpy's keeps them
 # Methods that numpy arrays and modules have too: they tell a tensor only where nothing else is likely.
 SHARED = frozenset(
     "type repeat to cuda cpu numpy tolist item size shape dtype device data float int bool half double mean sum std var min"
@@ -121,6 +123,15 @@ class Inference:
             self.function(info)
             self.running.discard(info)
         return self.returns.get(info, Tensor(assumed=True) if info.name != "__init__" else NONE)
+
+    def numpy_on_arrays(self, name: str, values: list[Value]) -> bool:
+        """Whether a call of numpy's computes with what is traced, by a function that jax.numpy has too."""
+        if not name.startswith("numpy.") or name.removeprefix("numpy.") not in self.rulebook.table("TRACEABLE"):
+            return False
+        spread = [element_of(v) if isinstance(v, Sequence) else v for v in values]
+        if name in ("numpy.array", "numpy.asarray"):  # of a list or of an array: jax.numpy makes the same of both
+            return isinstance(spread[0], Tensor) if spread else False
+        return any(is_traced(v) for v in spread)
 
     def note(self, table: dict[Any, Value], key: Any, value: Value) -> None:
         """Join a value into a table."""
@@ -757,7 +768,7 @@ class Frame:
             return self._external_call(function.name, args, node, env)
         if isinstance(function, Tensor):
             return UNKNOWN
-        if function == ARRAY_TYPE:
+        if function in (ARRAY_TYPE, FUNCTION):
             return Tensor()
         if self.info is not None and self.info.name == "__init__" or any(isinstance(v, Module) for _, _, v, _ in args):
             return UNKNOWN
@@ -807,6 +818,10 @@ class Frame:
 
     def _torch_call(self, name: str, args: list[Any], node: cst.Call) -> Value:
         facts = self.facts
+        if name == "torch.Size":
+            return Static(MISSING, "shape")
+        if smaller_size(facts.of, name, node):
+            return Static(MISSING, "int")
         definition = facts.rulebook.layer(name)
         if definition is not None and facts.rulebook.method(definition.name, "init") is not None:
             if definition.name in ("Parameter",):
@@ -991,6 +1006,8 @@ class Frame:
         if not rules and name.endswith("_"):
             rules = self.facts.rulebook.find("torch.Tensor." + name[:-1])
         certain = isinstance(receiver, Tensor)
+        if name == "numpy" and certain and self.cls is not None and self.cls.is_module:
+            return receiver  # what goes on with it goes through jax.numpy
         if rules and (certain or self.may_be_tensor(name, args)):
             result = self.facts.results.of(choose_roughly(rules, len(args) + 1, {a[0] for a in args}))
             if not certain and name in SHARED and isinstance(result, Tensor):
@@ -1144,13 +1161,16 @@ class Frame:
                 return first
             if isinstance(first, Torch) and self.facts.rulebook.layer(first.name):
                 return Class(first.name)
-            return UNKNOWN
+            rules = self.facts.rulebook.find(first.name) if isinstance(first, Torch) else ()
+            return FUNCTION if rules and not any(p.name == "key" for p in rules[0].parameters) else UNKNOWN
         if name.startswith("math."):
             return Tensor() if any(isinstance(v, Tensor) and not v.assumed for v in values) else Static(MISSING, "float")
         if name.startswith("itertools.") and values:
             return Sequence(UNKNOWN)
         if name.startswith("einops."):
             return Tensor() if "Rearrange" not in name and "Reduce" not in name else Module(frozenset(), open=True)
+        if self.facts.numpy_on_arrays(name, values):
+            return Tensor()
         if any(isinstance(v, Tensor) for v in values):
             return Tensor(assumed=True)
         if name.split(".")[0] == "numpy" and not name.startswith("numpy.random"):
@@ -1215,8 +1235,9 @@ class Frame:
 
     def _boolean(self, node: cst.BooleanOperation, env: Env) -> Value:
         left, right = self.expression(node.left, env), self.expression(node.right, env)
-        if isinstance(left, Static) and isinstance(right, Tensor) and right.kind == "b" or isinstance(right, Static) and isinstance(left, Tensor) and left.kind == "b":
-            return Tensor(kind="b")
+        for side, other in ((left, right), (right, left)):
+            if isinstance(side, Static) and isinstance(other, Tensor) and other.kind == "b":
+                return Tensor(kind="b", assumed=other.assumed)  # `k is None or k >= n` where nothing says that k is a tensor
         if left == NONE:
             return right
         return join(left, right)
@@ -1413,6 +1434,16 @@ def asks_torch(of: Callable[[Any], Value], node: Any) -> bool:
     if isinstance(function, External) and function.name == "builtins.hasattr" and node.args:
         function = of(node.args[0].value)
     return isinstance(function, Torch) or isinstance(function, Method) and isinstance(function.receiver, Tensor)
+
+
+def smaller_size(of: Callable[[Any], Value], name: str, node: cst.Call) -> list[Any]:
+    """The sizes of `torch.min(torch.as_tensor(n), torch.as_tensor(x.shape[0]))`, which torch's tracer wants so; or nothing."""
+    inner = [a.value for a in node.args if isinstance(a.value, cst.Call) and a.keyword is None and len(a.value.args) == 1]
+    if name not in ("torch.min", "torch.max", "torch.minimum", "torch.maximum") or len(inner) != 2 or len(node.args) != 2:
+        return []
+    sizes = [call.args[0].value for call in inner]
+    made = all(of(call.func) in (Torch("torch.as_tensor"), Torch("torch.tensor")) for call in inner)
+    return sizes if made and any(of(s) == Static(MISSING, "int") for s in sizes) and not any(isinstance(of(s), Tensor) for s in sizes) else []
 
 
 def torch_method(name: str) -> bool:

@@ -46,7 +46,7 @@ from .passes import (
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
-from .values import Function, Module, Tensor
+from .values import External, Function, Module, Tensor
 
 
 @dataclass
@@ -572,7 +572,7 @@ def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> li
             target = node.targets[0].target
             if target.attr.value in wanted and tree.dotted(target) == f"self.{target.attr.value}":
                 value = context.value(node.value)
-                if isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Name) and not isinstance(context.value(node.value.func), Function):
+                if isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Name) and not isinstance(context.value(node.value.func), (Function, External)):
                     return None  # made by a class that was passed in
                 if not isinstance(value, Module) and not (isinstance(node.value, cst.Name) and node.value.value == "None"):
                     call = tree.replace(tree.expression(f"{context.name('as_module')}()"), args=[cst.Arg(node.value)])

@@ -45,6 +45,7 @@ class Static(Value):
 
 
 NONE = Static(None, "None")
+FUNCTION = Static(MISSING, "function")  # of arrays, without params or draws: `partial(F.gelu, approximate="tanh")`
 ARRAY_TYPE = Static(MISSING, "array type")  # a parameter whose default is torch.FloatTensor
 
 

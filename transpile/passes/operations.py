@@ -9,11 +9,12 @@ import libcst as cst
 from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
 from ..context import Context
-from ..infer import ORDINARY, PROPERTIES, SHARED
+from ..emit import call
+from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, smaller_size
 from ..project import FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
-from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Method, Sequence, Static, Tensor, Torch
+from ..values import ARRAY_TYPE, MISSING, UNKNOWN, External, Method, Sequence, Static, Tensor, Torch
 
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
 
@@ -208,6 +209,8 @@ class _Operations:
             return self._torch(node, torch_name)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, value)
+        if isinstance(value, External) and self.context.facts.numpy_on_arrays(value.name, [self.context.value(a.value) for a in node.args]):
+            return tree.replace(self._children(node), func=tree.expression(f"jnp.{value.name.removeprefix('numpy.')}"))
         if value == ARRAY_TYPE:
             return self._children(self._of_sizes(node))
         if isinstance(node.func, cst.Name):
@@ -238,6 +241,9 @@ class _Operations:
 
     def _torch(self, node: cst.Call, name: str) -> Any:
         definitions = self.context.rulebook.find(name)
+        sizes = smaller_size(self.context.facts.of, name, node)
+        if sizes:
+            return call(name[6:9], list(map(self.convert, sizes)))
         if not definitions:
             owner, _, method = name.rpartition(".")
             holder = self.context.rulebook.find(owner)
@@ -275,13 +281,16 @@ class _Operations:
 
     def _method(self, node: cst.Call, func: cst.Attribute, method: Method) -> Any:
         name = method.name
+        if name == "numel" and method.receiver == Static(MISSING, "shape"):
+            sizes = Argument(self.convert(func.value), method.receiver)
+            return self._apply(node, self.context.rulebook.find("torch.Size.numel"), "torch.Size.numel", [sizes])
         if not isinstance(method.receiver, Tensor) and not self._tensor_like(method, node):
             return None
         definitions = self.context.rulebook.find("torch.Tensor." + name)
         if self.runs:
             definitions = self.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions
         if not definitions:
-            if isinstance(method.receiver, Tensor) and not method.receiver.assumed and name not in ORDINARY:
+            if isinstance(method.receiver, Tensor) and not method.receiver.assumed and name not in ORDINARY | NUMPY_METHODS:
                 return self._no_rule(node, "torch.Tensor." + name)
             return None
         selected = self._selected(func.value, definitions, name, node)

@@ -2,11 +2,13 @@
 
 `self.__getattr__(name)` is `getattr(self, name)`; a lambda that a constructor keeps on self, and that uses self, is a method;
 words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
-replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement.
+replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
+what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
 """
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 import libcst as cst
@@ -21,8 +23,8 @@ TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_param
 
 def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     """Rewrite the spellings of one file."""
-    module = tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try})
-    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript})  # type: ignore[no-any-return]
+    module = _without_partials(tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try}))
+    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock})  # type: ignore[no-any-return]
 
 
 def _visit(node: Any) -> Any:
@@ -31,6 +33,9 @@ def _visit(node: Any) -> Any:
         return node
     if kind is cst.ImportFrom:
         return _from_typing(node)
+    if kind is cst.IndentedBlock:
+        body = _without_gradient(list(node.body))
+        return None if body is None else tree.rewrite(tree.replace(node, body=body), _visit)
     if kind is cst.ClassDef:
         new = _with_methods(node)
         return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
@@ -51,6 +56,30 @@ def _visit(node: Any) -> Any:
     return None
 
 
+def _without_gradient(body: list[Any]) -> list[Any] | None:
+    """The statements of a block with a stretch between two switches as a `with`; None where there is none."""
+    switches = [(i, found) for i, s in enumerate(body) if (found := _switch(s)) is not None]
+    for (i, (test, flag)), (j, (again, other)) in zip(switches, switches[1:]):
+        if (flag, other) == ("False", "True") and test == again and j > i + 1:
+            made: Any = tree.statement(f"with torch.set_grad_enabled({f'not {test}' if test.replace('.', '').isidentifier() else f'not ({test})' if test else flag}):\n    pass\n")
+            made = tree.replace(tree.with_body(made, body[i + 1 : j]), leading_lines=body[i].leading_lines)
+            rest = [*body[:i], made, *body[j + 1 :]]
+            return _without_gradient(rest) or rest
+    return None
+
+
+def _switch(statement: Any) -> tuple[str, str] | None:
+    """The condition, if any, and the flag of `if c: torch.set_grad_enabled(False)`."""
+    if isinstance(statement, cst.If) and statement.orelse is None and len(tree.body_statements(statement)) == 1:
+        found = _switch(tree.body_statements(statement)[0])
+        return (tree.code(statement.test), found[1]) if found is not None and not found[0] else None
+    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    call = small.value if isinstance(small, cst.Expr) else None
+    if isinstance(call, cst.Call) and tree.dotted(call.func) == "torch.set_grad_enabled" and len(call.args) == 1:
+        return "", tree.code(call.args[0].value)
+    return None
+
+
 def _from_typing(node: cst.ImportFrom) -> Any:
     """`from torch._jit_internal import List, Optional`"""
     module = tree.dotted(node.module) if node.module is not None and not node.relative else None
@@ -64,6 +93,38 @@ def _from_typing(node: cst.ImportFrom) -> Any:
     if rest:
         made.append(tree.replace(node, names=_listed(rest), lpar=None, rpar=None))
     return cst.FlattenSentinel(made)
+
+
+def _without_partials(module: cst.Module) -> cst.Module:
+    """`relu = partial(F.relu, inplace=True)` at the top of a file: `relu(x)` is `F.relu(x, inplace=True)`, which writes x."""
+    lines: list[Any] = [s for s in module.body if _partial_in_place(s)]
+    once = tree.bound_once(module) if lines else set()
+    held = {name: s.body[0].value for s in lines if (name := _partial_in_place(s)) in once}
+    if not held:
+        return module
+
+    def after(node: Any) -> Any:
+        found = held.get(node.func.value) if isinstance(node.func, cst.Name) else None
+        if found is None:
+            return node
+        args = [*node.args, *found.args[1:]]
+        return tree.replace(node, func=found.args[0].value, args=[tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in args])
+
+    new = tree.rewrite(module, None, after, only={cst.Call})
+    read = collections.Counter(n.value for n in tree.nodes(new, cst.Name))
+    return tree.replace(module, body=[s for s in new.body if (n := _partial_in_place(s)) not in held or read[n] > 1])
+
+
+def _partial_in_place(statement: Any) -> str:
+    """The name that such a line binds."""
+    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Name):
+        return ""
+    call = small.value
+    if not isinstance(call, cst.Call) or tree.dotted(call.func) not in ("partial", "functools.partial") or not any(a.keyword and a.keyword.value == "inplace" for a in call.args):
+        return ""
+    plain = tree.dotted(call.args[0].value) is not None and all(a.keyword is not None for a in call.args[1:])
+    return small.targets[0].target.value if plain else ""
 
 
 def _guarded(node: Any, rulebook: Rulebook) -> Any:
