@@ -103,6 +103,7 @@ REFUSED = {
 
 # classes: (definitions, constructor, number of calls): outputs of each call, with the state handed on
 MODULES = {
+    "parameter or number": "class M(nn.Module):\n    def __init__(self, p=3.0, fixed=True):\n        super().__init__()\n        self.p = p if fixed else nn.Parameter(torch.ones(1) * p)\n        self.q = p if not fixed else nn.Parameter(torch.ones(1) * p)\n\n    def forward(self, x):\n        return x * self.p + self.q\n\n    def __repr__(self):\n        return f'M({self.q.data.tolist()[0]})'",
     "called without forward": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.l = nn.Linear(6, 6)\n\n    def __call__(self, x):\n        return self.l(x)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = A()\n\n    def forward(self, x):\n        return self.a(x) * 2",
     "flattened parameters": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.rnn = nn.GRU(6, 4)\n\n    def forward(self, x):\n        self.rnn.flatten_parameters()\n        return self.rnn(x)[0]",
     "tensor type": "class M(nn.Module):\n    def __init__(self, tensor=torch.FloatTensor):\n        super().__init__()\n        self.Tensor = tensor\n\n    def forward(self, x):\n        return x + self.Tensor(x.size()).fill_(0.5) * self.Tensor([2.0])",

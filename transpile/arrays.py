@@ -12,7 +12,7 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import NONE, UNKNOWN, Class, Mapping, Module, Sequence, Static, Tensor, Torch
+from .values import NONE, UNKNOWN, Class, Mapping, Module, Sequence, Static, Tensor, Torch, Value
 
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -25,6 +25,7 @@ class Array:
     where: str
     registered: bool = False  # by nn.Parameter, register_parameter or register_buffer
     optional: bool = False  # None on some path
+    plain: bool = False  # something else on some path, which self keeps: `self.p = p if fixed else nn.Parameter(…)`
     written: bool = False  # assigned while the model runs
 
 
@@ -44,6 +45,7 @@ class ClassArrays:
     aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
     holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
+    plain: set[str] = field(default_factory=set)  # attributes that are set to what is no array on some way
     assigned: collections.Counter[str] = field(default_factory=collections.Counter)  # how often an attribute is set
     ties: dict[tuple[str, ...], Tie] = field(default_factory=dict)  # by the path of a tied parameter
 
@@ -117,6 +119,8 @@ class Arrays:
                     self._holding(found, cls, node, self_name)
                     self._tie(found, function, node)
                     self._chained(found, node, self_name)
+        for array in found.arrays.values():
+            array.plain = array.where == "params" and array.name in found.plain
         return found
 
     def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool) -> None:
@@ -131,6 +135,9 @@ class Arrays:
             array.where, array.written = "state", True
             return
         is_parameter = _makes_parameter(facts, value)
+        sides = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]
+        if any(_is_plain(facts.of(side)) for side in sides if side is not None and not _makes_parameter(facts, side)):
+            found.plain.add(name)
         if isinstance(known, Tensor) and (not known.assumed or is_parameter) or is_parameter:
             where = "params" if is_parameter else "constant"
             if array is None:
@@ -236,6 +243,11 @@ def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool
         function = facts.of(value.func)
         return isinstance(function, Torch) and function.name in PARAMETER or tree.dotted(value.func) == "nn.Parameter"
     return False
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value is certain to be no array: a number, or what a constructor is given."""
+    return isinstance(value, Static) and value != NONE
 
 
 def makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool:

@@ -205,6 +205,9 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
         _refresh(facts, trees[module])
 
 
+DESCRIPTIONS = ("__repr__", "__str__", "extra_repr")
+
+
 class _Classes:
     """From here on functions are rewritten one by one, and put back into their files at the end."""
 
@@ -235,6 +238,9 @@ class _Classes:
             if info.outer is not None or info.name == "__init__" and info.owner in constructors:
                 continue
             context = self.contexts[info.module]
+            if info.name in DESCRIPTIONS and info.owner is not None and effects.functions.get(info):
+                self._put(original[info], [])  # a module has no params to describe: Module's own is left
+                continue
             if info in threaded:
                 node = self._thread(context, info, info.node, effects)
             else:

@@ -81,6 +81,9 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
             inner = original._modules.get(name)
         params[name], state[name] = {}, {}
         _fill(child, f"{tail}{name}", tensors, inner, params[name], state[name])
+    for method, made, own in (("init", params, own_params), ("init_state", state, own_state)):
+        if "parametrizations" in (own or ()):
+            made["parametrizations"] = _nested(_shapes(module, method)["parametrizations"], f"{tail}parametrizations", tensors)
     for name in own_params or ():
         value = getattr(original, name, None) if original is not None else None
         if name not in params and name not in children and hasattr(value, "detach"):
@@ -89,6 +92,13 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
         if name not in state:
             value = getattr(original, name, None) if original is not None else None
             state[name] = to_array(value) if hasattr(value, "detach") else value
+
+
+def _nested(tree: Any, path: str, tensors: dict[str, tuple[str, Any]]) -> Any:
+    """The arrays below a path that is no module here: the parametrizations of a layer."""
+    if not isinstance(tree, dict):
+        return tensors[path][1]
+    return {name: _nested(inner, f"{path}.{name}", tensors) for name, inner in tree.items()}
 
 
 def _check_constant(module: Any, path: str, value: Any) -> None:

@@ -812,11 +812,12 @@ class _Submodules:
 
     def _array(self, node: cst.Attribute, base: Module, attribute: str) -> Any:
         where, optional, name = None, False, tree.mangled(attribute, self.cls.name if self.cls is not None else None)
+        plain = False
         for ref in base.refs:
             if isinstance(ref, ClassInfo):
                 array = self.arrays.find(ref, attribute)
                 if array is not None:
-                    where, optional = array.where, array.optional
+                    where, optional, plain = array.where, array.optional, array.plain
                     if where == "constant":
                         return None
                 elif self.effects.inherited_array(ref, name):
@@ -853,6 +854,9 @@ class _Submodules:
         place = f'{holder}["{name}"]'
         if optional and where == "params" and not (self.storing or self.certain or place in self.present):
             return tree.expression(f'{holder}.get("{name}")')
+        if plain and not self.storing:
+            made = tree.expression(f'({place} if "{name}" in {holder} else x)')
+            return tree.replace(made, orelse=node)
         return tree.expression(f'{holder}["{name}"]')
 
     def _none_test(self, node: cst.Comparison) -> Any:
