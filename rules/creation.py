@@ -190,8 +190,17 @@ def eye(n, m=None, *, dtype=None):
 
 
 @rule("torch.meshgrid", "torch.functional.meshgrid")
-def meshgrid(*tensors, indexing="ij"):
-    return jnp.meshgrid(*tensors, indexing=indexing or "ij")
+def meshgrid(*tensors: Tensor, indexing=None):
+    if indexing is None:
+        return jnp.meshgrid(*tensors, indexing="ij")
+    return jnp.meshgrid(*tensors, indexing=indexing)
+
+
+@rule("torch.meshgrid", "torch.functional.meshgrid")
+def meshgrid_of_list(tensors, *, indexing=None):
+    if indexing is None:
+        return jnp.meshgrid(*tensors, indexing="ij")
+    return jnp.meshgrid(*tensors, indexing=indexing)
 
 
 @rule("torch.tril_indices")

@@ -612,7 +612,7 @@ class Frame:
                 return self.facts.results.plain(self.facts.rulebook.find("torch.device.type")[0])
             if name in ("shape", "ndim", "dtype", "device"):
                 return Static(MISSING, name if name == "shape" else "int" if name == "ndim" else name)
-            return Method(base, name) if base.type in ("str", "range") else UNKNOWN
+            return Method(base, name) if base.type in ("str", "range") or base.type == "int" and name == "item" else UNKNOWN
         if name in ("shape",):
             return Static(MISSING, "shape")
         if name in ("dtype", "device"):
@@ -820,7 +820,7 @@ class Frame:
         facts = self.facts
         if name == "torch.Size":
             return Static(MISSING, "shape")
-        if smaller_size(facts.of, name, node):
+        if static_size(facts.of, name, node):
             return Static(MISSING, "int")
         definition = facts.rulebook.layer(name)
         if definition is not None and facts.rulebook.method(definition.name, "init") is not None:
@@ -996,7 +996,7 @@ class Frame:
                 return Sequence(Static(MISSING, "str"))
             return UNKNOWN
         if isinstance(receiver, Static):
-            if receiver.type == "shape" and name == "numel":
+            if receiver.type == "shape" and name == "numel" or receiver.type == "int" and name == "item":
                 return Static(MISSING, "int")
             return Static() if receiver.type else UNKNOWN
         if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
@@ -1117,8 +1117,9 @@ class Frame:
                 return Sequence(UNKNOWN)
             if short in ("abs", "min", "max", "sum", "round", "pow", "divmod", "any", "all", "next"):
                 spread = [element_of(v) if isinstance(v, Sequence) else v for v in values]
-                if any(isinstance(v, Tensor) for v in spread):
-                    return Tensor(kind="b" if short in ("any", "all") else None)
+                tensors = [v for v in spread if isinstance(v, Tensor)]
+                if tensors:
+                    return Tensor(assumed=all(v.assumed for v in tensors), kind="b" if short in ("any", "all") else None)
                 if spread and all(isinstance(v, Static) for v in spread):
                     return Static()
                 return spread[0] if short == "next" and spread else UNKNOWN
@@ -1436,14 +1437,19 @@ def asks_torch(of: Callable[[Any], Value], node: Any) -> bool:
     return isinstance(function, Torch) or isinstance(function, Method) and isinstance(function.receiver, Tensor)
 
 
-def smaller_size(of: Callable[[Any], Value], name: str, node: cst.Call) -> list[Any]:
-    """The sizes of `torch.min(torch.as_tensor(n), torch.as_tensor(x.shape[0]))`, which torch's tracer wants so; or nothing."""
+def static_size(of: Callable[[Any], Value], name: str, node: cst.Call) -> list[Any]:
+    """The sizes that a reduction over nothing else is of, or nothing.
+
+    Torch's tracer wants `torch.min(torch.as_tensor(n), torch.as_tensor(x.shape[0]))`; others write
+    `torch.prod(torch.tensor(x.shape[1:])).item()`.
+    """
+    wanted = {"min": 2, "max": 2, "minimum": 2, "maximum": 2, "prod": 1}.get(name.removeprefix("torch."))
     inner = [a.value for a in node.args if isinstance(a.value, cst.Call) and a.keyword is None and len(a.value.args) == 1]
-    if name not in ("torch.min", "torch.max", "torch.minimum", "torch.maximum") or len(inner) != 2 or len(node.args) != 2:
+    if wanted != len(inner) or wanted != len(node.args) or not all(of(call.func) in (Torch("torch.as_tensor"), Torch("torch.tensor")) for call in inner):
         return []
     sizes = [call.args[0].value for call in inner]
-    made = all(of(call.func) in (Torch("torch.as_tensor"), Torch("torch.tensor")) for call in inner)
-    return sizes if made and any(of(s) == Static(MISSING, "int") for s in sizes) and not any(isinstance(of(s), Tensor) for s in sizes) else []
+    expected = Static(MISSING, "int" if wanted == 2 else "shape")
+    return sizes if any(of(s) == expected for s in sizes) and not any(isinstance(of(s), Tensor) for s in sizes) else []
 
 
 def torch_method(name: str) -> bool:

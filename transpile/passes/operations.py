@@ -10,7 +10,7 @@ from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
 from ..context import Context
 from ..emit import call
-from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, smaller_size
+from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, static_size
 from ..project import FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
@@ -241,9 +241,9 @@ class _Operations:
 
     def _torch(self, node: cst.Call, name: str) -> Any:
         definitions = self.context.rulebook.find(name)
-        sizes = smaller_size(self.context.facts.of, name, node)
+        sizes = static_size(self.context.facts.of, name, node)
         if sizes:
-            return call(name[6:9], list(map(self.convert, sizes)))
+            return call("math.prod" if len(sizes) == 1 else name[6:9], list(map(self.convert, sizes)))
         if not definitions:
             owner, _, method = name.rpartition(".")
             holder = self.context.rulebook.find(owner)
@@ -281,6 +281,8 @@ class _Operations:
 
     def _method(self, node: cst.Call, func: cst.Attribute, method: Method) -> Any:
         name = method.name
+        if name == "item" and method.receiver == Static(MISSING, "int"):
+            return self.convert(func.value)
         if name == "numel" and method.receiver == Static(MISSING, "shape"):
             sizes = Argument(self.convert(func.value), method.receiver)
             return self._apply(node, self.context.rulebook.find("torch.Size.numel"), "torch.Size.numel", [sizes])
