@@ -247,6 +247,7 @@ class Unconverted:
 
     def __init__(self, diagnostic, source):
         self._message = f"{diagnostic}: {source}"
+        self.__name__ = source
 
     def __call__(self, *args, **kwargs):
         return self._use(any(hasattr(value, "dtype") for value in (*args, *kwargs.values())))

@@ -101,6 +101,12 @@ def _stored(target: Any) -> list[str]:
     return [target.value] if isinstance(target, cst.Name) else []
 
 
+def given(node: cst.FunctionDef) -> set[str]:
+    """The names that a function starts with: its parameters, and the state that its signature is yet to get."""
+    parameters = {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
+    return parameters | ({"state"} & set(exposed(tree.body_statements(node))))
+
+
 def exposed(statements: Sequence[Any]) -> list[str]:
     """Names that are read before these statements certainly set them."""
     found: dict[str, None] = {}

@@ -162,10 +162,15 @@ class Effects:
 
 def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, Any]]:
     """What in a function can have an effect."""
-    for node in tree.nodes(function.body, cst.Name, cst.Attribute, cst.Call):
+    bound = _called_parameters(facts, function)
+    for node in tree.nodes(function.body, cst.Name, cst.Attribute, cst.Call, cst.Subscript):
         if isinstance(node, cst.Name):
             if node.value == KEY:
                 yield "key", None
+        elif isinstance(node, cst.Subscript):
+            value = facts.of(node)
+            if isinstance(facts.of(node.value), Module) and isinstance(value, Tensor) and value.param:
+                yield "child", "params"  # an entry of a ParameterList
         elif isinstance(node, cst.Attribute):
             base = facts.of(node.value)
             name = node.attr.value
@@ -187,8 +192,8 @@ def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, An
                     yield "function", value
                 elif isinstance(facts.by_property(base, name), Function):
                     yield "function", facts.by_property(base, name)
-        elif isinstance(node, cst.Call):
-            yield from _call_uses(facts, node)
+        elif isinstance(node, cst.Call) and not (isinstance(node.func, cst.Name) and node.func.value in bound):
+            yield from _call_uses(facts, node)  # a module that is passed in comes with its params bound
 
 
 def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
@@ -211,12 +216,31 @@ def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
         found = facts.of(node)
         if isinstance(found, Tensor) and found.param:
             yield "child", "params"
-    if isinstance(value, Module) or isinstance(value, Function):
+    if isinstance(value, Module):
         return
-    for argument in node.args:
+    called = _given(value.info, node, _called_parameters(facts, value.info.node)) if isinstance(value, Function) else node.args
+    for argument in called:
         passed = facts.of(argument.value)
         if isinstance(passed, Module) and not passed.is_self and not (isinstance(value, External) and value.name.startswith("builtins.")):
             yield "module", passed
+
+
+def _called_parameters(facts: Inference, function: cst.FunctionDef) -> set[str]:
+    """The parameters of a function that it calls as they come: `p = dropout(p)`."""
+    names = {p.name.value for p in tree.walk(function.params) if isinstance(p, cst.Param)} - set(tree.times_bound(function.body))
+    found: set[str] = set()
+    for call in tree.nodes(function.body, cst.Call):
+        assert isinstance(call, cst.Call)
+        if isinstance(call.func, cst.Name) and call.func.value in names:
+            value = facts.of(call.func)
+            found |= set() if isinstance(value, Module) and value.is_self else {call.func.value}
+    return found
+
+
+def _given(info: FunctionInfo, node: cst.Call, names: set[str]) -> list[cst.Arg]:
+    """The arguments of a call for some of the function's parameters."""
+    parameters = [p.name.value for p in info.parameters()]
+    return [a for i, a in enumerate(node.args) if (a.keyword.value if a.keyword else parameters[i] if i < len(parameters) else "") in names]
 
 
 def runs(facts: Inference, value: Method) -> bool:

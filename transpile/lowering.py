@@ -9,6 +9,7 @@ import libcst as cst
 
 from . import tree
 from .context import Context
+from .dataflow import given
 from .liveness import Liveness
 from .values import Value
 
@@ -29,7 +30,7 @@ class Lowering:
     def __init__(self, context: Context, node: Any, outer: Set[str] = frozenset()) -> None:
         self.context, self.node = context, node
         self.liveness = Liveness(node, None)
-        self.defined = outer | {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
+        self.defined = set(outer) | given(node)
         self.before: list[Any] = []  # the statements of the block before the current one
 
     def wants(self, node: Any) -> bool:

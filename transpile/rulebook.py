@@ -313,6 +313,8 @@ def spellings(name: str) -> Iterator[str]:
         yield "torch.nn.functional." + parts[-1]
     if parts[:3] == ["torch", "nn", "functional"]:
         yield "torch." + parts[-1]
+    if len(parts) > 2 and parts[-1] == parts[-2]:  # torch.nn.utils.weight_norm is a function, and the module that it is from
+        yield name.rpartition(".")[0]
     if parts[:2] == ["torch", "_C"] or parts[:2] == ["torch", "cuda"]:
         yield "torch." + parts[-1]
 

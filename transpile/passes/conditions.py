@@ -17,7 +17,7 @@ from ..apply import simple
 from ..context import Context
 from ..emit import bare, call
 from ..truth import alike, compared, is_boolean, negated
-from ..values import UNKNOWN, External, Sequence, Static, Tensor, Value, is_traced
+from ..values import MISSING, UNKNOWN, External, Sequence, Static, Tensor, Value, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -108,6 +108,8 @@ class _Conditions:
 
     def _boolean(self, node: cst.BooleanOperation) -> Any:
         left, right = self.value(node.left), self.value(node.right)
+        if isinstance(node.operator, cst.And) and isinstance(right, Static) and self._is_guarded(node.left):
+            return self._guards_first(node)
         if not is_traced(left):
             return node
         if not (isinstance(right, Tensor) or isinstance(right, Static) and right.type == "bool" or is_boolean(node.right)):
@@ -121,6 +123,17 @@ class _Conditions:
         self.context.facts.values[id(new)] = Tensor(kind="b")
         self.context.facts.kept.append(new)
         return new
+
+    def _is_guarded(self, node: Any) -> bool:
+        """`weight is not None and (weight > 0).any()`: what Python knows asks first."""
+        return isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And) and not is_traced(self.value(node.left)) and is_traced(self.value(node.right))
+
+    def _guards_first(self, node: Any) -> Any:
+        """`a and t and b`, of which data decides t alone, as `a and b and t`: the others still choose a way in Python."""
+        first = tree.replace(node.left, right=node.right)
+        self.context.facts.values[id(first)] = Static(MISSING, "bool")
+        self.context.facts.kept.append(first)
+        return tree.replace(node, left=first, right=node.left.right)
 
     def _operand(self, node: cst.BooleanOperation) -> Any:
         """`a or b` as a value is one of its operands."""

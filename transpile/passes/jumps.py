@@ -34,7 +34,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
-from ..dataflow import certain
+from ..dataflow import certain, given
 from ..emit import bare, fresh_name
 from ..liveness import Liveness
 from ..truth import is_loop_on_data, negated
@@ -63,7 +63,7 @@ class _Jumps:
         self.context, self.node = context, node
         self.used = tree.names_read(node)
         self.liveness = Liveness(node, None)
-        self.defined = set(outer) | {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
+        self.defined = set(outer) | given(node)
         self.loop: _Loop | None = None  # the innermost one
 
     def function(self) -> list[Any]:

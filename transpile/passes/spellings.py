@@ -34,8 +34,9 @@ def _visit(node: Any) -> Any:
     if kind is cst.ImportFrom:
         return _from_typing(node)
     if kind is cst.IndentedBlock:
-        body = _without_gradient(list(node.body))
-        return None if body is None else tree.rewrite(tree.replace(node, body=body), _visit)
+        body = list(node.body)
+        made = _plain_sizes(_without_gradient(body) or body)
+        return None if tree.same(made, body) else tree.rewrite(tree.replace(node, body=made), _visit)
     if kind is cst.ClassDef:
         new = _with_methods(node)
         return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
@@ -66,6 +67,36 @@ def _without_gradient(body: list[Any]) -> list[Any] | None:
             rest = [*body[:i], made, *body[j + 1 :]]
             return _without_gradient(rest) or rest
     return None
+
+
+def _plain_sizes(body: list[Any]) -> list[Any]:
+    """`d = torch.tensor([h - x.shape[2]])` as `d = h - x.shape[2]`, where d is used for `F.pad(x, [d // 2, d - d // 2])` alone."""
+    kept = {s.body[0].targets[0].target.value: size for s in body if (size := _size_in_tensor(s)) is not None}
+    if not kept:
+        return body
+    block = cst.IndentedBlock(body)
+    once = tree.bound_once(block)
+    pads = [a for c in tree.nodes(block, cst.Call) if (tree.dotted(c.func) or "").endswith(".pad") for a in c.args[1:2]]
+    in_pads = collections.Counter(n.value for a in pads for n in tree.nodes(a, cst.Name))
+    used = collections.Counter(n.value for n in tree.nodes(block, cst.Name))
+    plain = {n for n in kept if n in once and used[n] == in_pads[n] + 1}
+
+    def after(line: Any) -> Any:
+        name = line.body[0].targets[0].target.value if _size_in_tensor(line) is not None else None
+        return tree.replace(line, body=[tree.replace(line.body[0], value=kept[name])]) if name in plain else line
+
+    return [after(s) for s in body]
+
+
+def _size_in_tensor(statement: Any) -> Any:
+    """The size of `d = torch.tensor([h - x.size(2)])`."""
+    small: Any = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    call = small.value if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name) else None
+    if not isinstance(call, cst.Call) or tree.dotted(call.func) != "torch.tensor" or len(call.args) != 1 or not isinstance(call.args[0].value, cst.List):
+        return None
+    elements = call.args[0].value.elements
+    asks = [n for e in elements for n in tree.nodes(e, cst.Attribute) if n.attr.value in ("size", "shape")]
+    return elements[0].value if len(elements) == 1 and asks else None
 
 
 def _switch(statement: Any) -> tuple[str, str] | None:
