@@ -67,6 +67,7 @@ PROGRAMS = {
     "guarded import of what torch has not": "try:\n    from torch._six import inf\nexcept ImportError:\n    inf = float('inf')\n\n\ndef f(x, y):\n    return x.clamp(max=inf) * y",
     "torch._check": "torch._check(x.dim() == 2, lambda: f'{x.dim()} dims')\nreturn x * y",
     "getattr of torch with a default": "g = getattr(torch, 'no_such_thing', None) or torch.exp\nreturn g(x) + getattr(F, 'relu', None)(y)",
+    "sizes by keyword": "z = torch.zeros(size=(4, 6), dtype=x.dtype) + torch.ones(size=x.size())\nreturn z + x.view(size=(6, 4)).permute(dims=(1, 0)) + y.repeat(repeats=(1, 1)).reshape(shape=(4, 6))",
     "NamedTuple returned and unpacked": "from typing import NamedTuple\n\n\nclass Out(NamedTuple):\n    a: torch.Tensor\n    b: torch.Tensor\n\n\ndef g(t):\n    if t.mean() > 0:\n        return Out(t, t * 2)\n    return Out(-t, t)\n\n\ndef f(x, y):\n    a, b = g(x)\n    return a * b + y",
 }  # fmt: skip
 
