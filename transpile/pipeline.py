@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> facts -> gradients -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
+    parse -> facts -> gradients -> tags -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -41,6 +41,7 @@ from .passes import (
     scans,
     signatures,
     submodules,
+    tags,
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
@@ -74,7 +75,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = gradients.run(context, trees[module], forward)
-            trees[module] = masks.run(context, placement.run(context, erasures.run(context, trees[module])))
+            trees[module] = masks.run(context, placement.run(context, erasures.run(context, tags.run(context, trees[module]))))
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
