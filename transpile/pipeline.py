@@ -324,7 +324,8 @@ class _Classes:
         missing = self._unset_state(cls, made)
         if made.params or missing is None:
             methods.append(self._method(context, cls, "init", self_name, made.params, "params", has_children, effects))
-        state = [*made.state, *(missing or [])]
+        calls = any(isinstance(n, cst.Call) and isinstance(context.value(n.func), Function) for s in made.state for n in tree.walk(s))
+        state = [*(missing or []), *made.state] if calls else [*made.state, *(missing or [])]  # a method may set it
         if state:
             methods.append(self._method(context, cls, "init_state", self_name, state, "state", has_children, effects))
         for name, body in made.properties.items():
