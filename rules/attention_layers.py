@@ -44,6 +44,7 @@ class MultiheadAttention(Module):
             raise ValueError(f"embed_dim {embed_dim} must be divisible by num_heads {num_heads}")
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
         self.dropout, self.batch_first = dropout, batch_first
         self.bias, self.add_bias_kv, self.add_zero_attn = bias, add_bias_kv, add_zero_attn
         self.out_proj = OutputProjection(embed_dim, embed_dim, bias)
@@ -53,7 +54,7 @@ class MultiheadAttention(Module):
         width = self.embed_dim
         xavier_uniform = jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0)
         params = {"out_proj": self.out_proj.init(keys[0])}
-        if self.kdim == self.vdim == width:
+        if self._qkv_same_embed_dim:
             params["in_proj_weight"] = xavier_uniform(keys[1], (3 * width, width))
         else:
             params["q_proj_weight"] = xavier_uniform(keys[1], (width, width))

@@ -6,6 +6,14 @@ from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, fe
 from .module import Module
 
 
+@layer("torch.nn.modules.dropout._DropoutNd")
+class DropoutNd(Module):
+    """Base of the dropouts: holds the probability."""
+
+    def __init__(self, p=0.5, *, inplace=False):
+        self.p = p
+
+
 @layer("torch.nn.Dropout")
 class Dropout(Module):
     """Zeros with probability p in training; the other values are scaled so that the mean stays."""

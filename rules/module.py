@@ -38,22 +38,27 @@ class Module:
 
     def apply(self, params, state, *args, key=None, training=False, **kwargs):
         """Call with every effect spelled out, whatever the module needs; returns ``(y, state)``."""
-        takes = _effects(type(self))
-        if "params" in takes:
-            args = (params, state, *args) if "state" in takes else (params, *args)
-        elif "state" in takes:
-            args = (state, *args)
-        if "key" in takes:
-            kwargs["key"] = key
-        if "training" in takes:
-            kwargs["training"] = training
-        output = self(*args, **kwargs)
-        return output if "state" in takes else (output, state)
+        return call(self.__call__, params, state, *args, key=key, training=training, **kwargs)
+
+
+def call(method, params, state, *args, key=None, training=False, **kwargs):
+    """Call a module's ``__call__`` with those of the effects that it takes; returns ``(y, state)``."""
+    takes = _effects(method.__func__)
+    if "params" in takes:
+        args = (params, state, *args) if "state" in takes else (params, *args)
+    elif "state" in takes:
+        args = (state, *args)
+    if "key" in takes:
+        kwargs["key"] = key
+    if "training" in takes:
+        kwargs["training"] = training
+    output = method(*args, **kwargs)
+    return output if "state" in takes else (output, state)
 
 
 @functools.cache
-def _effects(cls):
-    return frozenset(inspect.signature(cls.__call__).parameters) & {"params", "state", "key", "training"}
+def _effects(function):
+    return frozenset(inspect.signature(function).parameters) & {"params", "state", "key", "training"}
 
 
 class _Container(Module):
@@ -316,19 +321,37 @@ def place(container, module):
 
 
 def shape(module, name):
-    """The shape of a param of a module."""
-    return jax.eval_shape(module.init, jax.random.key(0))[name].shape
+    """The shape of a param or a buffer of a module."""
+    key = jax.random.key(0)
+    params = jax.eval_shape(module.init, key)
+    return (params[name] if name in params else jax.eval_shape(module.init_state, key)[name]).shape
 
 
-def named_parameters(module):
-    """``(dotted name, shape and dtype)`` of every param below a module; what is not made yet has no values."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(jax.eval_shape(module.init, jax.random.key(0)))
-    return iter([(".".join(str(entry.key) for entry in path), leaf) for path, leaf in leaves])
+def named_parameters(module, params=None):
+    """``(dotted name, array)`` of every param below a module, in torch's order; without ``params`` what is given is
+    their shapes and dtypes, since what is not made yet has no values."""
+    paths = []
+
+    def first(key):
+        made = module.init(key)
+        paths.extend(_paths(made))  # here, for a dict that has gone through jit is sorted
+        return made
+
+    shapes = jax.eval_shape(first, jax.random.key(0))
+    arrays = shapes if params is None else params
+    return iter([(".".join(path), functools.reduce(dict.__getitem__, path, arrays)) for path in paths])
 
 
-def parameters(module):
-    """The shape and dtype of every param below a module."""
-    return iter([leaf for _, leaf in named_parameters(module)])
+def _paths(params):
+    """The path of each array: of a module's own before those of its submodules, as torch lists them."""
+    own = [(name,) for name, value in params.items() if not isinstance(value, dict)]
+    below = [(name, *path) for name, value in params.items() if isinstance(value, dict) for path in _paths(value)]
+    return own + below
+
+
+def parameters(module, params=None):
+    """The arrays of ``named_parameters``, without their names."""
+    return iter([leaf for _, leaf in named_parameters(module, params)])
 
 
 def modules(module):

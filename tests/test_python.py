@@ -78,6 +78,7 @@ PROGRAMS = {
     "padding by sizes in tensors": "d = torch.tensor([8 - x.size()[1]])\ne = torch.tensor([5 - y.shape[0]])\nz = F.pad(x, [d // 2, d - d // 2, e // 2, e - e // 2])\nreturn z.sum() * y",
     "numel of shapes": "s = torch.Size(x.shape[1:])\nreturn x * s.numel() + y * x.shape.numel()",
     "None or a number": "def g(t, k=None):\n    if k is None or k >= t.shape[1]:\n        return t.sort(dim=1)[0]\n    return t.topk(k=k, dim=1)[0].sum(1, keepdim=True)\nreturn g(x) * y + g(y, k=2)",
+    "sizes by keyword": "z = torch.zeros(size=(4, 6), dtype=x.dtype) + torch.ones(size=x.size())\nreturn z + x.view(size=(6, 4)).permute(dims=(1, 0)) + y.repeat(repeats=(1, 1)).reshape(shape=(4, 6))",
     "NamedTuple returned and unpacked": "from typing import NamedTuple\n\n\nclass Out(NamedTuple):\n    a: torch.Tensor\n    b: torch.Tensor\n\n\ndef g(t):\n    if t.mean() > 0:\n        return Out(t, t * 2)\n    return Out(-t, t)\n\n\ndef f(x, y):\n    a, b = g(x)\n    return a * b + y",
 }  # fmt: skip
 

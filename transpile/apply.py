@@ -48,6 +48,7 @@ def bind(definition: Definition, arguments: list[Argument]) -> Binding | None:
     """Match arguments with the parameters of a rule; None where they do not fit."""
     parameters = definition.parameters
     names = {p.name for p in parameters}
+    sizes = next((p.name for p in parameters if p.kind == "sizes"), None)
     binding = Binding(definition)
     positional = [p for p in parameters if p.kind in ("positional", "sizes")]
     i = 0
@@ -62,8 +63,8 @@ def bind(definition: Definition, arguments: list[Argument]) -> Binding | None:
                 continue
             if name not in names:
                 name = ALIASES.get(name, name)
-            if name not in names and name in ("size", "dims", "sizes", "shape") and any(p.kind == "sizes" for p in parameters):
-                binding.sizes.append(argument)
+            if sizes is not None and (name == sizes or name not in names and name in ("size", "dims", "sizes", "shape", "repeats")):
+                binding.sizes.append(argument)  # `torch.zeros(size=(2, 3))`
                 continue
             if name not in names and any(p.kind == "rest" for p in parameters):
                 binding.rest.append(argument)

@@ -291,8 +291,8 @@ def running_functions(facts: Inference) -> set[FunctionInfo]:
 
     forward = reachable([f for f in functions if f.name == "forward"])
     built = reachable([f for f in functions if f.name == "__init__"])
-    rest = {f for f in functions if f not in forward and f not in built and not _initialises(f)}
-    others = {f for f in reachable(list(rest)) if f not in built and not _initialises(f)}
+    rest = {f for f in functions if f not in forward and f not in built and not _initialises(f) and not _rebuilds(facts, f)}
+    others = {f for f in reachable(list(rest)) if f not in built and not _initialises(f) and not _rebuilds(facts, f)}
     return {f for f in forward | others if f.name != "__init__"}
 
 
@@ -308,6 +308,13 @@ def _fills(facts: Inference, info: FunctionInfo) -> bool:
         return False
     evidence = facts.evidence.get(info, frozenset())
     return any(isinstance(v, Tensor) and not v.assumed or name in evidence and (v == UNKNOWN or isinstance(v, Tensor)) for name, v in given.items())
+
+
+def _rebuilds(facts: Inference, info: FunctionInfo) -> bool:
+    """A method that puts other layers in the place of its own: `self.q = prune(self.q, index)` is building again."""
+    own = [t.target for t in tree.nodes(info.node.body, cst.AssignTarget) if isinstance(t.target, cst.Attribute)]
+    held = [facts.attribute(info.owner, t.attr.value) for t in own if tree.dotted(t.value) == info.self_name] if info.owner is not None else []
+    return any(isinstance(value, Module) and not value.is_self for value in held)
 
 
 def _initialises(info: FunctionInfo) -> bool:

@@ -75,6 +75,8 @@ class Effects:
                     where = self.inherited_array(owner, name)
                     if where:
                         found.add(where)
+            elif kind == "method":
+                found |= self._method(subject)
             elif kind == "child":
                 found.add(subject)
         return frozenset(found)
@@ -84,6 +86,14 @@ class Effects:
         layer = owner.torch_base()
         definition = self.facts.rulebook.layer(layer) if layer else None
         return self.facts.rulebook.arrays(definition.name).get(name) if definition is not None else None
+
+    def _method(self, value: Method) -> frozenset[str]:
+        """Effects of a method that is not the user's: `self._conv_forward(x, weight, bias)` is that of the layer extended."""
+        assert isinstance(value.receiver, Module)
+        layer = next((ref.torch_base() for ref in value.receiver.refs if isinstance(ref, ClassInfo)), None)
+        definition = self.facts.rulebook.layer(layer) if value.receiver.is_self and layer else None
+        found = self.facts.rulebook.method(definition.name, value.name) if definition is not None else None
+        return ALL if found is None else ALL & {a.arg for a in [*found.args.args, *found.args.kwonlyargs]}
 
     def layer(self, name: str) -> frozenset[str]:
         definition = self.facts.rulebook.layer(name)
@@ -208,10 +218,14 @@ def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
             if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Call):
                 for ref in receiver.refs:
                     yield "super", ref
+                if not receiver.classes:  # of a mixin: what comes next is another thing in each class
+                    yield "module", Module(open=True)
             else:
                 yield "module", receiver
+        elif isinstance(receiver, Module) and value.name in PARAMETERS:
+            yield "child", "params"
         elif isinstance(receiver, Module) and runs(facts, value):
-            yield "module", Module(open=True)
+            yield "method", value
     elif isinstance(value, External) and value.name == "builtins.getattr":
         found = facts.of(node)
         if isinstance(found, Tensor) and found.param:
@@ -251,6 +265,7 @@ def runs(facts: Inference, value: Method) -> bool:
     methods = [facts.rulebook.method(layer.name, value.name) if layer is not None else None for layer in layers]
     return not methods or any(m is None or {"params", "state"} & {a.arg for a in m.args.args} for m in methods)
 
+PARAMETERS = frozenset(("parameters", "named_parameters"))
 
 HOST_METHODS = frozenset(
     "children named_children modules named_modules parameters named_parameters buffers append extend insert add_module"

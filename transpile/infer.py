@@ -660,7 +660,7 @@ class Frame:
                     layer = ref.torch_base()
                     definition = facts.rulebook.layer(layer) if layer else None
                     if definition is not None and name in facts.rulebook.arrays(definition.name):
-                        value = Tensor(param=True)
+                        value = Tensor(param=True, none=name in facts.rulebook.optional(definition.name))
             else:
                 definition = facts.rulebook.layer(ref)
                 if definition is not None and name in facts.rulebook.arrays(definition.name):
@@ -708,18 +708,18 @@ class Frame:
             info = info.outer
         if info is None or info.owner is None:
             return UNKNOWN
-        for cls in info.owner.after(info.owner):
-            if method in cls.methods:
-                target = cls.methods[method]
-                self.facts.values[id(node.func)] = Function(target, info.owner, base=True)
-                self._bind_arguments(target, args)
-                self._called(target)
-                return self.facts.result(target)
+        target = info.owner.above(method)
+        if isinstance(target, FunctionInfo):
+            self.facts.values[id(node.func)] = Function(target, info.owner, base=True)
+            self._bind_arguments(target, args)
+            self._called(target)
+            return self.facts.result(target)
         if not info.owner.is_module:
             self.facts.values[id(node.func)] = UNKNOWN
             return UNKNOWN
-        layer = info.owner.torch_base()
+        layer = target if isinstance(target, str) else info.owner.torch_base()
         if method == "__init__" and layer is not None:
+            self.facts.values[id(node.func)] = Torch(f"{layer}.__init__")
             self._container_contents(info.owner, args)
             return NONE
         self.facts.values[id(node.func)] = Method(Module(frozenset([layer] if layer else [])), method)
@@ -791,7 +791,7 @@ class Frame:
         names = [p.name.value for p in info.parameters()]
         positional = names[: len(names) - len(info.node.params.kwonly_params)]
         i = 0
-        for keyword, star, value, _ in args:
+        for keyword, star, value, _ in [*args, *self._handed_on(args)]:
             if star == "*":
                 for name in positional[i:]:
                     self._note_parameter(parameters, name, element_of(value))
@@ -801,11 +801,20 @@ class Frame:
             elif keyword is not None:
                 if keyword in names:
                     self._note_parameter(parameters, keyword, value)
+                elif info.node.params.star_kwarg is not None:
+                    self._note_parameter(parameters, f"**{keyword}", value)
             elif i < len(positional):
                 self._note_parameter(parameters, positional[i], value)
                 i += 1
             elif isinstance(info.node.params.star_arg, cst.Param):
                 self._note_parameter(parameters, "*", value)
+
+    def _handed_on(self, args: list[Any]) -> list[Any]:
+        """What is known of the keywords in `**kwargs`, where a function passes its own on."""
+        if self.info is None or (mine := self.info.node.params.star_kwarg) is None or not any(star == "**" and isinstance(node, cst.Name) and node.value == mine.name.value for _, star, _, node in args):
+            return []
+        known = {**self.facts.earlier[1].get(self.info, {}), **self.facts.parameters.get(self.info, {})}
+        return [(name[2:], "", value, None) for name, value in known.items() if name.startswith("**")]
 
     def _note_parameter(self, table: dict[str, Value], name: str, value: Value) -> None:
         if isinstance(value, Static) and value.const is not None:
@@ -988,7 +997,9 @@ class Frame:
         if isinstance(receiver, Sequence):
             return self._sequence_method(receiver, name, args, node, env)
         if isinstance(receiver, Mapping):
-            if name in ("values", "get", "pop"):
+            if name == "get":
+                return join(receiver.element, args[1][2] if len(args) > 1 else NONE)
+            if name in ("values", "pop"):
                 return Sequence(receiver.element) if name == "values" else receiver.element
             if name == "items":
                 return Sequence(sequence([Static(MISSING, "str"), receiver.element], True))

@@ -1,6 +1,7 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> gradients -> decided -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops -> construction -> effects -> submodules -> keys
+    parse -> entry_points -> facts -> gradients -> decided -> tags -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops
+    -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -43,6 +44,7 @@ from .passes import (
     scans,
     signatures,
     submodules,
+    tags,
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
@@ -78,7 +80,8 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = gradients.run(context, trees[module], forward)
-            trees[module] = masks.run(context, placement.run(context, erasures.run(context, decided.run(context, trees[module]))))
+            for early in (decided, tags, erasures, placement, masks):
+                trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
@@ -333,7 +336,8 @@ class _Classes:
         missing = self._unset_state(cls, made)
         if made.params or missing is None:
             methods.append(self._method(context, cls, "init", self_name, made.params, "params", has_children, effects))
-        state = [*made.state, *(missing or [])]
+        calls = any(isinstance(n, cst.Call) and isinstance(context.value(n.func), Function) for s in made.state for n in tree.walk(s))
+        state = [*(missing or []), *made.state] if calls else [*made.state, *(missing or [])]  # a method may set it
         if state:
             methods.append(self._method(context, cls, "init_state", self_name, state, "state", has_children, effects))
         for name, body in made.properties.items():

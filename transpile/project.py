@@ -151,14 +151,31 @@ class ClassInfo:
 
     def find(self, method: str) -> FunctionInfo | None:
         """A method, own or inherited from the user's classes."""
-        for c in self.ancestors():
-            if method in c.methods:
-                return c.methods[method]
-        return None
+        found = _first(self.order(), method)
+        return found if isinstance(found, FunctionInfo) else None
 
-    def after(self, owner: ClassInfo) -> Iterator[ClassInfo]:
-        """The classes that `super()` in a method of `owner` looks at."""
-        yield from list(owner.ancestors())[1:]
+    def order(self) -> list[ClassInfo | str]:
+        """The classes in the order in which Python looks for a method: a base that several share comes after all of them."""
+        found: list[ClassInfo | str] = []
+
+        def visit(cls: ClassInfo | str) -> None:
+            if cls in found:
+                found.remove(cls)
+            found.append(cls)
+            for base in cls.bases if isinstance(cls, ClassInfo) else ():
+                visit(base)
+
+        visit(self)
+        return found
+
+    def above(self, method: str) -> FunctionInfo | str | None:
+        """What `super().method` is here: a function, or the torch layer that has it. None where that hangs on a subclass.
+
+        In a mixin it is what comes next in the classes that inherit from it.
+        """
+        found = {_first(c.order()[c.order().index(self) + 1 :], method) for c in (self, *self.descendants())} - {None}
+        own = _first(self.order()[1:], method)
+        return own or (found.pop() if len(found) == 1 else None)
 
     def torch_base(self) -> str | None:
         """The torch layer that it extends, other than the plain Module."""
@@ -169,6 +186,16 @@ class ClassInfo:
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"
+
+
+def _first(order: list[ClassInfo | str], method: str) -> FunctionInfo | str | None:
+    """The first of some classes that has a method: every layer of torch's has a constructor and a forward."""
+    for c in order:
+        if isinstance(c, ClassInfo) and method in c.methods:
+            return c.methods[method]
+        if isinstance(c, str) and method in ("__init__", "forward") and c.startswith("torch.nn.") and c not in PLAIN_MODULE:
+            return c
+    return None
 
 
 PLAIN_MODULE = {"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"}

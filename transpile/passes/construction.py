@@ -8,6 +8,7 @@ a property. Other values given to the params of a submodule are `nn.reinitialise
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -259,9 +260,51 @@ class Split:
             self._top(statement)
         self._resolve()
         self.result.kept = _drop_dead(self.result.kept, self.locals - self.parameters, self.moved_locals)
+        self.result.kept = [self._without_arrays(s) for s in self.result.kept]
+        self.result.properties = {name: [self._without_arrays(s) for s in body] for name, body in self.result.properties.items()}
         return self.result
 
     moved_locals: set[str] = set()
+
+    def _without_arrays(self, statement: Any) -> Any:
+        """What stays asks for the shape of a param, or whether there is one: the module itself has none of them."""
+
+        def before(node: Any) -> Any:
+            if isinstance(node, cst.AssignTarget):
+                return node
+            if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and tree.code(node.comparisons[0].comparator) == "None":
+                name, operator = self._own_array(node.left), node.comparisons[0].operator
+                if name is not None and isinstance(operator, (cst.Is, cst.IsNot)):
+                    text = f'{self.context.name("has")}({self._holder(name)}, "{name}")'
+                    return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
+            if isinstance(node, cst.Attribute) and node.attr.value == "shape":
+                name = self._own_array(node.value)
+                return tree.expression(f'{self.context.name("shape")}({self._holder(name)}, "{name}")') if name is not None else None
+            if isinstance(node, cst.Attribute) and self._own_array(node) in self.inherited:
+                return self.context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
+            return None
+
+        return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Comparison, cst.Attribute})
+
+    def _own_array(self, node: Any) -> str | None:
+        """The name in `self.weight`, if that is in the params or the state."""
+        if not isinstance(node, cst.Attribute) or tree.dotted(node.value) != self.self_name:
+            return None
+        name = node.attr.value
+        array = self.arrays.find(self.cls, name)
+        return name if name in self.inherited or array is not None and array.where != "constant" else None
+
+    def _holder(self, name: str) -> str:
+        """What has an array of self: of a torch layer's it is known before everything here is set."""
+        return "super()" if name in self.inherited else self.self_name
+
+    @functools.cached_property
+    def inherited(self) -> Set[str]:
+        """The arrays of the torch layer that the class extends, where it has none of its own under that name."""
+        base = self.cls.torch_base()
+        layer = self.context.rulebook.layer(base) if base is not None else None
+        names = self.context.rulebook.arrays(layer.name) if layer is not None else ()
+        return frozenset(n for n in names if self.arrays.find(self.cls, n) is None)
 
     # ------------------------------------------------------------------ classification
 
@@ -346,8 +389,7 @@ class Split:
         if not isinstance(func, cst.Attribute) or func.attr.value != "__init__":
             return False
         if isinstance(func.value, cst.Call) and isinstance(func.value.func, cst.Name) and func.value.func.value == "super":
-            bases = list(self.cls.after(self.cls))
-            return not any("__init__" in b.methods for b in bases) and self.cls.torch_base() is None
+            return self.cls.above("__init__") is None
         text = tree.code(func.value)
         return text == "nn.Module" or self.context.facts.project.resolve(self.cls.module, text) in PLAIN_MODULE
 
@@ -396,6 +438,8 @@ class Split:
         if array.where == "constant":
             if self.context.value(small.value) == NONE or isinstance(value, cst.Name) and value.value == "None":
                 return "", None
+            if isinstance(value, cst.Name) and value.value in self.parameters:
+                return "", None  # given to the constructor: there is nothing to compute
             return self._constant(statement, name, value)
         return array.where, [tree.replace(statement, body=[tree.replace(small, value=value)])]
 
@@ -450,10 +494,10 @@ class Split:
         func = call.func
         value = self.context.value(func)
         info = getattr(value, "info", None)
-        if info is not None and info in self.initialising and tree.dotted(func) == f"{self.self_name}.{info.name}":
-            return "params", [statement]
         if info is not None and tree.dotted(func) == f"{self.self_name}.{info.name}" and self._sets_state(info):
             return "state", [statement]
+        if info is not None and info in self.initialising and tree.dotted(func) == f"{self.self_name}.{info.name}":
+            return "params", [statement]
         if not isinstance(func, cst.Attribute) or tree.dotted(func.value) != self.self_name:
             return "", None
         if func.attr.value in ("register_buffer", "register_parameter") and call.args:
@@ -753,12 +797,8 @@ class Split:
 
     def _store(self, mapping: dict[str, str]) -> None:
         """Insert `self.name = name` where the code that needs it stood."""
-        pending = dict(self.result.stored)
+        pending = {name: attribute for name, attribute in self.result.stored.items() if not self._stored_inside(name)}
         out: list[Any] = []
-        sure = self.parameters | {n for s in self.result.kept if not isinstance(s, _Mark) for n in _surely_assigned(s)}
-        branched = {name: pending.pop(name) for name in list(pending) if name not in sure and any(name in _assigned(s) for s in self.result.kept if not isinstance(s, _Mark))}
-        if branched:
-            self.result.kept = [s if isinstance(s, _Mark) else self._stored_below(s, branched) for s in self.result.kept]
         for item in self.result.kept:
             if isinstance(item, _Mark):
                 for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=lambda n: (self._order(n), n)):
@@ -770,14 +810,19 @@ class Split:
             out.append(tree.statement(f"{self.self_name}.{attribute} = {name}"))
         self.result.kept = out
 
-    def _stored_below(self, statement: Any, names: dict[str, str]) -> Any:
-        """The same where a local is bound under a condition alone: `if window: heads = 1`, and the store follows it there."""
+    def _stored_inside(self, name: str) -> bool:
+        """Store a local that only a branch sets in that branch: elsewhere there is no such name."""
+        kept = [s for s in self.result.kept if not isinstance(s, _Mark) and name in _assigned(s)]
+        if name in self.parameters or not kept or any(name in _surely_assigned(s) for s in kept):
+            return False
+        line = tree.statement(f"{self.self_name}.{self.result.stored[name]} = {name}")
 
-        def after(line: Any) -> Any:
-            bound = [n for n in tree.names_assigned(line) if n in names]
-            return cst.FlattenSentinel([line, *(tree.statement(f"{self.self_name}.{names[n]} = {n}") for n in bound)]) if bound else line
+        def after(node: Any) -> Any:
+            places = [i for i, s in enumerate(node.body) if isinstance(s, cst.SimpleStatementLine) and name in _assigned(s)]
+            return tree.replace(node, body=[*node.body[: places[-1] + 1], line, *node.body[places[-1] + 1 :]]) if places else node
 
-        return tree.rewrite(statement, None, after, only={cst.SimpleStatementLine})
+        self.result.kept = [tree.rewrite(s, None, after, only={cst.IndentedBlock}) if isinstance(s, cst.If) else s for s in self.result.kept]
+        return True
 
     def _indirect(self, statement: Any) -> set[str]:
         found: set[str] = set()

@@ -12,32 +12,35 @@ from ..rulebook import BLOCKS, CHECKS, DECORATORS
 from ..values import Function, Module
 
 MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad", "flatten_parameters")
+_KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine}
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
     """Drop them; what is computed without gradient inside a function becomes constant by `stop_gradient` elsewhere."""
-    return tree.rewrite(module, lambda node: _visit(context, node), only={cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine})  # type: ignore[no-any-return]
+    return tree.rewrite(module, lambda node: _visit(context, node), only=_KINDS)  # type: ignore[no-any-return]
 
 
-def _visit(context: Context, node: Any) -> Any:
+def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
     kind = node.__class__
+    if kind is cst.FunctionDef and node.name.value == "__init__" and not constructs:
+        return tree.rewrite(node, lambda n: _visit(context, n, True), only=_KINDS)
     if kind is cst.FunctionDef and node.decorators:
         kept = [d for d in node.decorators if not _erased(context, d)]
         if len(kept) != len(node.decorators):
             new: Any = tree.replace(node, decorators=kept)
             context.facts.carry(node, new)
-            return tree.rewrite(new, lambda n: None if n is new else _visit(context, n))
+            return tree.rewrite(new, lambda n: None if n is new else _visit(context, n, constructs))
     if kind is cst.ClassDef and node.decorators:
         kept = [d for d in node.decorators if not _erased(context, d)]
         if len(kept) != len(node.decorators):
             new = tree.replace(node, decorators=kept)
             context.facts.carry(node, new)
-            return tree.rewrite(new, lambda n: None if n is new else _visit(context, n))
+            return tree.rewrite(new, lambda n: None if n is new else _visit(context, n, constructs))
     if kind is cst.With and all(_block(context, item) for item in node.items):
-        return cst.FlattenSentinel(_unwrapped(context, node))
+        return cst.FlattenSentinel(_unwrapped(context, node, constructs))
     if kind is cst.SimpleStatementLine and len(node.body) == 1:
         small = node.body[0]
-        if _requires_grad(small) or _freezes(context, small):
+        if _requires_grad(small) or _freezes(context, small, constructs):
             return cst.RemoveFromParent()
         checked = _assertion(context, small)
         if checked is not None:
@@ -45,8 +48,8 @@ def _visit(context: Context, node: Any) -> Any:
     return None
 
 
-def _unwrapped(context: Context, node: cst.With) -> list[Any]:
-    body = [tree.rewrite(s, lambda n: _visit(context, n)) for s in tree.body_statements(node)]
+def _unwrapped(context: Context, node: cst.With, constructs: bool) -> list[Any]:
+    body = [tree.rewrite(s, lambda n: _visit(context, n, constructs)) for s in tree.body_statements(node)]
     flat: list[Any] = []
     for s in body:
         if isinstance(s, cst.FlattenSentinel):
@@ -90,12 +93,15 @@ def _assertion(context: Context, small: Any) -> cst.Assert | None:
     return tree.replace(made, test=arguments[0], msg=message, comma=made.comma if message is not None else cst.MaybeSentinel.DEFAULT)  # type: ignore[no-any-return]
 
 
-def _freezes(context: Context, small: Any) -> bool:
-    """`self.backbone.eval()` as a statement."""
+def _freezes(context: Context, small: Any, constructs: bool) -> bool:
+    """`self.backbone.eval()` as a statement, and `self.eval()` where a constructor ends with it."""
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and isinstance(small.value.func, cst.Attribute):
         call: Any = small.value
         receiver, name = context.value(call.func.value), call.func.attr.value
         if name == "_check_input_dim":  # of torch's batch norms: the shapes are checked anyhow
             return isinstance(receiver, Module) and not isinstance(context.value(call.func), Function)
-        return isinstance(receiver, Module) and name in MODULE_STATEMENTS and (not receiver.is_self or name == "flatten_parameters")
+        own = isinstance(receiver, Module) and receiver.is_self
+        if own and (isinstance(context.value(call.func), Function) or name in ("eval", "train") and not constructs):
+            return False  # a method of the user's, or the mode for what comes after
+        return isinstance(receiver, Module) and name in MODULE_STATEMENTS
     return False

@@ -1012,8 +1012,8 @@ class _Mutation:
             return None
         parameters = [p.name for p in rules[0].parameters]
         given = {a.keyword.value if a.keyword is not None else parameters[i]: a.value for i, a in enumerate(node.args) if i < len(parameters) and not a.star}
-        written = [given.get(name) for name in self.context.rulebook.table("UPDATES")[value.name]]
-        if tree.code(given.get("training", cst.Name("False"))) == "False" or not all(isinstance(w, cst.Attribute) and self._is_tensor(w) for w in written):
+        written = [given.get(word) for word in self.context.rulebook.table("UPDATES")[value.name]]
+        if tree.code(given.get("training", cst.Name("False"))) == "False" or not all(self._is_tensor(w) and (isinstance(w, cst.Attribute) or self._made_here(w)) for w in written):
             return None
         func = tree.replace(node.func)
         self.facts.values[id(func)] = Torch(value.name + "[updating]")
@@ -1029,6 +1029,20 @@ class _Mutation:
         self.facts.values[id(result)] = Tensor()
         self.facts.kept.append(result)
         return result
+
+    def _made_here(self, node: Any) -> bool:
+        """Whether a local name stands for memory that only such calls see: `mean = torch.zeros(3)`, of no other tensor."""
+        if not isinstance(node, cst.Name) or node.value not in tree.bound_once(self.node.body):
+            return False
+        made = [n.value for n in tree.nodes(self.node.body, cst.Assign) if [tree.code(t.target) for t in n.targets] == [node.value]]
+        value = made[0] if len(made) == 1 else None
+        if not isinstance(value, cst.Call) or not isinstance(self.context.value(value.func), Torch):
+            return False
+        calls = [n for n in tree.nodes(self.node.body, cst.Call) if isinstance(f := self.context.value(n.func), Torch) and f.name in self.context.rulebook.table("UPDATES")]
+        uses = sum(isinstance(a.value, cst.Name) and a.value.value == node.value for n in calls for a in n.args)
+        words = {id(n.attr) for n in tree.nodes(self.node.body, cst.Attribute)}  # `torch.zeros` is no name
+        seen = sum(n.value == node.value and id(n) not in words for n in tree.nodes(self.node.body, cst.Name)) - 1
+        return uses == seen and not any(isinstance(self.context.value(a.value), Tensor) for a in value.args)
 
     def _elsewhere(self, call: Any, name: str) -> str:
         """Whether the statement reads the name outside an in-place call: "after" it (or as the object itself), "before", or "".

@@ -9,7 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
-from ..values import Torch
+from ..values import Module, Torch
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -68,6 +68,8 @@ def _is_noop(context: Context, statement: Any) -> bool:
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
         return False
     small = statement.body[0]
+    if isinstance(small, cst.Assign) and _of_self(context, small):
+        return True
     if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.value, cst.Name) or not isinstance(small.targets[0].target, cst.Name):
         return False
     if small.value.value != small.targets[0].target.value:
@@ -75,3 +77,12 @@ def _is_noop(context: Context, statement: Any) -> bool:
     original: Any = context.facts.origin.get(id(small), small)
     commented = statement.trailing_whitespace.comment is not None or any(line.comment is not None for line in statement.leading_lines)
     return not commented and tree.code(original) != tree.code(small)
+
+
+def _of_self(context: Context, small: cst.Assign) -> bool:
+    """`self.grid = self.grid`, of `self.grid.to(x.device)`: it would count as a write to what never changes."""
+    target = small.targets[0].target
+    if len(small.targets) != 1 or not isinstance(target, cst.Attribute) or tree.code(target) != tree.code(small.value):
+        return False
+    holder = context.value(target.value)
+    return isinstance(holder, Module) and holder.is_self

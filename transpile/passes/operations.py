@@ -11,10 +11,10 @@ from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, 
 from ..context import Context
 from ..emit import call
 from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, static_size
-from ..project import FunctionInfo
+from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
-from ..values import ARRAY_TYPE, MISSING, UNKNOWN, External, Method, Sequence, Static, Tensor, Torch
+from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Method, Sequence, Static, Tensor, Torch
 
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
 
@@ -213,6 +213,9 @@ class _Operations:
             return tree.replace(self._children(node), func=tree.expression(f"jnp.{value.name.removeprefix('numpy.')}"))
         if value == ARRAY_TYPE:
             return self._children(self._of_sizes(node))
+        if isinstance(value, Class) and isinstance(value.ref, ClassInfo) and value.ref.is_module and value.ref.find("__init__") is None:
+            layer = self.context.rulebook.layer(value.ref.torch_base() or "")
+            return self._built(node, layer, 0, self.convert(node.func)) if layer is not None else None
         if isinstance(node.func, cst.Name):
             return self._by_name(node) if node.func.value == "getattr" else self._builtin(node, node.func.value)
         return None
@@ -247,9 +250,8 @@ class _Operations:
         if not definitions:
             owner, _, method = name.rpartition(".")
             holder = self.context.rulebook.find(owner)
-            if holder and holder[0].is_class:  # nn.Module.__init__(self)
-                func = tree.expression(f"{self.context.name(holder[0].name)}.{'__call__' if method == 'forward' else method}")
-                return tree.replace(self._children(node), func=func)
+            if holder and holder[0].is_class:
+                return self._of_layer(node, holder[0], method)
             constant = self.context.rulebook.constant(name)
             if constant is not None:
                 func = tree.expression(constant)
@@ -266,6 +268,26 @@ class _Operations:
             except Refused as refused:
                 return self._unconverted("unsupported", node, f"{name}: {refused}")
         return self._apply(node, definitions, name, self._arguments(node))
+
+    def _of_layer(self, node: cst.Call, layer: Definition, method: str) -> Any:
+        """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the layer."""
+        through_super = isinstance(node.func, cst.Attribute) and tree.dotted(node.func) is None
+        name = "__call__" if method == "forward" else method
+        func = node.func if through_super else tree.expression(f"{self.context.name(layer.name)}.{name}")
+        if method != "__init__" or not through_super and not node.args:
+            return tree.replace(self._children(node), func=func)
+        return self._built(node, layer, 0 if through_super else 1, func)
+
+    def _built(self, node: cst.Call, layer: Definition, own: int, func: Any) -> Any:
+        """A call with the arguments of a layer's constructor after some of its own."""
+        try:
+            made = call_class(self.context, layer, self._arguments(node)[own:])
+        except Refused as refused:
+            return self._unconverted("unsupported", node, f"{layer.name}: {refused}")
+        args = [*(tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in node.args[:own]), *made.args]
+        if len(args) == len(node.args):  # the layout that it had
+            args = [tree.replace(old, value=tree.fit(old, "value", new.value)) for old, new in zip(node.args, args)]
+        return self._done(node, tree.replace(node, func=func, args=args))
 
     def _no_rule(self, node: Any, name: str) -> Any:
         return self._unconverted("no-rule", node, f"{name} has no JAX equivalent here")

@@ -14,6 +14,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..project import ClassInfo
 from ..rule import PLACEMENT
 from ..values import Class, External, Function, Torch
 
@@ -40,9 +41,14 @@ def _held(node: cst.FunctionDef) -> dict[str, dict[str, Any]]:
     for small in tree.walk_scope(node.body):
         name = _single_target(small)
         items = _items(small.value) if isinstance(small, cst.Assign) else None
-        if items and name in once and set(items) <= WORDS and not any(isinstance(n, cst.Call) for v in items.values() for n in tree.walk(v)):
+        if items and name in once and set(items) <= WORDS and not any(_does(n) for v in items.values() for n in tree.walk(v)):
             found[name] = items
     return found
+
+
+def _does(node: cst.CSTNode) -> bool:
+    """A call that may do something; `kwargs.get("device", None)` only looks."""
+    return isinstance(node, cst.Call) and not (isinstance(node.func, cst.Attribute) and node.func.attr.value == "get")
 
 
 def _single_target(small: Any) -> str:
@@ -93,6 +99,8 @@ class _Calls:
         if isinstance(target, External) and target.name.endswith("partial") and node.args:
             target = self.context.value(node.args[0].value)
         variable = isinstance(node.func, cst.Name) and node.func.value in self.local
+        if isinstance(target, Class) and isinstance(target.ref, ClassInfo) and target.ref.find("__init__") is None and target.ref.torch_base() is not None:
+            target = Torch(target.ref.torch_base() or "")  # its constructor is that of the layer which it extends
         if isinstance(target, (Function, External)) or isinstance(target, Class) and not isinstance(target.ref, str) and not variable:
             self.kept |= {a.value.value for a in node.args if self._spreads(a)}
             return node

@@ -21,7 +21,7 @@ import libcst as cst
 from .. import tree
 from ..arrays import Arrays, Tie
 from ..context import KEY, Context, key_site
-from ..effects import Effects, runs
+from ..effects import ALL, PARAMETERS, Effects, runs
 from ..emit import fresh_name, keyword
 from ..paths import SELF, Names, Path, Paths, below
 from ..project import ClassInfo, FunctionInfo
@@ -29,6 +29,7 @@ from ..stacks import stack_of
 from ..values import External, Function, Method, Module, Tensor
 
 _PRESENT = re.compile(r'("\w+") in (params(?:\["\w+"\])*)')
+_ARRAYS_OF = PARAMETERS | {"buffers", "named_buffers", "state_dict"}
 RESERVED = {"params", "state", "key", "training"}
 
 
@@ -371,7 +372,7 @@ class _Submodules:
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             if value.name == "forward":
                 return "state" in self.effects.module(value.receiver)
-            return runs(self.facts, value)
+            return runs(self.facts, value) and not value.receiver.is_self
         return False
 
     def _is_bound(self, func: cst.BaseExpression) -> bool:
@@ -406,6 +407,8 @@ class _Submodules:
                 return self._super(node, node.func, value, receiver)
             if value.name == "forward":
                 return self._module(node, node.func.value, receiver)
+            if value.name in _ARRAYS_OF:
+                return self._arrays_of(node, node.func), None
             if runs(self.facts, value) and not receiver.is_self:
                 return self._module(node, node.func, Module(open=True))
         if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
@@ -414,6 +417,15 @@ class _Submodules:
             if isinstance(found, Tensor) and found.param and path is not None:
                 return tree.expression(path.params), None
         return self._plain(node), None
+
+    def _arrays_of(self, node: cst.Call, func: cst.Attribute) -> Any:
+        """`self.named_parameters()` gives what the params hold, in torch's order."""
+        path = self.paths.of(func.value, self.names)
+        name = func.attr.value
+        if name not in PARAMETERS or path is None or node.args or self._tied(path) != path.params:
+            return self.context.unconverted("module-value", node, f"which arrays {name}() means here is not known")
+        self.context.support.add(name)
+        return tree.expression(f"nn.{name}({tree.code(self._callee(func.value))}, {path.params})")
 
     def _plain(self, node: cst.Call) -> Any:
         """A call of something else; modules among its arguments go with their params bound."""
@@ -543,8 +555,13 @@ class _Submodules:
 
     def _super(self, node: cst.Call, func: cst.Attribute, value: Method, receiver: Module) -> tuple[Any, str | None]:
         """`super().forward(x)` of a class that extends a torch layer."""
-        if value.name != "forward" or not receiver.classes:
+        if value.name != "forward":
             return self._plain(node), None
+        if not receiver.classes:
+            func = tree.replace(func, attr=cst.Name("__call__"))
+            call = self._with_args(tree.replace(node, func=func), ["params", "state"], self._keywords(ALL))
+            made = tree.expression(f"{self.context.name('call')}()")
+            return tree.replace(made, args=[cst.Arg(call.func, comma=cst.MaybeSentinel.DEFAULT), *call.args]), "state"
         name = receiver.refs[0]
         container = self.effects.is_container(name)
         needs = self.needs if container else self.effects.layer(name)

@@ -1,0 +1,67 @@
+"""The user's classes that extend torch's layers: with torch's weights they compute what torch does, in float64."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.small_programs import HEAD, array, leaves, load, three
+from transpile import convert_source, from_torch
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+# name -> definitions that end in a module M; it is called with x of shape (4, 6)
+MODULES = {
+    "inplace by its place": "class M(nn.LeakyReLU):\n    def __init__(self, slope=0.2, inplace=False):\n        super(M, self).__init__(slope, inplace)\n\n    def forward(self, x):\n        return F.leaky_relu(x * 2, self.negative_slope, self.inplace)",
+    "inplace by its place, through the class": "class M(nn.ReLU):\n    def __init__(self, inplace=False):\n        nn.ReLU.__init__(self, inplace)\n\n    def forward(self, x):\n        return super().forward(x * 2)",
+    "no constructor of its own": "class Mine(nn.Linear):\n    def forward(self, x):\n        return super().forward(x) * 2\n\n\nclass M(nn.Module):\n    def __init__(self, **kwargs):\n        super().__init__()\n        where = {'device': kwargs.get('device', None), 'dtype': kwargs.get('dtype', None)}\n        self.a = Mine(6, 5, device=None)\n        self.b = Mine(5, 3, bias=False, **where)\n\n    def forward(self, x):\n        return self.b(self.a(x))",
+    "shape of a weight": "class M(nn.Linear):\n    def __init__(self):\n        super().__init__(6, 3, bias=False)\n        self.mask = torch.ones(self.weight.shape).tril()\n        self.n = self.weight.size(1) + (self.bias is not None)\n\n    def forward(self, x):\n        return F.linear(x, self.weight * self.mask, self.bias) * self.n",
+    "a tag on a weight": "class M(nn.Linear):\n    def __init__(self):\n        super().__init__(6, 3)\n        self.weight.fast = None\n        if self.bias is not None:\n            self.bias.fast = None\n\n    def forward(self, x):\n        if self.weight.fast is not None and self.bias.fast is not None:\n            return F.linear(x, self.weight.fast, self.bias.fast)\n        return super().forward(x)",
+    "named parameters": "from collections import OrderedDict\n\n\nclass M(nn.Linear):\n    def __init__(self):\n        super().__init__(6, 3, bias=False)\n\n    def forward(self, x, params=None):\n        if params is None:\n            params = OrderedDict(self.named_parameters())\n        return F.linear(x, params['weight'], params.get('bias', None))",
+    "parameters in order": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(6, 3)\n        self.z = nn.Parameter(torch.ones(3))\n        self.a = nn.Parameter(torch.ones(3) * 2)\n\n    def forward(self, x):\n        names = [n for n, _ in self.named_parameters()]\n        first, second, third, fourth = self.parameters()\n        return self.fc(x) * first - second * len(names) + third.sum() * 2 + fourth.sum()",
+    "method of a layer": "class M(nn.Conv1d):\n    def __init__(self):\n        super().__init__(4, 2, 3)\n\n    def forward(self, x):\n        return self._conv_forward(x.unsqueeze(0), self.weight * 2, self.bias)",
+    "mixin before a layer": "class Flat(nn.Module):\n    def forward(self, x):\n        return super(Flat, self).forward(x.view(8, 3)).view(4, 6)\n\n\nclass M(Flat, nn.LayerNorm):\n    def __init__(self):\n        super().__init__(3)",
+    "mixin before two layers": "class Flat(nn.Module):\n    def forward(self, x):\n        return super(Flat, self).forward(x.view(8, 3)).view(4, -1)\n\n\nclass Soft(Flat, nn.Softmax):\n    pass\n\n\nclass Line(Flat, nn.Linear):\n    pass\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.line = Line(3, 3)\n        self.soft = Soft(dim=1)\n\n    def forward(self, x):\n        return self.soft(self.line(x))",
+    "mixin before a class of the user's": "class Norm(nn.Module):\n    def __init__(self, d):\n        super().__init__()\n        self.w = nn.Parameter(torch.ones(d) * 2)\n\n    def forward(self, x):\n        return x * self.w\n\n\nclass Flat(nn.Module):\n    def forward(self, x):\n        return super().forward(x.view(8, 3)).view(4, 6)\n\n\nclass Both(Flat, Norm):\n    pass\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.n = Both(3)\n\n    def forward(self, x):\n        return self.n(x)",
+    "arguments handed on": "class Watch(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('low', torch.zeros(1))\n\n    def forward(self, x):\n        self.low.copy_(x.min())\n\n\nclass Base(nn.Module):\n    def __init__(self, watch, bits):\n        super().__init__()\n        self.watch, self.bits = watch, bits\n\n    def forward(self, x):\n        if self.training:\n            self.watch(x)\n        return x * self.bits - self.watch.low\n\n\nclass Sub(Base):\n    def __init__(self, *args, **kwargs):\n        super().__init__(*args, **kwargs)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.q = Sub(bits=3, watch=Watch())\n\n    def forward(self, x):\n        return self.q(x)",
+    "statistics that nobody reads": "class M(nn.BatchNorm1d):\n    def __init__(self):\n        super().__init__(6)\n\n    def forward(self, x):\n        zeros = torch.zeros(x.size(1))\n        ones = torch.ones(x.size(1))\n        return F.batch_norm(x, zeros, ones, self.weight, self.bias, training=True, momentum=1)",
+    "attention that asks how it is built": "class M(nn.MultiheadAttention):\n    def __init__(self, *args, **kwargs):\n        super().__init__(6, 2, *args, **kwargs)\n\n    def forward(self, x):\n        weight = self.in_proj_weight if self._qkv_same_embed_dim else self.q_proj_weight\n        return F.linear(x, weight)",
+    "an attribute that the layer sets too": "class M(nn.modules.loss._WeightedLoss):\n    def __init__(self, weight: torch.Tensor = None, reduction='sum'):\n        super().__init__(weight=weight, reduction=reduction)\n        self.weight = weight\n        self.reduction = reduction\n\n    def forward(self, x):\n        if self.weight is not None:\n            x = x * self.weight\n        return x.sum() if self.reduction == 'sum' else x",
+    "eval at the end of a constructor": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(6, 3)\n        self.eval()\n\n    def forward(self, x):\n        return self.fc(x)",
+    "a local of one branch": "class M(nn.Module):\n    def __init__(self, n=None):\n        super().__init__()\n        if n is None:\n            self.k = 2\n        else:\n            p = list(range(n))\n            self.p = nn.Parameter(torch.tensor(p))\n\n    def forward(self, x):\n        return x * self.k",
+    "rebuilt by a method that nobody calls": "class M(nn.Module):\n    def __init__(self, d=6):\n        super().__init__()\n        self.d = d\n        assert self.d > 0\n        self.fc = nn.Linear(d, d)\n\n    def prune(self, n):\n        self.fc = nn.Linear(6, self.d - n)\n        self.d = self.d - n\n\n    def forward(self, x):\n        return self.fc(x) / self.d",
+    "a buffer that is only moved": "class M(nn.Module):\n    def __init__(self, wide=True):\n        super().__init__()\n        if wide:\n            self.grid = torch.ones(2, 6)\n        else:\n            self.grid = torch.ones(1, 6)\n        self.n = self.grid.shape[0]\n\n    def forward(self, x):\n        self.grid = self.grid.to(x.device)\n        return x * self.grid.sum(0) * self.n",
+    "a state that a method resets": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.reset()\n\n    def reset(self):\n        self.total = torch.zeros(1)\n\n    def forward(self, x):\n        self.total = self.total + x.sum()\n        return x + self.total",
+}  # fmt: skip
+
+# a tag that is given where the module is not known, and what a module has no arrays for
+REFUSED = {
+    "a tag from outside": "class M(nn.Linear):\n    def __init__(self):\n        super().__init__(6, 3)\n        self.weight.fast = None\n\n    def forward(self, x):\n        return F.linear(x, self.weight if self.weight.fast is None else self.weight.fast)\n\n\ndef step(model, x):\n    for w in model.parameters():\n        w.fast = w - 0.1\n    return model(x)",
+    "values of a weight in a constructor": "class M(nn.Linear):\n    def __init__(self):\n        super().__init__(6, 3)\n        self.first = float(self.weight.sum())\n\n    def forward(self, x):\n        return x * self.first",
+    "buffers in forward": "class M(nn.BatchNorm1d):\n    def forward(self, x):\n        return x + sum(b.sum() for b in self.buffers())",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("name", MODULES)
+def test_module(name, training):
+    source = HEAD + MODULES[name] + "\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    jax_module.init(jax.random.key(0))
+    params, state = from_torch(torch_module, jax_module)
+    torch_module.train(training)
+    run = jax.jit(lambda params, state, x: jax_module.apply(params, state, x, key=jax.random.key(1), training=training))
+    for x, _ in three():
+        got, state = run(params, state, jnp.asarray(x.numpy()))
+        for g, w in zip(leaves(got), leaves(torch_module(x.clone())), strict=True):
+            np.testing.assert_allclose(g, array(w), 1e-9, 1e-9, err_msg=result.code)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    result = convert_source(HEAD + REFUSED[name] + "\n")
+    assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
