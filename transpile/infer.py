@@ -829,6 +829,8 @@ class Frame:
         facts = self.facts
         if name == "torch.Size":
             return Static(MISSING, "shape")
+        if name in ("torch.div", "torch.floor_divide") and len(args) > 1 and all(isinstance(a[2], Static) and a[2].type == "int" for a in args[:2]):
+            return Static(MISSING, "int" if len(args) > 2 or name == "torch.floor_divide" else "float")  # of sizes it is a number
         if static_size(facts.of, name, node):
             return Static(MISSING, "int")
         definition = facts.rulebook.layer(name)

@@ -122,7 +122,8 @@ def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.A
     name = target.attr.value
     value = context.value(target)
     unknown = base == UNKNOWN or isinstance(base, Tensor) and base.assumed
-    if root == own or not (isinstance(base, Module) or unknown and name in context.rulebook.array_names):
+    made_here = function.name.value != "__init__" and dotted in _submodules_made(context, function)
+    if root == own and not made_here or not (isinstance(base, Module) or unknown and name in context.rulebook.array_names):
         return None
     if isinstance(base, Module) and not (isinstance(value, Tensor) and value.param) and name not in context.rulebook.array_names:
         return None
@@ -145,6 +146,12 @@ def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.A
     call = tree.expression(f'{context.name("reinitialise")}({tree.code(target.value)}, "{name}", 0)')
     args = [*call.args[:2], cst.Arg(function_)]
     return tree.replace(line, body=[cst.Expr(tree.replace(call, args=args))])
+
+
+def _submodules_made(context: Context, function: cst.FunctionDef) -> set[str]:
+    """The paths of submodules that a method makes: it runs in the constructor, and gives their params values there."""
+    assigned = [(tree.dotted(t.target), n.value) for n in tree.nodes(function.body, cst.Assign) for t in n.targets]
+    return {path for path, value in assigned if path is not None and path.count(".") == 1 and isinstance(context.value(value), Module)}
 
 
 def _late(body: Any, function: cst.FunctionDef, bound: set[str]) -> str:
