@@ -7,11 +7,14 @@ import pytest
 
 from tests.small_programs import HEAD, array, leaves, load, three
 from transpile import convert_source, from_torch
+from transpile.equivalence import verify_init
 
 pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> definitions that end in a module M; it is called with x of shape (4, 6)
 MODULES = {
+    "a number in the base, a parameter below": "class G(nn.Module):\n    def __init__(self, p=3):\n        super().__init__()\n        self.p = float(p)\n\n    def forward(self, x):\n        return x * self.p\n\n\nclass P(G):\n    def __init__(self):\n        super().__init__()\n        self.p = nn.Parameter(torch.ones(1) * 2)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.b = G(), P()\n\n    def forward(self, x):\n        return self.a(x) + self.b(x)",
+    "a partial in place as a layer": "from functools import partial\n\nact = partial(F.relu, inplace=True)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.act = act\n\n    def forward(self, x):\n        return self.act(x * 2)",
     "inplace by its place": "class M(nn.LeakyReLU):\n    def __init__(self, slope=0.2, inplace=False):\n        super(M, self).__init__(slope, inplace)\n\n    def forward(self, x):\n        return F.leaky_relu(x * 2, self.negative_slope, self.inplace)",
     "inplace by its place, through the class": "class M(nn.ReLU):\n    def __init__(self, inplace=False):\n        nn.ReLU.__init__(self, inplace)\n\n    def forward(self, x):\n        return super().forward(x * 2)",
     "no constructor of its own": "class Mine(nn.Linear):\n    def forward(self, x):\n        return super().forward(x) * 2\n\n\nclass M(nn.Module):\n    def __init__(self, **kwargs):\n        super().__init__()\n        where = {'device': kwargs.get('device', None), 'dtype': kwargs.get('dtype', None)}\n        self.a = Mine(6, 5, device=None)\n        self.b = Mine(5, 3, bias=False, **where)\n\n    def forward(self, x):\n        return self.b(self.a(x))",
@@ -65,3 +68,22 @@ def test_module(name, training):
 def test_refused(name):
     result = convert_source(HEAD + REFUSED[name] + "\n")
     assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
+
+
+# layers that give the params they inherit values of their own
+INITIALISED = {
+    "in the constructor": "class M(nn.Linear):\n    def __init__(self, bias=0.5):\n        super().__init__(6, 3)\n        nn.init.xavier_normal_(self.weight)\n        if bias is not None:\n            nn.init.constant_(self.bias, bias)\n        self.weight.requires_grad_(False)",
+    "in a method": "class M(nn.Conv2d):\n    def __init__(self):\n        super().__init__(6, 3, 3)\n        self.reset()\n\n    def reset(self):\n        nn.init.constant_(self.bias, 0.5)\n        self.weight.data.mul_(2)",
+    "submodules made and initialised in a method": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.make()\n\n    def make(self):\n        self.l = nn.Linear(6, 3)\n        nn.init.normal_(self.l.weight)\n        nn.init.ones_(self.l.bias)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INITIALISED)
+def test_initial_values(name):
+    source = HEAD + INITIALISED[name] + "\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    report = verify_init(scope["M"], load(result)["M"]())
+    assert report.rows and all(row.ok for row in report.rows), (report.rows, result.code)

@@ -64,9 +64,11 @@ class Arrays:
 
     def find(self, cls: ClassInfo, name: str) -> Array | None:
         """An array attribute of a class, of an ancestor or of a descendant."""
-        for c in cls.family():
-            found = self.own[c].arrays.get(name) if c in self.own else None
+        family = [c for c in cls.family() if c in self.own]
+        for c in family:
+            found = self.own[c].arrays.get(name)
             if found is not None:
+                found.plain = found.plain or found.where == "params" and any(name in self.own[other].plain for other in family)
                 return found
         return None
 
@@ -133,6 +135,11 @@ class Arrays:
             if array is None:
                 array = found.arrays[name] = Array(name, "state")
             array.where, array.written = "state", True
+            return
+        layer = facts.rulebook.layer(cls.torch_base() or "")
+        inherited = facts.rulebook.arrays(layer.name).get(name) if layer is not None else None
+        if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
+            found.arrays.setdefault(name, Array(name, inherited, registered=True))
             return
         is_parameter = _makes_parameter(facts, value)
         sides = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]

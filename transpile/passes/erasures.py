@@ -9,7 +9,7 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..rulebook import BLOCKS, CHECKS, DECORATORS
-from ..values import Function, Module
+from ..values import Function, Module, Tensor
 
 MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad", "flatten_parameters")
 _KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine}
@@ -40,7 +40,7 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
         return cst.FlattenSentinel(_unwrapped(context, node, constructs))
     if kind is cst.SimpleStatementLine and len(node.body) == 1:
         small = node.body[0]
-        if _requires_grad(small) or _freezes(context, small, constructs):
+        if _requires_grad(context, small) or _freezes(context, small, constructs):
             return cst.RemoveFromParent()
         checked = _assertion(context, small)
         if checked is not None:
@@ -71,10 +71,14 @@ def _block(context: Context, item: cst.WithItem) -> bool:
     return name is not None and name.rpartition(".")[2] in BLOCKS and item.asname is None
 
 
-def _requires_grad(small: Any) -> bool:
+def _requires_grad(context: Context, small: Any) -> bool:
     """`p.requires_grad = False`: which params are trained is the training step's affair."""
     if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Attribute):
         return small.targets[0].target.attr.value == "requires_grad"
+    call = small.value if isinstance(small, cst.Expr) else None
+    if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value == "requires_grad_":
+        value = context.value(call.func.value)
+        return isinstance(value, Tensor) and value.param
     return False
 
 

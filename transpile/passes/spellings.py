@@ -18,6 +18,7 @@ from ..dataflow import reads
 from ..rulebook import Rulebook, erased
 
 TYPING = frozenset("Any Callable Dict Iterable Iterator List Mapping NamedTuple Optional Sequence Set Tuple Type TypeVar Union".split())
+LAYERS = {"relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "elu": "ELU", "selu": "SELU", "silu": "SiLU", "hardtanh": "Hardtanh"}
 TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_parameters": {}, "_buffers": {}}
 
 
@@ -135,15 +136,24 @@ def _without_partials(module: cst.Module) -> cst.Module:
         return module
 
     def after(node: Any) -> Any:
+        if isinstance(node, cst.Assign):  # `self.act = relu` is a layer
+            layer = _layer_of(held[node.value.value]) if isinstance(node.value, cst.Name) and node.value.value in held else None
+            return node if layer is None or not isinstance(node.targets[0].target, cst.Attribute) else tree.replace(node, value=layer)
         found = held.get(node.func.value) if isinstance(node.func, cst.Name) else None
         if found is None:
             return node
         args = [*node.args, *found.args[1:]]
         return tree.replace(node, func=found.args[0].value, args=[tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in args])
 
-    new = tree.rewrite(module, None, after, only={cst.Call})
+    new = tree.rewrite(module, None, after, only={cst.Call, cst.Assign})
     read = collections.Counter(n.value for n in tree.nodes(new, cst.Name))
     return tree.replace(module, body=[s for s in new.body if (n := _partial_in_place(s)) not in held or read[n] > 1])
+
+
+def _layer_of(partial: cst.Call) -> Any:
+    """`torch.nn.ReLU(inplace=True)` of `partial(F.relu, inplace=True)`."""
+    layer = LAYERS.get((tree.dotted(partial.args[0].value) or "").rpartition(".")[2])
+    return tree.replace(partial, func=tree.expression(f"torch.nn.{layer}"), args=list(partial.args[1:])) if layer is not None else None
 
 
 def _partial_in_place(statement: Any) -> str:
