@@ -8,6 +8,7 @@ a property. Other values given to the params of a submodule are `nn.reinitialise
 
 from __future__ import annotations
 
+import collections
 import functools
 from collections.abc import Set
 from dataclasses import dataclass, field
@@ -307,11 +308,11 @@ class Split:
 
     @functools.cached_property
     def inherited(self) -> Set[str]:
-        """The arrays of the torch layer that the class extends, where it has none of its own under that name."""
+        """The arrays of the torch layer that the class extends."""
         base = self.cls.torch_base()
         layer = self.context.rulebook.layer(base) if base is not None else None
         names = self.context.rulebook.arrays(layer.name) if layer is not None else ()
-        return frozenset(n for n in names if self.arrays.find(self.cls, n) is None)
+        return frozenset(names)
 
     # ------------------------------------------------------------------ classification
 
@@ -965,18 +966,28 @@ def _assigned(node: cst.CSTNode) -> set[str]:
 
 
 def _drop_dead(statements: list[Any], locals_: set[str], moved: set[str]) -> list[Any]:
-    """Leave out assignments of locals that only moved code read."""
+    """Leave out assignments of locals that only moved code read, also where they stand under a condition."""
 
-    def sets(statement: Any, name: str) -> bool:
+    def sets(statement: Any, names: Set[str]) -> bool:
         small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
         target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
-        return isinstance(target, cst.Name) and target.value == name
+        return isinstance(target, cst.Name) and target.value in names
+
+    def after(node: Any, names: Set[str]) -> Any:
+        if isinstance(node, cst.SimpleStatementLine):
+            return cst.RemoveFromParent() if sets(node, names) else node
+        left = [s for s in tree.body_statements(node) if not (isinstance(s, cst.SimpleStatementLine) and isinstance(s.body[0], cst.Pass))]
+        return node if left or node.orelse is not None else cst.RemoveFromParent()
 
     while True:
-        names = [n for n in moved & locals_ if any(sets(s, n) for s in statements) and not any(n in tree.names_read(s) for s in statements if not sets(s, n))]
+        lines = [n for s in statements for n in [s, *tree.walk_scope(s)] if isinstance(n, cst.SimpleStatementLine)]
+        written = collections.Counter(n.value for s in statements for n in tree.nodes(s, cst.Name))
+        own = {name: sum(n.value == name for line in lines if sets(line, {name}) for n in tree.nodes(line, cst.Name)) for name in moved & locals_}
+        names = {name for name, times in own.items() if times and times == written[name]}
         if not names:
             return statements
-        statements = [s for s in statements if not any(sets(s, n) for n in names)]
+        made = [tree.rewrite(s, None, functools.partial(after, names=names), only={cst.SimpleStatementLine, cst.If}) for s in statements]
+        statements = [s for s in made if not isinstance(s, cst.RemovalSentinel)]
 
 
 def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:
