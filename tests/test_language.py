@@ -103,6 +103,7 @@ REFUSED = {
 
 # classes: (definitions, constructor, number of calls): outputs of each call, with the state handed on
 MODULES = {
+    "super without params": "class A(nn.Module):\n    def forward(self, x, k=1):\n        return torch.sigmoid(x) * k\n\n\nclass B(A):\n    def __init__(self):\n        super(B, self).__init__()\n\n    def forward(self, x):\n        return super(B, self).forward(x, 2)\n\n\nclass M(A):\n    def __init__(self):\n        super().__init__()\n        self.b = B()\n\n    def forward(self, x):\n        return super().forward(x) + A.forward(self, x, 3) * self.b(x)",
     "entry of a ParameterList": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.ps = nn.ParameterList([nn.Parameter(torch.ones(6) * i) for i in range(2)])\n\n    def forward(self, x):\n        return x * self.ps[1]",
     "weight_norm by its module": "from torch.nn.utils.weight_norm import weight_norm\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.l = weight_norm(nn.Linear(6, 3))\n\n    def forward(self, x):\n        return self.l(x)",
     "state through branches and loops": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n\n    def inner(self, x):\n        return self.bn(x)\n\n    def forward(self, x):\n        if x.sum() > 100:\n            return self.inner(x)\n        while x.sum() < 0:\n            x = self.inner(x) + 1\n        if x.sum() > 1:\n            x = self.inner(x)\n        return self.inner(x * 2)",

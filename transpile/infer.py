@@ -1601,3 +1601,5 @@ def _tensor_evidence(facts: Inference, info: FunctionInfo) -> Iterable[str]:
         elif isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value in names:
             if node.attr.value in ("shape", "device", "dtype", "ndim"):
                 yield node.value.value
+        elif isinstance(node, cst.Attribute) and node.attr.value in ("size", "dim", "shape") and tree.dotted(node.value) in {f"{n}.data" for n in names}:
+            yield (tree.dotted(node.value) or "").removesuffix(".data")

@@ -511,7 +511,10 @@ class _Submodules:
         needs = self._function_needs(value)
         info = value.info
         if not needs or info.is_property:
-            return self._plain(node), None
+            made = self._plain(node)
+            if info.name == "forward" and info.owner is not None and info.owner.is_module and isinstance(made, cst.Call) and isinstance(made.func, cst.Attribute):
+                made = tree.replace(made, func=tree.replace(made.func, attr=cst.Name("__call__")))
+            return made, None
         if info.outer is not None or info.owner is None or info.is_static:
             keywords = self._keywords(needs)
             if "params" in needs or "state" in needs:
