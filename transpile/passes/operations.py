@@ -16,6 +16,7 @@ from ..rulebook import Definition
 from ..truth import moving, window
 from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Method, Sequence, Static, Tensor, Torch
 
+SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimension", "dtype", "device"})
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
 
 
@@ -320,7 +321,7 @@ class _Operations:
         selected = self._selected(func.value, definitions, name, node)
         if selected is not None:
             return selected
-        receiver = Argument(self.convert(func.value), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
+        receiver = Argument(self.convert(self._asked(func.value, name)), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
         certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
         if not certain and choose(definitions, [receiver, *self._arguments(node)]) is None:
             return None  # not a tensor, then
@@ -379,9 +380,16 @@ class _Operations:
         if isinstance(base, Tensor) and name in PROPERTIES:
             definitions = self.context.rulebook.find("torch.Tensor." + name)
             if definitions:
-                receiver = Argument(self.convert(node.value), base)
+                receiver = Argument(self.convert(self._asked(node.value, name)), base)
                 return self._apply(node, definitions, "torch.Tensor." + name, [receiver])
         return self._only(node, "value")
+
+    def _asked(self, node: Any, name: str) -> Any:
+        """The tensor of `x.data.size(0)` and `x.detach().shape`: with or without a gradient it has one shape."""
+        inner: Any = node.func if isinstance(node, cst.Call) and not node.args else node
+        if name not in SHAPES or not isinstance(inner, cst.Attribute) or inner.attr.value != ("data" if inner is node else "detach"):
+            return node
+        return inner.value if isinstance(self.context.value(inner.value), Tensor) else node
 
     def _reference(self, node: Any, name: str) -> Any:
         """A torch name that is not called: a constant, a class, or a function passed on."""

@@ -513,7 +513,8 @@ class _Submodules:
         if not needs or info.is_property:
             made = self._plain(node)
             if info.name == "forward" and info.owner is not None and info.owner.is_module and isinstance(made, cst.Call) and isinstance(made.func, cst.Attribute):
-                made = tree.replace(made, func=tree.replace(made.func, attr=cst.Name("__call__")))
+                is_self = isinstance(made.func.value, cst.Name) and made.func.value.value == self.self_name
+                made = tree.replace(made, func=made.func.value if is_self else tree.replace(made.func, attr=cst.Name("__call__")))
             return made, None
         if info.outer is not None or info.owner is None or info.is_static:
             keywords = self._keywords(needs)
@@ -550,10 +551,8 @@ class _Submodules:
         new = self._with_args(tree.replace(node, func=func), head, self._keywords(needs))
         if leading:
             new = tree.replace(new, args=[*leading, *new.args])
-        if isinstance(new.func, cst.Attribute) and new.func.attr.value == "forward" and path is not SELF:
+        if isinstance(new.func, cst.Attribute) and new.func.attr.value == "forward":
             new = tree.replace(new, func=new.func.value)
-        elif isinstance(new.func, cst.Attribute) and new.func.attr.value == "forward":
-            new = tree.replace(new, func=tree.replace(new.func, attr=cst.Name("__call__")))
         return new, path.state if "state" in needs else None
 
     def _super(self, node: cst.Call, func: cst.Attribute, value: Method, receiver: Module) -> tuple[Any, str | None]:
