@@ -284,30 +284,43 @@ def reinitialise(module, name, function):
     def init_again(key):
         first, again = jax.random.split(key)
         params = init(first)
-        if name in params:
-            params[name] = function(params[name], again)
+        original = f"{name}_orig"  # of spectral_norm, which shares its memory with the weight until the first call
+        for place in {name, original} & params.keys():
+            params[place] = function(params[place], again)
         return params
 
     module.init = init_again
 
 
 def reinitialise_all(module, function):
-    """Give every param of a module another initial value: ``function(name, value, key)``."""
+    """Give every param below a module another initial value: ``function(name, value, key)``."""
+    for prefix, part in named_modules(module):
+        _reinitialise_own(part, prefix, function)
+
+
+def _reinitialise_own(module, prefix, function):
+    """Each module does it for its own params, so that what is reinitialised later on counts."""
     init = module.init
 
     def init_again(key):
         first, again = jax.random.split(key)
-        leaves, tree = jax.tree_util.tree_flatten_with_path(init(first))
-        names = [".".join(str(entry.key) for entry in path) for path, _ in leaves]
+        params = init(first)
+        if not isinstance(params, dict):  # of a Parameter
+            return function(prefix, params, again)
+        children = dict(module.children())
+        own = {name: value for name, value in params.items() if name not in children}
+        leaves, tree = jax.tree_util.tree_flatten_with_path(own)
+        start = f"{prefix}." if prefix else ""
+        names = [start + ".".join(str(entry.key) for entry in path) for path, _ in leaves]
         keys = jax.random.split(again, len(leaves) or 1)
-        return tree.unflatten(function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys))
+        return params | tree.unflatten(function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys))
 
     module.init = init_again
 
 
 def has(module, name):
-    """Whether a module has a param of this name."""
-    return name in jax.eval_shape(module.init, jax.random.key(0))
+    """Whether a module has a param of this name, or computes it from others: weight_norm has a weight too."""
+    return any(param in jax.eval_shape(module.init, jax.random.key(0)) for param in (name, f"{name}_orig", f"{name}_v"))
 
 
 def name_of(module, attribute):
@@ -320,11 +333,16 @@ def place(container, module):
     return next(name for name, child in container.children() if child is module)
 
 
+def like(module, name):
+    """The shape and dtype of a param of a module, or of one that it computes from others."""
+    params = jax.eval_shape(module.init, jax.random.key(0))
+    return next(params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params)
+
+
 def shape(module, name):
     """The shape of a param or a buffer of a module."""
-    key = jax.random.key(0)
-    params = jax.eval_shape(module.init, key)
-    return (params[name] if name in params else jax.eval_shape(module.init_state, key)[name]).shape
+    buffers = jax.eval_shape(module.init_state, jax.random.key(0))
+    return (buffers[name] if name in buffers else like(module, name)).shape
 
 
 def named_parameters(module, params=None):

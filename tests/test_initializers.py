@@ -13,6 +13,9 @@ from scipy import stats
 
 import rules
 from rules import initializers
+from tests.small_programs import HEAD, load
+from transpile import convert_source
+from transpile.equivalence import verify_init
 from transpile.rule import overloads, select
 
 KEY = jax.random.key(0)
@@ -274,3 +277,203 @@ def test_dropout(name, shape, p):
     np.testing.assert_allclose(np.unique(got), np.unique(want), rtol=1e-6)
     assert abs(got.mean() - want.mean()) < 0.12
     assert function(jnp.ones(3), p, False) is not None  # no key is needed in eval
+
+
+# constructors of a class M, whose params must start as torch's do
+CONSTRUCTORS = {
+    "weights that layers compute": """
+self.spectral, self.weight_norm = nn.utils.spectral_norm(nn.Conv2d(8, 9, 3)), nn.utils.weight_norm(nn.Linear(8, 9))
+nn.init.normal_(self.spectral.weight.data, std=3.0)
+nn.init.normal_(self.weight_norm.weight, std=3.0)
+self.weight_norm.weight_g.data.fill_(1)
+self.weight_norm.weight_g.requires_grad = False
+self.weight_norm.bias.requires_grad_(False)
+""",
+    "weights that layers compute, by a walk": """
+self.spectral, self.weight_norm = nn.utils.spectral_norm(nn.Conv2d(8, 9, 3)), nn.utils.weight_norm(nn.Linear(8, 9))
+for m in self.modules():
+    if isinstance(m, (nn.Conv2d, nn.Linear)):
+        nn.init.normal_(m.weight, std=3.0)
+        if m.bias is not None:
+            m.bias.data.zero_()
+""",
+    "names that layers make": """
+self.rnn = nn.GRU(20, 30)
+nn.init.xavier_normal_(self.rnn.weight_ih_l0)
+nn.init.orthogonal_(self.rnn.weight_hh_l0)
+nn.init.constant_(self.rnn.bias_ih_l0, 0)
+""",
+    "state_dict": """
+self.fc = nn.Linear(30, 40)
+nn.init.xavier_normal(self.fc.state_dict()['weight'])
+""",
+    "a path from a module of a walk": """
+self.blocks = nn.Sequential(Block(), Block())
+for m in self.modules():
+    if isinstance(m, Block):
+        nn.init.normal_(m.fc.weight, std=math.sqrt(2 / m.fc.weight.shape[0]))
+        if m.fc.bias:
+            nn.init.zeros_(m.fc.bias)
+""",
+    "a param of a layer that is passed": """
+self.fc = nn.Linear(30, 40)
+fill(self.fc)
+""",
+    "params by name, of a layer just made": """
+self.lstm = made_lstm()
+""",
+    "locals of a branch": """
+n = 30
+if n == 30:
+    w = torch.empty(30, 40)
+    nn.init.normal_(w, std=0.02)
+    self.w = nn.Parameter(w)
+    b = torch.rand(1, 40) * 2 - 1
+    self.b = nn.Parameter(b)
+else:
+    raise NotImplementedError
+""",
+    "locals of two branches": """
+n = 30
+if n > 20:
+    w = torch.rand(n, n)
+else:
+    w = torch.zeros(n)
+self.w = nn.Parameter(w)
+""",
+    "a local that a condition on data changes": """
+w = torch.linalg.qr(torch.FloatTensor(30, 30).normal_())[0].abs()
+if torch.det(w) < 100:
+    w[:, 0] = -1 * w[:, 0]
+self.w = nn.Parameter(w)
+""",
+    "a walk after a path": """
+self.fc = nn.Linear(30, 40)
+nn.init.constant_(self.fc.weight, 3.0)
+self.fc.bias.data.fill_(2)
+self.apply(widen)
+""",
+    "a path after a walk": """
+self.fc = nn.Linear(30, 40)
+self.w = nn.Parameter(torch.empty(3))
+for p in self.parameters():
+    nn.init.normal_(p)
+nn.init.constant_(self.fc.weight, 3.0)
+nn.init.constant_(self.w, 3.0)
+""",
+    "a walk over what another class has filled": """
+self.blocks = nn.ModuleList([Filled(), Filled()])
+self.apply(widen)
+""",
+    "a method that walks and asks for a shape": """
+self.weight, self.bias = nn.Parameter(torch.empty(30, 40)), nn.Parameter(torch.empty(40))
+self.reset()
+""",
+    "a method that walks and fills": """
+self.fc, self.head = nn.Linear(30, 40), nn.Linear(30, 40)
+self.w = nn.Parameter(torch.empty(3))
+self.walk()
+""",
+    "a method that fills, then a walk": """
+self.fc = nn.Linear(30, 40)
+self.w = nn.Parameter(torch.empty(3))
+self.fill()
+self.apply(widen)
+""",
+    "fans of a module of a walk": """
+self.fc = nn.Linear(30, 40)
+for m in self.modules():
+    if isinstance(m, nn.Linear):
+        fan_in, _ = nn.init._calculate_fan_in_and_fan_out(m.weight)
+        nn.init.uniform_(m.bias, -3 / fan_in, 3 / fan_in)
+""",
+}
+
+HELPERS = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(30, 40, bias=False)
+
+
+class Filled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(30, 40)
+        nn.init.constant_(self.fc.weight, 3.0)
+
+
+def fill(layer):
+    nn.init.xavier_uniform_(layer.weight.data)
+
+
+def widen(m):
+    if isinstance(m, nn.Linear):
+        nn.init.normal_(m.weight, std=2.0)
+
+
+def made_lstm():
+    m = nn.LSTM(20, 30)
+    for name, param in m.named_parameters():
+        if "weight" in name:
+            param.data.uniform_(-0.1, 0.1)
+    return m
+"""
+
+METHODS = {
+    "reset": """
+    def reset(self):
+        bound = 1 / math.sqrt(self.weight.size(1))
+        for weight in self.parameters():
+            weight.data.uniform_(-bound, bound)
+        self.bias.data.fill_(0)
+""",
+    "walk": """
+    def walk(self):
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                nn.init.normal_(m.weight, std=2.0)
+        nn.init.constant_(self.head.weight, 3.0)
+        nn.init.constant_(self.w, 3.0)
+""",
+    "fill": """
+    def fill(self):
+        nn.init.constant_(self.fc.weight, 3.0)
+        nn.init.constant_(self.w, 3.0)
+""",
+}
+
+
+@pytest.mark.parametrize("name", CONSTRUCTORS)
+@pytest.mark.filterwarnings("ignore")  # the old names
+def test_constructors_start_as_in_torch(name):
+    body = "".join(f"        {line}\n" for line in CONSTRUCTORS[name].strip().splitlines())
+    methods = "".join(text for method, text in METHODS.items() if f"self.{method}()" in body)
+    source = f"{HEAD}\n{HELPERS}\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n{body}{methods}"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch.manual_seed(0)
+    report = verify_init(scope["M"], load(result)["M"]())
+    assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+
+
+def test_an_initialiser_that_is_passed_in_is_refused_where_it_is_called():
+    source = HEAD + """
+class M(nn.Module):
+    def __init__(self, init_=None):
+        super().__init__()
+        self.w, self.init_ = nn.Parameter(torch.zeros(50)), init_
+        for name, p in self.named_parameters():
+            if self.init_ is None:
+                p.data.uniform_(2, 3)
+            else:
+                self.init_(p)
+"""
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["aliased-write"]
+    module = load(result)["M"]
+    assert module().init(KEY)["w"].min() >= 2
+    with pytest.raises(NotImplementedError):
+        module(lambda p: None).init(KEY)

@@ -298,8 +298,9 @@ def running_functions(facts: Inference) -> set[FunctionInfo]:
 
     forward = reachable([f for f in functions if f.name == "forward"])
     built = reachable([f for f in functions if f.name == "__init__"])
-    rest = {f for f in functions if f not in forward and f not in built and not _initialises(f) and not _rebuilds(facts, f)}
-    others = {f for f in reachable(list(rest)) if f not in built and not _initialises(f) and not _rebuilds(facts, f)}
+    building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f)}
+    rest = {f for f in functions if f not in forward | built | building}
+    others = {f for f in reachable(list(rest)) if f not in built | building}
     return {f for f in forward | others if f.name != "__init__"}
 
 
@@ -322,6 +323,12 @@ def _rebuilds(facts: Inference, info: FunctionInfo) -> bool:
     own = [t.target for t in tree.nodes(info.node.body, cst.AssignTarget) if isinstance(t.target, cst.Attribute)]
     held = [facts.attribute(info.owner, t.attr.value) for t in own if tree.dotted(t.value) == info.self_name] if info.owner is not None else []
     return any(isinstance(value, Module) and not value.is_self for value in held)
+
+
+def _makes_module(facts: Inference, info: FunctionInfo) -> bool:
+    """A function that nobody calls here, and that gives back a model which it makes: `def resnet18(): return ResNet(…)`."""
+    made = facts.result(info)
+    return info.owner is None and isinstance(made, Module) and not made.is_self and bool(made.classes) and not facts.evidence.get(info)
 
 
 def _initialises(info: FunctionInfo) -> bool:

@@ -85,7 +85,7 @@ class Effects:
         """Where an array lives that the torch layer a class extends has."""
         layer = owner.torch_base()
         definition = self.facts.rulebook.layer(layer) if layer else None
-        return self.facts.rulebook.arrays(definition.name).get(name) if definition is not None else None
+        return self.facts.rulebook.array(definition.name, name) if definition is not None else None
 
     def _method(self, value: Method) -> frozenset[str]:
         """Effects of a method that is not the user's: `self._conv_forward(x, weight, bias)` is that of the layer extended."""
@@ -195,7 +195,7 @@ def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, An
                     elif isinstance(value, Tensor) and value.param:
                         definition = facts.rulebook.layer(ref)
                         if definition is not None:
-                            yield "child", facts.rulebook.arrays(definition.name).get(name, "params")
+                            yield "child", facts.rulebook.array(definition.name, name) or "params"
                 if not base.classes and isinstance(value, Tensor) and value.param:
                     yield "child", "params"
                 if isinstance(value, Function) and value.info.is_property:

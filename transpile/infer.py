@@ -659,13 +659,13 @@ class Frame:
                 if value is None:
                     layer = ref.torch_base()
                     definition = facts.rulebook.layer(layer) if layer else None
-                    if definition is not None and name in facts.rulebook.arrays(definition.name):
+                    if definition is not None and facts.rulebook.array(definition.name, name):
                         value = Tensor(param=True, none=name in facts.rulebook.optional(definition.name))
             else:
                 definition = facts.rulebook.layer(ref)
-                if definition is not None and name in facts.rulebook.arrays(definition.name):
+                if definition is not None and facts.rulebook.array(definition.name, name):
                     value = Tensor(param=True)
-                elif definition is not None and facts.rulebook.method(definition.name, name) is None:
+                elif definition is not None and facts.rulebook.method(definition.name, name) is None and not torch_method(name):
                     value = Static()
             if value is not None:
                 found = join(found, value)

@@ -48,7 +48,8 @@ from .passes import (
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
-from .values import External, Function, Module, Tensor
+from .values import External, Function, Module
+from .walks import Walks, uses_below
 
 
 @dataclass
@@ -226,6 +227,7 @@ class _Classes:
         for info in functions:
             if info not in self.running and info.outer is None:
                 self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays))
+        self._in_place([f for f in functions if f not in self.running and f.outer is None])
         initialising = self._initialising(functions)
         failing = construction.failing(self.facts, [f for f in functions if f not in self.running])
         constructors = {}
@@ -267,6 +269,14 @@ class _Classes:
         if len(nodes) != 1 or nodes[0] is not original:
             self.replaced[id(original)] = nodes
 
+    def _in_place(self, functions: list[FunctionInfo]) -> None:
+        """What a walk over modules overtakes gets its initial values where it stands."""
+        walks = Walks(self.facts, functions)
+        for info in functions if walks.walking else ():
+            below, own = walks.overtaken(info)
+            if below or own:
+                self._set(info, construction.in_place(self.contexts[info.module], info, below, own))
+
     def _initialising(self, functions: list[FunctionInfo]) -> set[FunctionInfo]:
         """Methods that run while a model is built and give its own params values."""
         found: set[FunctionInfo] = set()
@@ -276,7 +286,7 @@ class _Classes:
             for info in functions:
                 if info in found or info in self.running or info.name == "__init__" or info.owner not in self.arrays.own or info.outer is not None:
                     continue
-                if _writes_below(self.facts, info):
+                if uses_below(self.facts, info):
                     found.add(info)
                     changed = True
                     continue
@@ -411,6 +421,8 @@ class _Classes:
         if keys.has_sites(node):
             node = keys.run(context, node)
         node = keys.in_lambdas(context, node)
+        for lowered in (conditions, branches):  # `if torch.det(w) < 0: …`
+            node = lowered.run(context, node)
         return node
 
     def _property(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], effects: Effects) -> Any:
@@ -478,16 +490,6 @@ def _spaced(node: Any) -> Any:
     if any(line.comment is None for line in node.leading_lines):
         return node
     return tree.replace(node, leading_lines=[cst.EmptyLine(indent=False), *node.leading_lines])
-
-
-def _writes_below(facts: Inference, info: FunctionInfo) -> bool:
-    """Whether a method uses params of submodules by a path from self: `self.head.bias`."""
-    for node in tree.nodes(info.node.body, cst.Attribute):
-        if isinstance(node.value, cst.Attribute):
-            value = facts.of(node)
-            if isinstance(value, Tensor) and value.param and (tree.dotted(node) or "").split(".")[0] == info.self_name:
-                return True
-    return False
 
 
 def _creates(node: cst.FunctionDef, name: str) -> bool:

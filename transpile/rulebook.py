@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import symtable
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -52,6 +53,12 @@ class Definition:
             return tuple(_parameters(found[0].args))[1:]
         assert isinstance(node, ast.FunctionDef)
         return tuple(_parameters(node.args))
+
+    def asks_shape(self, parameter: str) -> bool:
+        """Whether a rule reads nothing of an argument but its shape and type."""
+        nodes = [n for statement in self.body for n in ast.walk(statement)]
+        asked = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("shape", "ndim", "dtype", "size")]
+        return all(n in asked for n in nodes if isinstance(n, ast.Name) and n.id == parameter)
 
     @property
     def is_class(self) -> bool:
@@ -261,6 +268,50 @@ class Rulebook:
             self._arrays[name] = self._find_arrays(name)
         return self._arrays[name]
 
+    def array(self, name: str, attribute: str) -> str | None:
+        """Where a layer has an array: "params" or "state", also under a name that it makes: `weight_ih_l0`, `weight_g`.
+
+        What a layer computes from its params counts as one of them, `weight` of a weight norm: see `computed`.
+        """
+        found = self.arrays(name).get(attribute)
+        if found is None and (any(p.fullmatch(attribute) for p in self._made_names(name)) or self._wrapped(name) and attribute in self.array_names):
+            return "params"
+        return found
+
+    def is_array_name(self, attribute: str) -> bool:
+        """Whether some layer has an array of this name."""
+        classes = {d.name for found in self.by_torch.values() for d in found if d.is_class}
+        return attribute in self.array_names or any(p.fullmatch(attribute) for c in classes for p in self._made_names(c))
+
+    def computed(self, name: str, attribute: str) -> bool:
+        """Whether a layer stands for another one, this array of which it computes from its own params."""
+        return attribute == self._wrapped(name)
+
+    def filled(self, name: str, attribute: str) -> str | None:
+        """The param that shares its memory with a computed one while models are built: spectral norm's `weight_orig`."""
+        original = f"{attribute}_orig"
+        return original if any(p.fullmatch(original) and "orig" in p.pattern for p in self._made_names(name)) else None
+
+    def _wrapped(self, name: str) -> str | None:
+        """Of a layer made of another, `weight_norm(module, name="weight")`, the array that it computes."""
+        definition = self.definitions.get(name)
+        parameters = {p.name: p.default for p in self.constructor(definition)} if definition is not None else {}
+        default = parameters.get("name") if "module" in parameters else None
+        return str(default.value) if isinstance(default, ast.Constant) else None
+
+    def _made_names(self, name: str) -> tuple[re.Pattern[str], ...]:
+        """The names of params that a layer puts together: `f"weight_ih_{suffix}"`."""
+        if name not in self._patterns:
+            nodes = [node for definition in self.bases(name) if (node := definition.method("init")) is not None]
+            keys = [k for node in nodes for n in ast.walk(node) if isinstance(n, ast.Dict) for k in n.keys]
+            keys += [n.slice for node in nodes for n in ast.walk(node) if isinstance(n, ast.Subscript)]
+            self._patterns[name] = tuple(_pattern(key) for key in keys if isinstance(key, ast.JoinedStr))
+        return self._patterns[name]
+
+    @functools.cached_property
+    def _patterns(self) -> dict[str, tuple[re.Pattern[str], ...]]:
+        return {}
+
     @functools.cached_property
     def _arrays(self) -> dict[str, dict[str, str]]:
         return {}
@@ -287,6 +338,11 @@ class Rulebook:
                             if isinstance(n.args[0], ast.Constant):
                                 found.setdefault(str(n.args[0].value), n.func.value.id)
         return found
+
+
+def _pattern(name: ast.JoinedStr) -> re.Pattern[str]:
+    """What an f-string may come to."""
+    return re.compile("".join(re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"\w+" for part in name.values))
 
 
 # What torch needs and JAX does not, by the last part of its name: blocks and decorators that are taken away.

@@ -8,9 +8,8 @@ a property. Other values given to the params of a submodule are `nn.reinitialise
 
 from __future__ import annotations
 
-import collections
 import functools
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +18,11 @@ import libcst as cst
 from .. import tree
 from ..arrays import Arrays, registered_value
 from ..context import KEY, Context
+from ..emit import call
 from ..infer import Inference
 from ..paths import below
 from ..project import PLAIN_MODULE, ClassInfo, FunctionInfo
-from ..values import NONE, UNKNOWN, Function, Module, Static, Tensor
+from ..values import NONE, UNKNOWN, External, Function, Method, Module, Static, Tensor, Torch, Value
 
 
 @dataclass
@@ -43,14 +43,23 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
     def before(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.SimpleStatementLine) and len(n.body) == 1:
             small = n.body[0]
+            if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and tree.dotted(small.value.func) == "lax.stop_gradient":
+                return cst.RemoveFromParent()  # `self.norm.bias.requires_grad_(False)`: which params are trained is the training step's affair
             if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
-                return _reinitialised(context, n, small, small.targets[0].target, own, node)
+                target = small.targets[0].target
+                if _computed(context, target) and _filled(context, target) is None:
+                    return cst.RemoveFromParent()  # torch computes the weight anew in each call: what is filled here is lost
+                return _reinitialised(context, n, small, target, own, node)
         if isinstance(n, cst.For):
             return _over_parameters(context, n)
+        if isinstance(n, (cst.If, cst.IfExp)) and (test := _present(context, n.test, own)) is not None:
+            return tree.rewrite(tree.replace(n, test=test), lambda inner: before(inner) if inner is not test else test)
         if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and not n.args:
             walked = _walked(context, n, n.func)
             if walked is not None:
                 return walked
+        if isinstance(n, cst.Attribute) and _computed(context, n):
+            return _filled(context, n)
         if isinstance(n, (cst.Comparison, cst.Attribute, cst.Call)):
             asked = _asked(context, n, own)
             if asked is not None:
@@ -58,10 +67,10 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
         if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and n.func.attr.value == "apply":
             receiver = context.value(n.func.value)
             if isinstance(receiver, Module) and len(n.args) == 1:
-                return tree.expression(f"{context.name('apply')}({tree.code(n.func.value)}, {tree.code(n.args[0].value)})")
+                return call(context.name("apply"), [n.func.value, n.args[0].value])
         return None
 
-    return tree.rewrite(node, before, only={cst.SimpleStatementLine, cst.For, cst.Call, cst.Comparison, cst.Attribute})  # type: ignore[no-any-return]
+    return tree.rewrite(node, before, only={cst.SimpleStatementLine, cst.For, cst.If, cst.IfExp, cst.Call, cst.Comparison, cst.Attribute})  # type: ignore[no-any-return]
 
 
 def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
@@ -71,7 +80,7 @@ def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
     if not isinstance(known, Module) and not (known == UNKNOWN and name in ("modules", "named_modules")):
         return None
     if name in ("modules", "named_modules", "parameters", "named_parameters"):
-        return tree.expression(f"{context.name(name)}({holder})")
+        return call(context.name(name), [func.value])
     if name == "named_children":
         return tree.expression(f"{holder}.children()")
     if name == "children":
@@ -92,12 +101,63 @@ def _asked(context: Context, node: Any, own: str | None) -> Any:
         return tree.expression(f'{context.name("shape")}({tree.code(array.value)}, "{array.attr.value}")')
     elif isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and _foreign_array(context, node, own):
         return context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
+    elif isinstance(node, cst.Call) and (shaped := _shaped(context, node, lambda array: _foreign_array(context, array, own))) is not None:
+        return shaped
     elif isinstance(node, cst.Call) and tree.dotted(node.func) == "hasattr" and len(node.args) == 2:
         subject, name = node.args[0].value, node.args[1].value
         if isinstance(name, cst.SimpleString) and name.evaluated_value in context.rulebook.array_names and tree.dotted(subject) != own:
             if isinstance(context.value(subject), Module):
                 return tree.expression(f'{context.name("has")}({tree.code(subject)}, "{name.evaluated_value}")')
     return None
+
+
+def _shaped(context: Context, node: cst.Call, is_array: Callable[[Any], bool]) -> Any:
+    """`nn.fan_in_and_fan_out(m.weight)`, of a rule that asks for the shape alone, with what stands for the array."""
+    definition = context.rulebook.definitions.get((tree.dotted(node.func) or "").removeprefix("nn."))
+    if definition is None or definition.is_class or not definition.torch_names or not node.args:
+        return None
+    array: Any = node.args[0].value
+    if not is_array(array):
+        return None
+    if node.args[0].keyword is not None or not definition.asks_shape(definition.parameters[0].name):
+        return None
+    like = tree.expression(f'{context.name("like")}({tree.code(array.value)}, "{array.attr.value}")')
+    return tree.replace(node, args=[tree.replace(node.args[0], value=like), *node.args[1:]])
+
+
+def _layers(context: Context, node: cst.Attribute) -> list[str]:
+    """The definitions of torch's layers that an attribute may be an array of; none where it may be something else's."""
+    base = context.value(node.value)
+    layers = [context.rulebook.layer(ref) if isinstance(ref, str) else None for ref in base.refs] if isinstance(base, Module) and not base.open else []
+    return [layer.name for layer in layers if layer is not None] if all(layers) else []
+
+
+def _computed(context: Context, node: cst.Attribute) -> bool:
+    """`self.conv.weight` of a layer that computes it from other params: `self.conv = spectral_norm(nn.Conv2d(3, 3, 1))`."""
+    layers = _layers(context, node)
+    return bool(layers) and all(context.rulebook.computed(layer, node.attr.value) for layer in layers)
+
+
+def _filled(context: Context, node: cst.Attribute) -> Any:
+    """The param that is the same memory while the model is built, so that initialisers fill it; None where there is none."""
+    names = {context.rulebook.filled(layer, node.attr.value) for layer in _layers(context, node)}
+    name = names.pop() if len(names) == 1 else None
+    if name is None:
+        return None
+    made = tree.replace(node, attr=cst.Name(name))
+    context.facts.carry(node, made)
+    return made
+
+
+def _present(context: Context, test: Any, own: str | None) -> Any:
+    """`if m.bias:` where torch can say so: of a bias of more than one number it cannot, and None is False."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = _present(context, test.expression, own)
+        return None if inner is None else tree.replace(test, expression=inner)
+    if isinstance(test, cst.BooleanOperation):
+        sides = [_present(context, side, own) or side for side in (test.left, test.right)]
+        return tree.replace(test, left=sides[0], right=sides[1]) if any(a is not b for a, b in zip(sides, (test.left, test.right))) else None
+    return tree.expression(f'{context.name("has")}({tree.code(test.value)}, "{test.attr.value}")') if _foreign_array(context, test, own) and isinstance(context.value(test.value), Module) else None
 
 
 def _undetached(node: Any) -> Any:
@@ -113,7 +173,12 @@ def _foreign_array(context: Context, node: Any, own: str | None) -> bool:
     if dotted is None or dotted.split(".")[0] == own:
         return False
     base = context.value(node.value)
-    return isinstance(base, Module) or base == UNKNOWN or isinstance(base, Tensor) and base.assumed
+    return isinstance(base, Module) or _any_object(base)
+
+
+def _any_object(value: Value) -> bool:
+    """Whether a value may be a module: nothing is known of it, or that it is an attribute of a module of any class."""
+    return value == UNKNOWN or isinstance(value, Tensor) and value.assumed or isinstance(value, Method) and isinstance(value.receiver, Module)
 
 
 def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.Attribute, own: str | None, function: cst.FunctionDef) -> Any:
@@ -122,7 +187,7 @@ def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.A
     root = dotted.split(".")[0] if dotted else ""
     name = target.attr.value
     value = context.value(target)
-    unknown = base == UNKNOWN or isinstance(base, Tensor) and base.assumed
+    unknown = _any_object(base)
     made_here = function.name.value != "__init__" and dotted in _submodules_made(context, function)
     if root == own and not made_here or not (isinstance(base, Module) or unknown and name in context.rulebook.array_names):
         return None
@@ -153,6 +218,43 @@ def _submodules_made(context: Context, function: cst.FunctionDef) -> set[str]:
     """The paths of submodules that a method makes: it runs in the constructor, and gives their params values there."""
     assigned = [(tree.dotted(t.target), n.value) for n in tree.nodes(function.body, cst.Assign) for t in n.targets]
     return {path for path, value in assigned if path is not None and path.count(".") == 1 and isinstance(context.value(value), Module)}
+def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[Any]) -> cst.FunctionDef:
+    """A constructor, or a method that it calls, with writes to params made where they stand: in some statements those to
+    params of submodules, in some those to its own."""
+    holder, whole = info.self_name or "self", info.name != "__init__"
+    kinds = [set(map(id, below)), set(map(id, own))]
+
+    def made(statement: Any) -> Any:
+        depths = [depth for depth, chosen in zip((False, True), kinds) if id(statement) in chosen]
+
+        def before(n: cst.CSTNode) -> Any:
+            small: Any = n.body[0] if isinstance(n, cst.SimpleStatementLine) and len(n.body) == 1 else None
+            target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
+            if target is not None and _own_array(context, target, holder) in depths and _parameter_call(small.value) is None:
+                arrays = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if _own_array(context, a, holder) is not None}
+                return _reinitialised(context, n, small, target, None, info.node) if whole or arrays <= {tree.code(target)} else None
+            if whole and isinstance(n, cst.Call):
+                return _shaped(context, n, lambda array: _own_array(context, array, holder) is not None)
+            if whole and isinstance(n, cst.Attribute):
+                if n.attr.value == "shape" and _own_array(context, array := _undetached(n.value), holder) is not None:
+                    return tree.expression(f'{context.name("shape")}({tree.code(array.value)}, "{array.attr.value}")')
+                if _own_array(context, n, holder) is not None:
+                    return context.unconverted("module-value", n, "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows")
+            return None
+
+        return tree.rewrite(statement, before, only={cst.SimpleStatementLine, cst.Attribute, cst.Call}) if depths else statement
+
+    body = [made(s) for s in tree.body_statements(info.node)]
+    return info.node if all(a is b for a, b in zip(body, tree.body_statements(info.node))) else tree.with_body(info.node, body)
+
+
+def _own_array(context: Context, node: Any, holder: str) -> bool | None:
+    """True for `self.weight`, False for `self.fc.weight`, None for what is no param by a path from self."""
+    dotted = tree.dotted(node) if isinstance(node, cst.Attribute) else None
+    if dotted is None or not dotted.startswith(f"{holder}."):
+        return None
+    value = context.value(node)
+    return dotted.count(".") == 1 if isinstance(context.value(node.value), Module) and isinstance(value, Tensor) and value.param else None
 
 
 def _late(body: Any, function: cst.FunctionDef, bound: set[str]) -> str:
@@ -191,10 +293,10 @@ def _unsteady(function: cst.FunctionDef) -> set[str]:
 
 def _over_parameters(context: Context, node: cst.For) -> Any:
     """`for p in self.parameters(): nn.init.xavier_uniform_(p)` gives every param a new initial value."""
-    call = node.iter
-    if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in ("parameters", "named_parameters")):
+    walk: Any = node.iter
+    if not (isinstance(walk, cst.Call) and isinstance(walk.func, cst.Attribute) and walk.func.attr.value in ("parameters", "named_parameters")):
         return None
-    named = call.func.attr.value == "named_parameters"
+    named = walk.func.attr.value == "named_parameters"
     if named:
         if not (isinstance(node.target, cst.Tuple) and all(isinstance(e.value, cst.Name) for e in node.target.elements)):
             return None
@@ -210,10 +312,21 @@ def _over_parameters(context: Context, node: cst.For) -> Any:
         return cst.RemoveFromParent() if _only_flags(body, p) else None
     if any(isinstance(n, (cst.Continue, cst.Break)) for s in body for n in tree.walk(s)):
         return None
+    body = [tree.rewrite(s, lambda n: _passed_on(context, n, p), only={cst.Expr}) for s in body]
     definition = tree.statement(f"def initial({names[0]}, {p}, key):\n    pass\n")
     definition = tree.with_body(definition, [*body, tree.statement(f"return {p}")])
-    use = tree.statement(f"{context.name('reinitialise_all')}({tree.code(call.func.value)}, initial)")
+    use = cst.SimpleStatementLine([cst.Expr(call(context.name("reinitialise_all"), [walk.func.value, cst.Name("initial")]))])
     return cst.FlattenSentinel([tree.replace(definition, leading_lines=node.leading_lines), use])
+
+
+def _passed_on(context: Context, node: Any, p: str) -> Any:
+    """`self.initialiser(p)` as a statement, of a function that is passed in: what it writes does not come back."""
+    call_ = node.value
+    if not isinstance(call_, cst.Call) or not any(isinstance(a.value, cst.Name) and a.value.value == p for a in call_.args):
+        return None
+    if isinstance(context.value(call_.func), (External, Function, Torch)):
+        return None
+    return tree.replace(node, value=context.unconverted("aliased-write", call_, f"a function that is not known here may write {p} in place: let it return the new value, and assign that"))
 
 
 def _only_flags(body: list[Any], p: str) -> bool:
@@ -258,21 +371,27 @@ class Split:
             if isinstance(star, cst.Param):
                 self.parameters.add(star.name.value)
         self.locals = self.parameters | _assigned(node.body)
-        self.definitions: dict[str, list[Any]] = {}  # top-level assignments of locals so far
+        self.definitions: dict[str, list[Any]] = {}  # assignments of locals so far
+        self.compounds: dict[str, list[Any]] = {}  # branches and loops so far that only compute, by the locals that they bind
+        self.blocks: list[list[Any]] = []  # the statements around the current one, outermost first
+        self.moved_locals: set[str] = set()
         self.changed = _changed_attributes(node, self.self_name)
 
     def run(self) -> Constructor:
         statements = tree.body_statements(self.node)
         self.statements = statements
-        for statement in statements:
-            self._top(statement)
+        self._all(statements)
         self._resolve()
         self.result.kept = _drop_dead(self.result.kept, self.locals - self.parameters, self.moved_locals)
         self.result.kept = [self._without_arrays(s) for s in self.result.kept]
         self.result.properties = {name: [self._without_arrays(s) for s in body] for name, body in self.result.properties.items()}
         return self.result
 
-    moved_locals: set[str] = set()
+    def _all(self, statements: list[Any]) -> None:
+        self.blocks.append(statements)
+        for statement in statements:
+            self._top(statement)
+        self.blocks.pop()
 
     def _without_arrays(self, statement: Any) -> Any:
         """What stays asks for the shape of a param, or whether there is one: the module itself has none of them."""
@@ -363,6 +482,9 @@ class Split:
         elif self._defers(statement):
             result.params.append(statement)
         else:
+            if isinstance(statement, (cst.If, cst.For, cst.While)) and _only_computes(statement):
+                for name in sorted(_assigned(statement)):
+                    self.compounds.setdefault(name, []).append(statement)
             result.kept.append(statement)
 
     def _defers(self, statement: Any) -> bool:
@@ -476,6 +598,9 @@ class Split:
     def _moved_definitions(self, name: str) -> list[Any]:
         """The assignments of a local name that would move with what reads it."""
         definitions = self.definitions.get(name, []) if name in self.locals - self.parameters else []
+        if name in self.compounds and name not in self.parameters:
+            whole = [*definitions, *self.compounds[name]]
+            return sorted(whole, key=self._place) if any(_has_key(d) for d in whole) else []
         return definitions if self._belongs_to_moved(definitions) else []
 
     def _assignment(self, statement: Any, name: str, value: Any) -> Any:
@@ -564,9 +689,11 @@ class Split:
         """A branch is split in two: one for what stays, one for what moves, under the same test."""
         def split(node: Any) -> Constructor:
             saved, self.result = self.result, Constructor()
-            for s in tree.body_statements(node):
-                self._top(s)
+            statements = tree.body_statements(node)
+            self._all(statements)
             found, self.result = self.result, saved
+            for kind in ("params", "state"):
+                setattr(found, kind, self._with_definitions(getattr(found, kind), self.moved_locals, statements))
             return found
 
         then = split(statement)
@@ -678,7 +805,8 @@ class Split:
             for name in tree.names_read(todo.pop()) & self.locals - seen - {self.self_name}:
                 seen.add(name)
                 moved = self._moved_definitions(name)
-                if moved and len(moved) == self.times[name] and (len(moved) == 1 or all(d in self.statements for d in moved)):
+                times = sum(tree.times_bound(d)[name] for d in moved)
+                if moved and times == self.times[name] and (len(moved) == 1 or any(all(d in block for d in moved) for block in self.blocks)):
                     todo.extend(moved)  # all of them, in order
                 elif name in self.unsteady and (len(self.definitions.get(name, [])) != 1 if name not in self.parameters else not self._settled(name)):
                     return False
@@ -698,7 +826,7 @@ class Split:
     def _resolve(self) -> None:
         """Store what moved code reads, and rewrite it to read from `self`."""
         result = self.result
-        moved_locals: set[str] = set()
+        moved_locals = self.moved_locals
         for kind in ("params", "state"):
             statements = getattr(result, kind)
             statements = self._with_definitions(statements, moved_locals)
@@ -708,7 +836,6 @@ class Split:
             body = self._with_definitions([_ret(line, value)], moved_locals)
             properties[name] = body
         result.properties = properties
-        self.moved_locals = moved_locals
         needed: dict[str, None] = {}
         for statements in (result.params, result.state, *properties.values()):
             bound: set[str] = set()
@@ -722,20 +849,21 @@ class Split:
         result.properties = {n: self._from_self(body, mapping) for n, body in properties.items()}
         self._store(mapping)
 
-    def _with_definitions(self, statements: list[Any], moved_locals: set[str]) -> list[Any]:
-        """Put the definitions of array-valued locals before the code that needs them."""
+    def _with_definitions(self, statements: list[Any], moved_locals: set[str], among: list[Any] | None = None) -> list[Any]:
+        """Put the definitions of array-valued locals before the code that needs them; `among`: only these."""
         out: list[Any] = []
         done: set[str] = set()
         for s in statements:
+            inside = {id(n) for n in tree.walk(s)}
             needed: list[Any] = []
-            todo = [s]
+            todo: list[Any] = [s]
             while todo:
-                for name in tree.names_read(todo.pop()) - done:
-                    definitions = self._moved_definitions(name)
+                for name in sorted(tree.names_read(todo.pop()) - done):
+                    definitions: list[Any] = [d for d in self._moved_definitions(name) if id(d) not in inside and (among is None or d in among)]
                     if definitions:
                         done.add(name)
-                        needed += definitions
-                        todo += [d.body[0].value for d in definitions]
+                        needed += [d for d in definitions if d not in needed]
+                        todo += [d if isinstance(d, (cst.If, cst.For, cst.While)) else d.body[0].value for d in definitions]
             moved_locals |= done
             out += sorted((d for d in needed if d not in out), key=self._place)
             out.append(s)
@@ -836,8 +964,9 @@ class Split:
         found: set[str] = set()
         todo = list(tree.names_read(statement))
         while todo:
-            for definition in self.definitions.get(todo.pop(), []):
-                for name in tree.names_read(definition.body[0].value):
+            name = todo.pop()
+            for definition in [*self.definitions.get(name, []), *self.compounds.get(name, [])]:
+                for name in tree.names_read(definition):
                     if name not in found:
                         found.add(name)
                         todo.append(name)
@@ -869,7 +998,15 @@ def _builds(info: FunctionInfo) -> bool:
 
 
 def _unconverted(node: cst.CSTNode) -> bool:
-    return any(tree.dotted(n.func) == "nn.unconverted" for n in tree.nodes(node, cst.Call))
+    """Whether something is not converted that runs when this runs: what takes a key is called by `init` alone."""
+    todo: list[Any] = [node]
+    while todo:
+        current = todo.pop()
+        if isinstance(current, cst.Call) and tree.dotted(current.func) == "nn.unconverted":
+            return True
+        late = isinstance(current, (cst.FunctionDef, cst.Lambda)) and current is not node and any(p.name.value == "key" for p in current.params.params)
+        todo.extend(() if late else tree.children(current))
+    return False
 
 
 def _functions(context: Context, node: cst.CSTNode) -> list[FunctionInfo]:
@@ -965,29 +1102,53 @@ def _assigned(node: cst.CSTNode) -> set[str]:
     return found
 
 
+def _only_computes(statement: Any) -> bool:
+    """Whether a branch or loop does nothing but bind local names."""
+    for node in tree.walk(statement):
+        if isinstance(node, (cst.Return, cst.Raise, cst.FunctionDef, cst.With, cst.Try)):
+            return False
+        if isinstance(node, cst.SimpleStatementLine) and not all(isinstance(small, (cst.Assign, cst.AugAssign, cst.Pass, cst.Break, cst.Continue)) for small in node.body):
+            return False
+        if isinstance(node, cst.AssignTarget) and not isinstance(node.target, (cst.Name, cst.Tuple)) or isinstance(node, cst.AugAssign) and not isinstance(node.target, cst.Name):
+            return False
+    return True
+
+
+def _has_key(node: cst.CSTNode) -> bool:
+    return any(n.value == KEY for n in tree.nodes(node, cst.Name))
+
+
 def _drop_dead(statements: list[Any], locals_: set[str], moved: set[str]) -> list[Any]:
-    """Leave out assignments of locals that only moved code read, also where they stand under a condition."""
+    """Leave out assignments of locals that only moved code read."""
+    names = moved & locals_
+    while names:
+        left = _pruned(statements, names)
+        read = {n for s in left if not isinstance(s, _Mark) for n in tree.names_read(s)}
+        if not names & read:
+            return left
+        names = names - read
+    return statements
 
-    def sets(statement: Any, names: Set[str]) -> bool:
-        small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
-        target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
-        return isinstance(target, cst.Name) and target.value in names
 
-    def after(node: Any, names: Set[str]) -> Any:
-        if isinstance(node, cst.SimpleStatementLine):
-            return cst.RemoveFromParent() if sets(node, names) else node
-        left = [s for s in tree.body_statements(node) if not (isinstance(s, cst.SimpleStatementLine) and isinstance(s.body[0], cst.Pass))]
-        return node if left or node.orelse is not None else cst.RemoveFromParent()
-
-    while True:
-        lines = [n for s in statements for n in [s, *tree.walk_scope(s)] if isinstance(n, cst.SimpleStatementLine)]
-        written = collections.Counter(n.value for s in statements for n in tree.nodes(s, cst.Name))
-        own = {name: sum(n.value == name for line in lines if sets(line, {name}) for n in tree.nodes(line, cst.Name)) for name in moved & locals_}
-        names = {name for name, times in own.items() if times and times == written[name]}
-        if not names:
-            return statements
-        made = [tree.rewrite(s, None, functools.partial(after, names=names), only={cst.SimpleStatementLine, cst.If}) for s in statements]
-        statements = [s for s in made if not isinstance(s, cst.RemovalSentinel)]
+def _pruned(statements: list[Any], names: set[str]) -> list[Any]:
+    """The statements without assignments of these names, also in branches and loops, of which none is left empty."""
+    out: list[Any] = []
+    for s in statements:
+        small: Any = s.body[0] if isinstance(s, cst.SimpleStatementLine) and len(s.body) == 1 else None
+        target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
+        if isinstance(target, cst.Name) and target.value in names:
+            continue
+        if isinstance(s, (cst.If, cst.For, cst.While)) and names & set(tree.names_assigned(s)):
+            body = _pruned(tree.body_statements(s), names)
+            orelse: Any = s.orelse
+            other = _pruned([orelse] if isinstance(orelse, cst.If) else tree.body_statements(orelse) if orelse is not None else [], names)
+            if isinstance(s, cst.If):
+                out += [_branch(s, body, other)] if body or other else []
+            else:
+                out += [tree.with_body(s, body)] if body else other
+        else:
+            out.append(s)
+    return out
 
 
 def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:

@@ -115,6 +115,12 @@ def _inplace_argument(context: Context, call: cst.Call) -> cst.Arg | None:
     return extra[0] if extra else None
 
 
+def _old_spelling(context: Context, name: str) -> bool:
+    """`nn.init.normal`, the old name of `nn.init.normal_`: one rule has both."""
+    found = context.rulebook.find(name)
+    return bool(found) and name + "_" in found[0].torch_names
+
+
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
     for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
         if isinstance(n, cst.AugAssign):
@@ -132,7 +138,7 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
                 return True
             if isinstance(value, Method) and any(f.name == value.name and f.owner is not None for f in mutations.writes):
                 return True
-            if isinstance(value, Torch) and context.rulebook.find(value.name + "[updating]"):
+            if isinstance(value, Torch) and (context.rulebook.find(value.name + "[updating]") or _old_spelling(context, value.name)):
                 return True
             if isinstance(value, Module):
                 if value.inplace or value.items:
@@ -298,7 +304,7 @@ class _Mutation:
         if isinstance(target, cst.Subscript) and self._is_tensor(target.value) and not self._holds_objects(target, node.value):
             value = self.expression(node.value)
             return self._store(node, target, value)
-        if isinstance(target, cst.Attribute) and target.attr.value == "data" and self._is_tensor(target.value):
+        if isinstance(target, cst.Attribute) and target.attr.value == "data" and (self._is_tensor(target.value) or self._names_param(target.value)):
             return self._rebind(target.value, self.expression(node.value), node)
         if isinstance(target, cst.Tuple) and any(isinstance(e.value, cst.Subscript) and self._is_tensor(e.value.value) for e in target.elements):
             return self._unpacked(node, target)
@@ -678,12 +684,16 @@ class _Mutation:
     def _strip(self, subject: Any) -> Any:
         """`x.data`, `x.detach()` and the like are x itself, as far as a write goes."""
         while True:
-            if isinstance(subject, cst.Attribute) and subject.attr.value == "data" and self._is_tensor(subject.value):
+            if isinstance(subject, cst.Attribute) and subject.attr.value == "data" and (self._is_tensor(subject.value) or self._names_param(subject.value)):
                 subject = subject.value
             elif isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute) and self.views.get(subject.func.attr.value) == "same" and subject.func.attr.value in ("detach", "contiguous", "requires_grad_"):
                 subject = subject.func.value
             else:
                 return subject
+
+    def _names_param(self, node: Any) -> bool:
+        """Whether code that builds models gives an attribute a name that layers give their arrays: `linear.weight` of any linear."""
+        return not self.runs and isinstance(node, cst.Attribute) and node.attr.value in self.context.rulebook.array_names
 
     def _lvalue(self, subject: Any) -> Any:
         """The name or attribute that an in-place operation on this expression writes."""
@@ -833,7 +843,7 @@ class _Mutation:
                     args = [a for a in node.args if a is not argument]
                     new = self._with_args(node, args)
                     return argument.value, new
-            written = last.endswith("_") and not last.endswith("__") or self._says_inplace(node) or self._old_spelling(value.name)
+            written = last.endswith("_") and not last.endswith("__") or self._says_inplace(node) or _old_spelling(self.context, value.name)
             if written and node.args:
                 first = next((a for a in node.args if a.keyword is None or a.keyword.value in ("tensor", "input")), None)
                 if first is None:
@@ -902,11 +912,6 @@ class _Mutation:
         """`F.relu(x, inplace=True)`; anything but a literal False counts as True."""
         argument = _inplace_argument(self.context, node)
         return argument is not None and not (isinstance(argument.value, cst.Name) and argument.value.value == "False")
-
-    def _old_spelling(self, name: str) -> bool:
-        """`nn.init.normal`, the old name of `nn.init.normal_`: one rule has both."""
-        found = self.context.rulebook.find(name)
-        return bool(found) and name + "_" in found[0].torch_names
 
     def _known_method(self, name: str) -> bool:
         find = self.context.rulebook.find

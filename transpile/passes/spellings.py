@@ -1,6 +1,6 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
-`self.__getattr__(name)` is `getattr(self, name)`; a lambda that a constructor keeps on self, and that uses self, is a method;
+`self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
 words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
@@ -25,6 +25,7 @@ TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_param
 def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     """Rewrite the spellings of one file."""
     module = _without_partials(tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try}))
+    module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
     return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock})  # type: ignore[no-any-return]
 
 
@@ -110,6 +111,20 @@ def _switch(statement: Any) -> tuple[str, str] | None:
     if isinstance(call, cst.Call) and tree.dotted(call.func) == "torch.set_grad_enabled" and len(call.args) == 1:
         return "", tree.code(call.args[0].value)
     return None
+def _from_state_dict(node: Any, rulebook: Rulebook) -> Any:
+    """`self.z.state_dict()["weight"]`, one array by its path."""
+    call, index = node.value, node.slice[0].slice
+    if not (isinstance(call, cst.Call) and not call.args and isinstance(call.func, cst.Attribute) and call.func.attr.value == "state_dict"):
+        return None
+    if len(node.slice) != 1 or not isinstance(index, cst.Index) or not isinstance(index.value, cst.SimpleString):
+        return None
+    path = str(index.value.evaluated_value).split(".")
+    if not all(part.isidentifier() for part in path) or not rulebook.is_array_name(path[-1]):
+        return None
+    made = call.func.value
+    for part in [*path, "data"]:
+        made = cst.Attribute(made, cst.Name(part))
+    return made
 
 
 def _from_typing(node: cst.ImportFrom) -> Any:

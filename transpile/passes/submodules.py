@@ -846,7 +846,9 @@ class _Submodules:
             elif isinstance(self.facts.of(node), Tensor):
                 definition = self.facts.rulebook.layer(ref)
                 if definition is not None:
-                    where = self.facts.rulebook.arrays(definition.name).get(name, where)
+                    if self.facts.rulebook.computed(definition.name, name):
+                        return self.context.unconverted("module-value", node, f"{name} of this layer is computed from its other params in each call: compute it here too")
+                    where = self.facts.rulebook.array(definition.name, name) or where
                     optional = name in self.facts.rulebook.optional(definition.name)
         if where is None and not base.classes:
             value = self.facts.of(node)

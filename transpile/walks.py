@@ -1,0 +1,134 @@
+"""Which initialisers must be made in place, since another that walks over modules comes after them.
+
+Writes to params by a path from self run in `init`, after the submodules have made theirs. What walks, `self.apply(f)` or
+`for m in self.modules(): …`, gives submodules another `init`, which runs before those. So what torch overwrites by a walk
+cannot move to `init`; nor can a method that walks: it runs once, while the model is built.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .infer import Inference
+from .project import ClassInfo, FunctionInfo
+from .values import Module, Tensor
+
+_ALL = frozenset({"nn.apply", "nn.modules", "nn.named_modules", "nn.reinitialise_all"})  # they reach everything below a module
+_ONE = frozenset({"nn.reinitialise"})
+
+
+class Walks:
+    """The functions that give modules other initial values while models are built."""
+
+    def __init__(self, facts: Inference, functions: list[FunctionInfo]) -> None:
+        self.facts, self.functions = facts, functions
+        self.walking = {f for f in functions if _calls(f.node, _ALL | _ONE)}
+        changed = True
+        while changed:
+            more = {f for f in functions if f not in self.walking and facts.calls.get(f, set()) & self.walking}
+            self.walking |= more
+            changed = bool(more)
+        self.reached = [(f, self._reached(f)) for f in functions if _calls(f.node, _ALL)]
+
+    def overtaken(self, info: FunctionInfo) -> tuple[list[Any], list[Any]]:
+        """The statements of a constructor or of its methods whose writes to params of submodules, and to its own, stay in place."""
+        if info.owner is None or not info.owner.is_module:
+            return [], []
+        body, family = tree.body_statements(info.node), set(info.owner.family())
+        constructors = [c.methods["__init__"] for c in family if "__init__" in c.methods]
+        outside = any(info.owner in classes for f, classes in self.reached if f.owner not in family)
+        below = any(info.owner in self._below(f.owner) for f, _ in self.reached if f.owner in family and f.owner is not None)
+        if info.name == "__init__":
+            last, first = self._ends(info)
+            heir_walks = any(c is not info and c in self.walking and info.owner in (c.owner.ancestors() if c.owner else ()) for c in constructors)
+            return body if outside or below or heir_walks else body[: last + 1], body[first + 1 :] if first >= 0 else []
+        must = info in self.walking or any(f in self.walking and f.name != "__init__" and info in self._all_called(f) for c in family for f in c.methods.values())
+        overtaken = outside or below or self._called_before(info, constructors)
+        return (body, body) if must or overtaken and uses_below(self.facts, info) else ([], [])
+
+    def _called_before(self, info: FunctionInfo, constructors: list[FunctionInfo]) -> bool:
+        """Whether a constructor calls a method before something that walks."""
+        before = [s for init in constructors for s in tree.body_statements(init.node)[: max(self._ends(init)[0], 0)]]
+        return any(info in self._all_called_by(statement) for statement in before)
+
+    def _ends(self, init: FunctionInfo) -> tuple[int, int]:
+        """The places of the last statement of a constructor that walks, and of the first that walks from self; -1 where none does."""
+        places = [(i, s) for i, s in enumerate(tree.body_statements(init.node)) if _calls(s, _ALL | _ONE) or self._all_called_by(s) & self.walking]
+        first = next((i for i, s in places if self._from_self(s, init.self_name)), -1)
+        return places[-1][0] if places else -1, first
+
+    def _from_self(self, node: cst.CSTNode, self_name: str | None, seen: frozenset[FunctionInfo] = frozenset()) -> bool:
+        """Whether a walk may give a module's own params other values: it starts at self, or self is passed on to it."""
+        for call in tree.nodes(node, cst.Call):
+            if any(tree.dotted(a.value) == self_name for a in call.args) and tree.dotted(call.func) != "isinstance":
+                return True
+            info = getattr(self.facts.of(call.func), "info", None)
+            if info in self.walking - seen and info.name != "__init__" and self._from_self(info.node.body, info.self_name, seen | {info}):
+                return True
+        return False
+
+    def _all_called(self, info: FunctionInfo) -> set[FunctionInfo]:
+        seen: set[FunctionInfo] = set()
+        todo = [info]
+        while todo:
+            for callee in self.facts.calls.get(todo.pop(), set()) - seen:
+                seen.add(callee)
+                todo.append(callee)
+        return seen
+
+    def _all_called_by(self, statement: Any) -> set[FunctionInfo]:
+        called = {info for n in tree.nodes(statement, cst.Call) if (info := getattr(self.facts.of(n.func), "info", None)) is not None}
+        return called | {f for c in called for f in self._all_called(c)}
+
+    def _reached(self, info: FunctionInfo) -> set[ClassInfo]:
+        """The classes over whose modules a function walks, with all that is below them; all classes where that is not known."""
+        found: set[ClassInfo] = set()
+        for call in tree.nodes(info.node, cst.Call):
+            if tree.dotted(call.func) in _ALL and call.args:
+                value = self.facts.of(call.args[0].value)
+                if not isinstance(value, Module) or value.open or not value.classes:
+                    return {f.owner for f in self.functions if f.owner is not None}
+                for cls in (ref for ref in value.refs if isinstance(ref, ClassInfo)):
+                    found |= {cls} | self._below(cls)
+        return found
+
+    def _below(self, cls: ClassInfo) -> set[ClassInfo]:
+        """The classes of the submodules of a class, and theirs."""
+        found: set[ClassInfo] = set()
+        todo = [cls]
+        while todo:
+            for c in todo.pop().family():
+                for value in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values():
+                    for held in _held(value):
+                        if held not in found:
+                            found.add(held)
+                            todo.append(held)
+        return found
+
+
+def uses_below(facts: Inference, info: FunctionInfo) -> bool:
+    """Whether a method uses params of submodules by a path from self: `self.head.bias`."""
+    for node in tree.nodes(info.node.body, cst.Attribute):
+        if isinstance(node.value, cst.Attribute):
+            value = facts.of(node)
+            if isinstance(value, Tensor) and value.param and (tree.dotted(node) or "").split(".")[0] == info.self_name:
+                return True
+    return False
+
+
+def _held(value: Any) -> list[ClassInfo]:
+    """The classes of the user's that a value may be an instance of, or hold instances of."""
+    if value is None:
+        return []
+    if isinstance(value, Module) and value.is_self:
+        return []
+    inner = [getattr(value, "element", None), *(v for _, v in value.items or ())] if isinstance(value, Module) else [getattr(value, "element", None)]
+    own = [ref for ref in value.refs if isinstance(ref, ClassInfo)] if isinstance(value, Module) else []
+    return [*own, *(c for v in inner for c in _held(v))]
+
+
+def _calls(node: cst.CSTNode, names: frozenset[str]) -> bool:
+    return any(tree.dotted(n.func) in names for n in tree.nodes(node, cst.Call))
