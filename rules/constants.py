@@ -75,6 +75,10 @@ CONSTANTS = {
     "torch.dtype": jnp.dtype,
     "torch.Size": tuple,
     "torch.jit.Final": typing.Final,
+    "torch._jit_internal.Optional": typing.Optional,
+    "torch._jit_internal.List": list,
+    "torch._jit_internal.Dict": dict,
+    "torch._jit_internal.Tuple": tuple,
     # The same names as values, where they make tensors of a dtype: `tensor=torch.FloatTensor`.
     "torch.FloatTensor[dtype]": jnp.float32,
     "torch.DoubleTensor[dtype]": jnp.float64,
