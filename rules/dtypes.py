@@ -169,6 +169,11 @@ def retain_grad(input):
     return input
 
 
+@rule("torch.Tensor.tolist[traced]")
+def tolist_under_jit(input):
+    return list(input)  # its elements are arrays: lengths for packing may be such
+
+
 @rule("torch.Tensor.numpy")
 def numpy_(input, *, force=False):
     return np.array(input)

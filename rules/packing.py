@@ -83,6 +83,8 @@ def known_lengths(lengths):
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
     """Lengths that are known cut the padding to the longest sequence, as torch does; traced ones keep it."""
     padded = input.swapaxes(0, 1) if batch_first else input
+    if isinstance(lengths, list) and any(isinstance(length, jax.core.Tracer) for length in lengths):
+        lengths = jnp.stack(lengths)
     longest = not isinstance(lengths, jax.core.Tracer)
     if longest:
         lengths = np.asarray(lengths)

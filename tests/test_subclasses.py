@@ -13,6 +13,7 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> definitions that end in a module M; it is called with x of shape (4, 6)
 MODULES = {
+    "dtype of a weight": "class M(nn.Conv1d):\n    def __init__(self):\n        super().__init__(4, 4, 1, bias=False)\n        import numpy as np\n        self.eye = torch.from_numpy(np.eye(4, dtype='float32')[:, :, None]).type_as(self.weight)\n        nn.init.zeros_(self.weight)\n\n    def forward(self, x):\n        return F.conv1d(x[None], self.weight + self.eye)",
     "a number in the base, a parameter below": "class G(nn.Module):\n    def __init__(self, p=3):\n        super().__init__()\n        self.p = float(p)\n\n    def forward(self, x):\n        return x * self.p\n\n\nclass P(G):\n    def __init__(self):\n        super().__init__()\n        self.p = nn.Parameter(torch.ones(1) * 2)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.b = G(), P()\n\n    def forward(self, x):\n        return self.a(x) + self.b(x)",
     "a partial in place as a layer": "from functools import partial\n\nact = partial(F.relu, inplace=True)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.act = act\n\n    def forward(self, x):\n        return self.act(x * 2)",
     "inplace by its place": "class M(nn.LeakyReLU):\n    def __init__(self, slope=0.2, inplace=False):\n        super(M, self).__init__(slope, inplace)\n\n    def forward(self, x):\n        return F.leaky_relu(x * 2, self.negative_slope, self.inplace)",

@@ -407,6 +407,9 @@ class Split:
             if isinstance(node, cst.Attribute) and node.attr.value == "shape":
                 name = self._own_array(node.value)
                 return tree.expression(f'{self.context.name("shape")}({self._holder(name)}, "{name}")') if name is not None else None
+            if isinstance(node, cst.Attribute) and node.attr.value == "dtype" and self._own_array(node.value) in self.inherited:
+                name = self._own_array(node.value)
+                return tree.expression(f'{self.context.name("like")}({self._holder(name or "")}, "{name}").dtype')
             if isinstance(node, cst.Attribute) and self._own_array(node) in self.inherited:
                 return self.context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
             return None
@@ -1185,4 +1188,8 @@ def _changed_attributes(node: cst.FunctionDef, self_name: str) -> set[str]:
                 target, times = target.value, 2
             if isinstance(target, cst.Attribute) and tree.code(target.value) == self_name:
                 counts[target.attr.value] = counts.get(target.attr.value, 0) + times
+    for call in tree.nodes(node.body, cst.Call):
+        if tree.dotted(call.func) == f"{self_name}.register_buffer" and call.args and isinstance(call.args[0].value, cst.SimpleString):
+            name = str(call.args[0].value.evaluated_value)
+            counts[name] = counts.get(name, 0) + 1
     return {name for name, times in counts.items() if times > 1}
