@@ -138,7 +138,7 @@ class Arrays:
             return
         layer = facts.rulebook.layer(cls.torch_base() or "")
         inherited = facts.rulebook.arrays(layer.name).get(name) if layer is not None else None
-        if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
+        if inherited is not None and not isinstance(known, Module):  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
             found.arrays.setdefault(name, Array(name, inherited, registered=True))
             return
         is_parameter = _makes_parameter(facts, value)

@@ -75,3 +75,15 @@ def returning(body: Sequence[Any], results: Sequence[str]) -> list[Any]:
 def spaced(node: Any) -> Any:
     """A statement with one empty line before it."""
     return tree.replace(node, leading_lines=[cst.EmptyLine(indent=False)])
+
+
+_OPERATORS: dict[type, Any] = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply}
+
+
+def unaugmented(small: cst.AugAssign) -> Any:
+    """`a + b` for `a += b`; None for other operators."""
+    kind = _OPERATORS.get(type(small.operator))
+    if kind is None:
+        return None
+    stand_in = cst.BinaryOperation(cst.Name("a"), kind(), cst.Name("b"))
+    return cst.BinaryOperation(small.target, kind(), tree.fit(stand_in, "right", small.value))

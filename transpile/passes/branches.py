@@ -14,7 +14,7 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..dataflow import certain, exposed, writes
-from ..emit import bare, call, fresh_name, function, names, returning, spaced
+from ..emit import bare, call, fresh_name, function, names, returning, spaced, unaugmented
 from ..lowering import Lowering, Refused
 from ..truth import alike
 from ..values import NONE, UNKNOWN, Module, Static, Tensor, is_traced
@@ -143,7 +143,7 @@ class _Branches(Lowering):
             if isinstance(small, cst.Assign) and len(small.targets) == 1 and tree.target_names(small.targets[0].target) == results and isinstance(small.targets[0].target, cst.Name):
                 sides.append(small.value)
             elif isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Name):
-                made = _unaugmented(small)
+                made = unaugmented(small)
                 if made is None:
                     return None
                 sides.append(made)
@@ -219,14 +219,3 @@ def _otherwise(node: cst.If) -> list[Any]:
     if node.orelse is None:
         return []
     return [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
-
-
-_OPERATORS: dict[type, Any] = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply}
-
-
-def _unaugmented(small: cst.AugAssign) -> Any:
-    kind = _OPERATORS.get(type(small.operator))
-    if kind is None:
-        return None
-    stand_in = cst.BinaryOperation(cst.Name("a"), kind(), cst.Name("b"))
-    return cst.BinaryOperation(small.target, kind(), tree.fit(stand_in, "right", small.value))

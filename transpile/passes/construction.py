@@ -18,7 +18,7 @@ import libcst as cst
 from .. import tree
 from ..arrays import Arrays, registered_value
 from ..context import KEY, Context
-from ..emit import call
+from ..emit import call, spaced, unaugmented
 from ..infer import Inference
 from ..paths import below
 from ..project import PLAIN_MODULE, ClassInfo, FunctionInfo
@@ -316,7 +316,8 @@ def _over_parameters(context: Context, node: cst.For) -> Any:
     definition = tree.statement(f"def initial({names[0]}, {p}, key):\n    pass\n")
     definition = tree.with_body(definition, [*body, tree.statement(f"return {p}")])
     use = cst.SimpleStatementLine([cst.Expr(call(context.name("reinitialise_all"), [walk.func.value, cst.Name("initial")]))])
-    return cst.FlattenSentinel([tree.replace(definition, leading_lines=node.leading_lines), use])
+    comments = [line for line in node.leading_lines if line.comment is not None]
+    return cst.FlattenSentinel([tree.replace(definition, leading_lines=[cst.EmptyLine(indent=False), *comments]), spaced(use)])
 
 
 def _passed_on(context: Context, node: Any, p: str) -> Any:
@@ -530,6 +531,9 @@ class Split:
         """Where a statement goes: ("params" | "state" | "property" | "dropped" | "", what moves)."""
         if isinstance(small, cst.AnnAssign) and small.value is not None:
             small = cst.Assign([cst.AssignTarget(small.target)], small.value)
+        if isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Attribute) and self._own_array(small.target) is not None:
+            value = unaugmented(small)
+            small = cst.Assign([cst.AssignTarget(small.target)], value) if value is not None else small
         if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
             return self._moved_assignment(statement, small, small.targets[0].target)
         if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
@@ -1188,8 +1192,8 @@ def _changed_attributes(node: cst.FunctionDef, self_name: str) -> set[str]:
                 target, times = target.value, 2
             if isinstance(target, cst.Attribute) and tree.code(target.value) == self_name:
                 counts[target.attr.value] = counts.get(target.attr.value, 0) + times
-    for call in tree.nodes(node.body, cst.Call):
-        if tree.dotted(call.func) == f"{self_name}.register_buffer" and call.args and isinstance(call.args[0].value, cst.SimpleString):
-            name = str(call.args[0].value.evaluated_value)
+    for made in tree.nodes(node.body, cst.Call):
+        if tree.dotted(made.func) == f"{self_name}.register_buffer" and made.args and isinstance(made.args[0].value, cst.SimpleString):
+            name = str(made.args[0].value.evaluated_value)
             counts[name] = counts.get(name, 0) + 1
     return {name for name, times in counts.items() if times > 1}
