@@ -73,6 +73,7 @@ PROGRAMS = {
     "partial that writes": "from functools import partial\n\nact = partial(F.relu, inplace=True)\n\n\ndef f(x, y):\n    z = x * 1\n    w = act(z)\n    return z * y + w",
     "smaller size": "n = torch.min(torch.as_tensor(2), torch.as_tensor(x.shape[0]))\nm = torch.div(x.shape[1], 2, rounding_mode='trunc')\nreturn x.reshape(n, -1, m).sum() * y",
     "meshgrid of a list": "def g(ks):\n    a, b = torch.meshgrid([torch.arange(k, dtype=x.dtype) for k in ks], indexing='ij')\n    return a * b\nv = [torch.arange(2.0), torch.arange(6.0)]\nc, d = torch.meshgrid(v, indexing='xy')\nreturn x * g(x.shape) + y * (c + d).T[:1, :2].sum()",
+    "sizes by a star": "s = x.size()[:-1] + (2, 3)\nt = x.view(*s) * y.view(*y.shape[:-1], 2, -1)\nreturn t.permute(*range(3)).reshape(*x.shape).repeat(*[1, 1])",
     "tensors by a star": "ts = [x[0], y[0]]\na, b = torch.broadcast_tensors(*ts)\nc = torch.cartesian_prod(*[torch.arange(n) for n in x.shape])\nd = torch.block_diag(*[x, y])\ne, g = torch.meshgrid(*ts, indexing='ij')\nreturn a * b + c.sum() + d.sum() + (e * g).sum(0)",
     "product of a shape": "n = torch.prod(torch.tensor(x.shape[1:])).item()\nreturn x.view(-1, n) * y",
     "guards around data": "def g(p, w=None, mode='mean'):\n    if w is not None and not torch.any(w > 0) and mode != 'none':\n        return (p * w).sum()\n    if w is not None:\n        p = p * w\n    return p.mean()\nreturn g(x) * y + g(x, y) + g(x, x - 9)",

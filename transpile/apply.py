@@ -96,7 +96,9 @@ def bind(definition: Definition, arguments: list[Argument]) -> Binding | None:
     for parameter in parameters:
         found = binding.sizes if parameter.kind == "sizes" else [binding.given[parameter.name]] if parameter.name in binding.given else []
         for argument in found:
-            fits = None if argument.star else _fits(argument, parameter)  # of `*tensors` the elements would have to fit
+            fits = _fits(argument, parameter)
+            if fits is False and argument.star:
+                fits = None  # of `*tensors` the elements would have to fit
             if fits is False:
                 return None
             binding.score += fits is None
