@@ -281,6 +281,14 @@ def test_dropout(name, shape, p):
 
 # constructors of a class M, whose params must start as torch's do
 CONSTRUCTORS = {
+    "arrays by name": """
+self.bn, self.plain = nn.BatchNorm2d(8), nn.BatchNorm2d(8, affine=False)
+for m in (self.bn, self.plain):
+    if getattr(m, "weight", None) is not None:
+        nn.init.zeros_(m.weight)
+if getattr(self.bn, "bias", None) is None:
+    raise ValueError("no bias")
+""",
     "weights that layers compute": """
 self.spectral, self.weight_norm = nn.utils.spectral_norm(nn.Conv2d(8, 9, 3)), nn.utils.weight_norm(nn.Linear(8, 9))
 nn.init.normal_(self.spectral.weight.data, std=3.0)

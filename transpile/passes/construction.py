@@ -97,9 +97,15 @@ def _asked(context: Context, node: Any, own: str | None) -> Any:
         if isinstance(operator, (cst.Is, cst.IsNot)) and _foreign_array(context, node.left, own):
             text = f'{context.name("has")}({tree.code(node.left.value)}, "{node.left.attr.value}")'  # type: ignore[attr-defined]
             return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
+        named = _array_by_name(context, node.left, own)
+        if named is not None and isinstance(operator, (cst.Is, cst.IsNot)):
+            text = f'{context.name("has")}({tree.code(named[0])}, "{named[1]}")'
+            return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
     elif isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, array := _undetached(node.value), own):
         return tree.expression(f'{context.name("shape")}({tree.code(array.value)}, "{array.attr.value}")')
     elif isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and _foreign_array(context, node, own):
+        return context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
+    elif _array_by_name(context, node, own) is not None:
         return context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
     elif isinstance(node, cst.Call) and (shaped := _shaped(context, node, lambda array: _foreign_array(context, array, own))) is not None:
         return shaped
@@ -109,6 +115,15 @@ def _asked(context: Context, node: Any, own: str | None) -> Any:
             if isinstance(context.value(subject), Module):
                 return tree.expression(f'{context.name("has")}({tree.code(subject)}, "{name.evaluated_value}")')
     return None
+
+
+def _array_by_name(context: Context, node: Any, own: str | None) -> tuple[Any, str] | None:
+    """The module and the name of `getattr(m, "weight", None)`, where m is another module."""
+    if not isinstance(node, cst.Call) or tree.dotted(node.func) != "getattr" or len(node.args) < 2 or not isinstance(node.args[1].value, cst.SimpleString):
+        return None
+    subject, name = node.args[0].value, str(node.args[1].value.evaluated_value)
+    known = name in context.rulebook.array_names and tree.dotted(subject) != own and isinstance(context.value(subject), Module)
+    return (subject, name) if known else None
 
 
 def _shaped(context: Context, node: cst.Call, is_array: Callable[[Any], bool]) -> Any:
