@@ -103,8 +103,7 @@ def _stored(target: Any) -> list[str]:
 
 def given(node: cst.FunctionDef) -> set[str]:
     """The names that a function starts with: its parameters, and the state that its signature is yet to get."""
-    parameters = {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
-    return parameters | ({"state"} & set(exposed(tree.body_statements(node))))
+    return tree.parameter_names(node) | ({"state"} & set(exposed(tree.body_statements(node))))
 
 
 def exposed(statements: Sequence[Any]) -> list[str]:

@@ -232,29 +232,23 @@ def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
             yield "child", "params"
     if isinstance(value, Module):
         return
-    called = _given(value.info, node, _called_parameters(facts, value.info.node)) if isinstance(value, Function) else node.args
-    for argument in called:
-        passed = facts.of(argument.value)
-        if isinstance(passed, Module) and not passed.is_self and not (isinstance(value, External) and value.name.startswith("builtins.")):
-            yield "module", passed
+    if isinstance(value, External) and value.name.startswith("builtins."):
+        return
+    modules = [a.value for a in node.args if isinstance(passed := facts.of(a.value), Module) and not passed.is_self]
+    if modules and isinstance(value, Function):
+        called = _called_parameters(facts, value.info.node)
+        given = [argument for name, argument in value.info.given(node).items() if name in called]
+        modules = [m for m in modules if any(m is argument for argument in given)]
+    for module in modules:
+        yield "module", facts.of(module)
 
 
 def _called_parameters(facts: Inference, function: cst.FunctionDef) -> set[str]:
     """The parameters of a function that it calls as they come: `p = dropout(p)`."""
-    names = {p.name.value for p in tree.walk(function.params) if isinstance(p, cst.Param)} - set(tree.times_bound(function.body))
-    found: set[str] = set()
-    for call in tree.nodes(function.body, cst.Call):
-        assert isinstance(call, cst.Call)
-        if isinstance(call.func, cst.Name) and call.func.value in names:
-            value = facts.of(call.func)
-            found |= set() if isinstance(value, Module) and value.is_self else {call.func.value}
-    return found
-
-
-def _given(info: FunctionInfo, node: cst.Call, names: set[str]) -> list[cst.Arg]:
-    """The arguments of a call for some of the function's parameters."""
-    parameters = [p.name.value for p in info.parameters()]
-    return [a for i, a in enumerate(node.args) if (a.keyword.value if a.keyword else parameters[i] if i < len(parameters) else "") in names]
+    names = tree.parameter_names(function)
+    called = [c.func for c in tree.nodes(function.body, cst.Call) if isinstance(c.func, cst.Name) and c.func.value in names]
+    found = {func.value for func in called if not (isinstance(value := facts.of(func), Module) and value.is_self)}
+    return found - set(tree.times_bound(function.body)) if found else found
 
 
 def runs(facts: Inference, value: Method) -> bool:
@@ -264,6 +258,7 @@ def runs(facts: Inference, value: Method) -> bool:
     layers = [facts.rulebook.layer(ref) if isinstance(ref, str) else None for ref in value.receiver.refs]
     methods = [facts.rulebook.method(layer.name, value.name) if layer is not None else None for layer in layers]
     return not methods or any(m is None or {"params", "state"} & {a.arg for a in m.args.args} for m in methods)
+
 
 PARAMETERS = frozenset(("parameters", "named_parameters"))
 

@@ -84,8 +84,7 @@ class FunctionInfo:
         back = called.given_back(callers) if called is not None and called not in callers else None
         if called is None or back is None or any(a.star for a in value.args):
             return None
-        parameters = [p.name.value for p in called.parameters()]
-        given = {a.keyword.value if a.keyword else parameters[i] if i < len(parameters) else "": a.value for i, a in enumerate(value.args)}
+        given = called.given(value)
         return tree.dotted(given[back]) if back in given and isinstance(given[back], cst.Name) else None
 
     def parameters(self) -> list[cst.Param]:
@@ -93,6 +92,11 @@ class FunctionInfo:
         p = self.node.params
         positional = [*p.posonly_params, *p.params]
         return [*(positional[1:] if self.takes_self else positional), *p.kwonly_params]
+
+    def given(self, call: cst.Call) -> dict[str, Any]:
+        """What a call without stars gives for each parameter."""
+        names = [p.name.value for p in self.parameters()]
+        return {a.keyword.value if a.keyword is not None else names[i] if i < len(names) else "": a.value for i, a in enumerate(call.args)}
 
     @property
     def qualname(self) -> str:

@@ -540,6 +540,16 @@ def names_assigned(node: cst.CSTNode) -> list[str]:
     return list(found)
 
 
+def parameter_names(function: cst.FunctionDef) -> set[str]:
+    """The names of all parameters of a function, starred ones and self included."""
+    return {p.name.value for p in walk(function.params) if isinstance(p, cst.Param)}
+
+
+def only_small(statement_: Any) -> Any:
+    """The simple statement that is alone on a line; None for anything else."""
+    return statement_.body[0] if isinstance(statement_, cst.SimpleStatementLine) and len(statement_.body) == 1 else None
+
+
 def times_bound(node: cst.CSTNode) -> collections.Counter[str]:
     """How often statements and comprehensions at or below a node bind each name."""
     found: collections.Counter[str] = collections.Counter()

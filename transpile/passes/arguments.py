@@ -179,8 +179,7 @@ class _Arguments:
         """What the call passes for each changed parameter: a name, attribute or part, `_` for a fresh value, None where not known."""
         if any(a.star for a in call.args):
             return [None]
-        parameters = [p.name.value for p in info.parameters()]
-        given = {a.keyword.value if a.keyword is not None else parameters[i] if i < len(parameters) else "": a.value for i, a in enumerate(call.args)}
+        given = info.given(call)
         out = []
         for name in self.functions[info]:
             argument = given.get(name)

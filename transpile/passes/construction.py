@@ -243,7 +243,7 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
         depths = [depth for depth, chosen in zip((False, True), kinds) if id(statement) in chosen]
 
         def before(n: cst.CSTNode) -> Any:
-            small: Any = n.body[0] if isinstance(n, cst.SimpleStatementLine) and len(n.body) == 1 else None
+            small = tree.only_small(n)
             target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
             if target is not None and _own_array(context, target, holder) in depths and _parameter_call(small.value) is None:
                 arrays = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if _own_array(context, a, holder) is not None}
@@ -1156,7 +1156,7 @@ def _pruned(statements: list[Any], names: set[str]) -> list[Any]:
     """The statements without assignments of these names, also in branches and loops, of which none is left empty."""
     out: list[Any] = []
     for s in statements:
-        small: Any = s.body[0] if isinstance(s, cst.SimpleStatementLine) and len(s.body) == 1 else None
+        small = tree.only_small(s)
         target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
         if isinstance(target, cst.Name) and target.value in names:
             continue

@@ -137,7 +137,7 @@ class _Loops(Lowering):
         """The literal that a name holds before the loop, or None."""
         for statement in reversed(self.before):
             if name in tree.names_assigned(statement):
-                small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+                small = tree.only_small(statement)
                 if isinstance(small, cst.Assign) and isinstance(small.value, (cst.Integer, cst.Float)):
                     return small.value.evaluated_value
                 return None

@@ -226,7 +226,7 @@ class _Mutation:
         if isinstance(node, cst.FunctionDef):
             info = self.facts.by_node.get(id(node))
             new = node if info is None else run(self.context, node, info, self.mutations, self.runs)
-            outside = set(tree.names_assigned(new.body)) - set(tree.names_assigned(node.body)) - {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
+            outside = set(tree.names_assigned(new.body)) - set(tree.names_assigned(node.body)) - tree.parameter_names(node)
             for name in sorted(outside & set(self.memory.env)):
                 self.context.report("aliased-write", node.name, f"{node.name.value} writes {name} of the function around it in place: pass {name} in and return it")
             return new

@@ -111,7 +111,7 @@ class _Scans:
             return None
         lists = [name for name, _ in appended.values()]
         body = [s for s in body if id(s) not in appended]
-        set_before = {n for s in before for n in tree.names_assigned(s)} | {p.name.value for p in tree.walk(self.node.params) if isinstance(p, cst.Param)}
+        set_before = {n for s in before for n in tree.names_assigned(s)} | tree.parameter_names(self.node)
         carried = [n for n in writes(body) if (n in exposed(body) or n in live) and n not in lists]
         if not carried or not all(n == "state" or self._is_array(n) for n in carried) or not set(carried) <= set_before:
             return None
@@ -321,7 +321,7 @@ class _Scans:
 
 def _values(statement: Any) -> dict[str, str] | None:
     """The names that a plain assignment sets, each with the text of its value; also `a, b = [], []`."""
-    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     if not isinstance(small, cst.Assign) or len(small.targets) != 1:
         return None
     target: Any = small.targets[0].target

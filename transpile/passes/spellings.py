@@ -92,7 +92,7 @@ def _plain_sizes(body: list[Any]) -> list[Any]:
 
 def _size_in_tensor(statement: Any) -> Any:
     """The size of `d = torch.tensor([h - x.size(2)])`."""
-    small: Any = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     call = small.value if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name) else None
     if not isinstance(call, cst.Call) or tree.dotted(call.func) != "torch.tensor" or len(call.args) != 1 or not isinstance(call.args[0].value, cst.List):
         return None
@@ -106,7 +106,7 @@ def _switch(statement: Any) -> tuple[str, str] | None:
     if isinstance(statement, cst.If) and statement.orelse is None and len(tree.body_statements(statement)) == 1:
         found = _switch(tree.body_statements(statement)[0])
         return (tree.code(statement.test), found[1]) if found is not None and not found[0] else None
-    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     call = small.value if isinstance(small, cst.Expr) else None
     if isinstance(call, cst.Call) and tree.dotted(call.func) == "torch.set_grad_enabled" and len(call.args) == 1:
         return "", tree.code(call.args[0].value)
@@ -173,7 +173,7 @@ def _layer_of(partial: cst.Call) -> Any:
 
 def _partial_in_place(statement: Any) -> str:
     """The name that such a line binds."""
-    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Name):
         return ""
     call = small.value
@@ -210,7 +210,7 @@ def _binds(statement: Any) -> bool:
 
 def _imported(statement: Any) -> list[str]:
     """The dotted names that a line of one absolute import brings; none for anything else."""
-    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     if isinstance(small, cst.Import):
         return [tree.dotted(a.name) or "" for a in small.names]
     if isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative and not isinstance(small.names, cst.ImportStar):
@@ -270,7 +270,7 @@ def _with_methods(node: cst.ClassDef) -> cst.ClassDef:
 
 def _kept_lambda(statement: Any, self_name: str) -> str | None:
     """The attribute that `self.f = lambda …` as a statement sets."""
-    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     if isinstance(small, cst.Assign) and isinstance(small.value, cst.Lambda) and len(small.targets) == 1:
         target = small.targets[0].target
         if isinstance(target, cst.Attribute) and tree.code(target.value) == self_name:
@@ -280,7 +280,7 @@ def _kept_lambda(statement: Any, self_name: str) -> str | None:
 
 def _alias(statement: Any, self_name: str) -> bool:
     """`m = self.mlp`"""
-    small: Any = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     dotted = tree.dotted(small.value) if isinstance(small, cst.Assign) else None
     return dotted is not None and dotted.startswith(f"{self_name}.") and all(isinstance(t.target, cst.Name) for t in small.targets)
 
@@ -289,7 +289,7 @@ def _method(statement: Any, name: str, self_name: str, init: cst.FunctionDef, st
     function = statement.body[0].value
     free = reads(function)
     assigned = [n for s in statements for n in tree.names_assigned(s)]
-    parameters = {p.name.value for p in tree.walk(init.params) if isinstance(p, cst.Param)} - {self_name}
+    parameters = tree.parameter_names(init) - {self_name}
     aliases = {n: s.body[0].value for s in statements if _alias(s, self_name) for n in tree.names_assigned(s) if assigned.count(n) == 1}
     if set(free) & parameters or any(n in assigned and n not in aliases for n in free) or not (self_name in free or set(free) & set(aliases)):
         return None
