@@ -93,33 +93,36 @@ def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
 def _asked(context: Context, node: Any, own: str | None) -> Any:
     """Questions about the params of another module: `m.bias is not None`, `hasattr(m, "bias")`, `m.weight.shape`."""
     if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and tree.code(node.comparisons[0].comparator) == "None":
-        operator = node.comparisons[0].operator
-        if isinstance(operator, (cst.Is, cst.IsNot)) and _foreign_array(context, node.left, own):
-            text = f'{context.name("has")}({tree.code(node.left.value)}, "{node.left.attr.value}")'  # type: ignore[attr-defined]
-            return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
-        named = _array_by_name(context, node.left, own)
-        if named is not None and isinstance(operator, (cst.Is, cst.IsNot)):
-            text = f'{context.name("has")}({tree.code(named[0])}, "{named[1]}")'
-            return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
-    elif isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, array := _undetached(node.value), own):
-        return tree.expression(f'{context.name("shape")}({tree.code(array.value)}, "{array.attr.value}")')
-    elif isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and _foreign_array(context, node, own):
-        return context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
-    elif _array_by_name(context, node, own) is not None:
-        return context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
-    elif isinstance(node, cst.Call) and (shaped := _shaped(context, node, lambda array: _foreign_array(context, array, own))) is not None:
+        left, operator = node.left, node.comparisons[0].operator
+        asked = (left.value, left.attr.value) if isinstance(left, cst.Attribute) and _foreign_array(context, left, own) else _array_by_name(context, left, own, "getattr")
+        return _is_there(context, tree.code(asked[0]), asked[1], operator) if asked is not None and isinstance(operator, (cst.Is, cst.IsNot)) else None
+    if isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, array := _undetached(node.value), own):
+        return _asking(context, "shape", tree.code(array.value), array.attr.value)
+    if isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and _foreign_array(context, node, own) or _array_by_name(context, node, own, "getattr"):
+        return context.unconverted("module-value", node, _NO_ARRAYS)
+    if isinstance(node, cst.Call) and (shaped := _shaped(context, node, lambda array: _foreign_array(context, array, own))) is not None:
         return shaped
-    elif isinstance(node, cst.Call) and tree.dotted(node.func) == "hasattr" and len(node.args) == 2:
-        subject, name = node.args[0].value, node.args[1].value
-        if isinstance(name, cst.SimpleString) and name.evaluated_value in context.rulebook.array_names and tree.dotted(subject) != own:
-            if isinstance(context.value(subject), Module):
-                return tree.expression(f'{context.name("has")}({tree.code(subject)}, "{name.evaluated_value}")')
-    return None
+    named = _array_by_name(context, node, own, "hasattr")
+    return _asking(context, "has", tree.code(named[0]), named[1]) if named is not None else None
 
 
-def _array_by_name(context: Context, node: Any, own: str | None) -> tuple[Any, str] | None:
-    """The module and the name of `getattr(m, "weight", None)`, where m is another module."""
-    if not isinstance(node, cst.Call) or tree.dotted(node.func) != "getattr" or len(node.args) < 2 or not isinstance(node.args[1].value, cst.SimpleString):
+_NO_ARRAYS = "a module has no arrays of its own here: its params are made by init"
+
+
+def _asking(context: Context, function: str, holder: str, name: str) -> Any:
+    """`nn.has(m, "weight")`, `nn.shape(m, "weight")`: what is asked of a module about an array that it is yet to get."""
+    return tree.expression(f'{context.name(function)}({holder}, "{name}")')
+
+
+def _is_there(context: Context, holder: str, name: str, operator: cst.BaseCompOp) -> Any:
+    """`m.bias is not None`, of params that are not made yet."""
+    asked = _asking(context, "has", holder, name)
+    return asked if isinstance(operator, cst.IsNot) else cst.UnaryOperation(cst.Not(), asked)
+
+
+def _array_by_name(context: Context, node: Any, own: str | None, function: str) -> tuple[Any, str] | None:
+    """The module and the name of `getattr(m, "weight", None)` or `hasattr(m, "weight")`, where m is another module."""
+    if not isinstance(node, cst.Call) or tree.dotted(node.func) != function or len(node.args) < 2 or not isinstance(node.args[1].value, cst.SimpleString):
         return None
     subject, name = node.args[0].value, str(node.args[1].value.evaluated_value)
     known = name in context.rulebook.array_names and tree.dotted(subject) != own and isinstance(context.value(subject), Module)
@@ -136,7 +139,7 @@ def _shaped(context: Context, node: cst.Call, is_array: Callable[[Any], bool]) -
         return None
     if node.args[0].keyword is not None or not definition.asks_shape(definition.parameters[0].name):
         return None
-    like = tree.expression(f'{context.name("like")}({tree.code(array.value)}, "{array.attr.value}")')
+    like = _asking(context, "like", tree.code(array.value), array.attr.value)
     return tree.replace(node, args=[tree.replace(node.args[0], value=like), *node.args[1:]])
 
 
@@ -172,7 +175,7 @@ def _present(context: Context, test: Any, own: str | None) -> Any:
     if isinstance(test, cst.BooleanOperation):
         sides = [_present(context, side, own) or side for side in (test.left, test.right)]
         return tree.replace(test, left=sides[0], right=sides[1]) if any(a is not b for a, b in zip(sides, (test.left, test.right))) else None
-    return tree.expression(f'{context.name("has")}({tree.code(test.value)}, "{test.attr.value}")') if _foreign_array(context, test, own) and isinstance(context.value(test.value), Module) else None
+    return _asking(context, "has", tree.code(test.value), test.attr.value) if _foreign_array(context, test, own) and isinstance(context.value(test.value), Module) else None
 
 
 def _undetached(node: Any) -> Any:
@@ -233,6 +236,8 @@ def _submodules_made(context: Context, function: cst.FunctionDef) -> set[str]:
     """The paths of submodules that a method makes: it runs in the constructor, and gives their params values there."""
     assigned = [(tree.dotted(t.target), n.value) for n in tree.nodes(function.body, cst.Assign) for t in n.targets]
     return {path for path, value in assigned if path is not None and path.count(".") == 1 and isinstance(context.value(value), Module)}
+
+
 def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[Any]) -> cst.FunctionDef:
     """A constructor, or a method that it calls, with writes to params made where they stand: in some statements those to
     params of submodules, in some those to its own."""
@@ -245,15 +250,15 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
         def before(n: cst.CSTNode) -> Any:
             small = tree.only_small(n)
             target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
-            if target is not None and _own_array(context, target, holder) in depths and _parameter_call(small.value) is None:
-                arrays = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if _own_array(context, a, holder) is not None}
+            if target is not None and _own_param(context, target, holder) in depths and _parameter_call(small.value) is None:
+                arrays = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if _own_param(context, a, holder) is not None}
                 return _reinitialised(context, n, small, target, None, info.node) if whole or arrays <= {tree.code(target)} else None
             if whole and isinstance(n, cst.Call):
-                return _shaped(context, n, lambda array: _own_array(context, array, holder) is not None)
+                return _shaped(context, n, lambda array: _own_param(context, array, holder) is not None)
             if whole and isinstance(n, cst.Attribute):
-                if n.attr.value == "shape" and _own_array(context, array := _undetached(n.value), holder) is not None:
-                    return tree.expression(f'{context.name("shape")}({tree.code(array.value)}, "{array.attr.value}")')
-                if _own_array(context, n, holder) is not None:
+                if n.attr.value == "shape" and _own_param(context, array := _undetached(n.value), holder) is not None:
+                    return _asking(context, "shape", tree.code(array.value), array.attr.value)
+                if _own_param(context, n, holder) is not None:
                     return context.unconverted("module-value", n, "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows")
             return None
 
@@ -263,7 +268,7 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
     return info.node if all(a is b for a, b in zip(body, tree.body_statements(info.node))) else tree.with_body(info.node, body)
 
 
-def _own_array(context: Context, node: Any, holder: str) -> bool | None:
+def _own_param(context: Context, node: Any, holder: str) -> bool | None:
     """True for `self.weight`, False for `self.fc.weight`, None for what is no param by a path from self."""
     dotted = tree.dotted(node) if isinstance(node, cst.Attribute) else None
     if dotted is None or not dotted.startswith(f"{holder}."):
@@ -418,16 +423,15 @@ class Split:
             if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and tree.code(node.comparisons[0].comparator) == "None":
                 name, operator = self._own_array(node.left), node.comparisons[0].operator
                 if name is not None and isinstance(operator, (cst.Is, cst.IsNot)):
-                    text = f'{self.context.name("has")}({self._holder(name)}, "{name}")'
-                    return tree.expression(text if isinstance(operator, cst.IsNot) else f"not {text}")
-            if isinstance(node, cst.Attribute) and node.attr.value == "shape":
+                    return _is_there(self.context, self._holder(name), name, operator)
+            if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype"):
                 name = self._own_array(node.value)
-                return tree.expression(f'{self.context.name("shape")}({self._holder(name)}, "{name}")') if name is not None else None
-            if isinstance(node, cst.Attribute) and node.attr.value == "dtype" and self._own_array(node.value) in self.inherited:
-                name = self._own_array(node.value)
-                return tree.expression(f'{self.context.name("like")}({self._holder(name or "")}, "{name}").dtype')
+                if name is not None and node.attr.value == "shape":
+                    return _asking(self.context, "shape", self._holder(name), name)
+                if name is not None and name in self.inherited:
+                    return tree.replace(node, value=_asking(self.context, "like", "super()", name))
             if isinstance(node, cst.Attribute) and self._own_array(node) in self.inherited:
-                return self.context.unconverted("module-value", node, "a module has no arrays of its own here: its params are made by init")
+                return self.context.unconverted("module-value", node, _NO_ARRAYS)
             return None
 
         return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Comparison, cst.Attribute})

@@ -111,6 +111,8 @@ def _switch(statement: Any) -> tuple[str, str] | None:
     if isinstance(call, cst.Call) and tree.dotted(call.func) == "torch.set_grad_enabled" and len(call.args) == 1:
         return "", tree.code(call.args[0].value)
     return None
+
+
 def _from_state_dict(node: Any, rulebook: Rulebook) -> Any:
     """`self.z.state_dict()["weight"]`, one array by its path."""
     call, index = node.value, node.slice[0].slice
