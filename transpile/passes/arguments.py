@@ -12,6 +12,7 @@ or that give the name of such an argument to something else.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
@@ -23,8 +24,16 @@ from ..project import FunctionInfo
 from ..values import NONE, Function, Tensor
 
 
-def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[FunctionInfo, set[str]]) -> dict[FunctionInfo, tuple[str, ...]]:
-    """The functions that are to return what they change, with the names of those parameters in order."""
+@dataclass(frozen=True)
+class Returns:
+    """What a function is to return: the parameters that it changes in order, behind the value that it has in torch, if any."""
+
+    names: tuple[str, ...]
+    has_value: bool
+
+
+def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[FunctionInfo, set[str]]) -> dict[FunctionInfo, Returns]:
+    """The functions that are to return what they change."""
     passed_on: set[FunctionInfo] = set()
     called: set[FunctionInfo] = set()
     for context, module in zip(contexts, trees):
@@ -46,7 +55,7 @@ def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[Func
         renamed = {n for s in tree.walk_scope(body) if isinstance(s, (cst.Assign, cst.For, cst.NamedExpr, cst.AnnAssign)) for n in _bound(s)}
         if len(family) > 1 or len(ordered) != len(names) or renamed & names or any(isinstance(n, cst.Yield) for n in tree.walk_scope(body)):
             continue
-        found[info] = ordered
+        found[info] = Returns(ordered, _has_value(info))
     return found
 
 
@@ -64,7 +73,7 @@ def _bound(node: Any) -> list[str]:
     return [n for t in targets for n in tree.target_names(t)]
 
 
-def run(context: Context, module: cst.Module, functions: dict[FunctionInfo, tuple[str, ...]], written: set[int]) -> cst.Module:
+def run(context: Context, module: cst.Module, functions: dict[FunctionInfo, Returns], written: set[int]) -> cst.Module:
     """Rewrite definitions and calls of one file. The ids of the assignments made for calls are added to `written`."""
     return tree.rewrite(module, _Arguments(context, functions, written).visit, only=_Arguments.KINDS)  # type: ignore[no-any-return]
 
@@ -72,7 +81,7 @@ def run(context: Context, module: cst.Module, functions: dict[FunctionInfo, tupl
 class _Arguments:
     KINDS = frozenset({cst.FunctionDef, cst.IndentedBlock})
 
-    def __init__(self, context: Context, functions: dict[FunctionInfo, tuple[str, ...]], written: set[int]) -> None:
+    def __init__(self, context: Context, functions: dict[FunctionInfo, Returns], written: set[int]) -> None:
         self.context, self.functions, self.written = context, functions, written
         self.facts = context.facts
         self.used: set[str] = set()
@@ -111,9 +120,8 @@ class _Arguments:
     # ------------------------------------------------------------------ definitions
 
     def _returning(self, info: FunctionInfo, body: list[Any] | None) -> list[Any]:
-        names = self.functions[info]
+        names, has_value = self.functions[info].names, self.functions[info].has_value
         statements = tree.body_statements(info.node) if body is None else body
-        has_value = _has_value(info)
 
         def before(node: cst.CSTNode) -> Any:
             if isinstance(node, (cst.FunctionDef, cst.Lambda)):
@@ -147,11 +155,11 @@ class _Arguments:
             info = self._found(call)
             assert info is not None
             if isinstance(small, cst.Return):
-                if not _has_value(info):
+                if not self.functions[info].has_value:
                     return [self._assigned(line, info, call, None), tree.replace(line, body=[tree.replace(small, value=cst.Name("None"))])]
                 result = self._result(call)
                 return [self._assigned(line, info, call, result), tree.replace(line, body=[tree.replace(small, value=result)], leading_lines=[])]
-            target = small.targets[0].target if isinstance(small, cst.Assign) else cst.Name("_") if _has_value(info) else None
+            target = small.targets[0].target if isinstance(small, cst.Assign) else cst.Name("_") if self.functions[info].has_value else None
             return [self._assigned(line, info, call, target)]
         return self._hoisted(line, small)
 
@@ -164,7 +172,7 @@ class _Arguments:
         assert info is not None
         changed = {n for s in self._subjects(call, info) if s is not None for n in tree.names_read(s)}
         outside = tree.rewrite(small, lambda n: cst.Name("_") if n is call else None)
-        if changed & tree.names_read(outside) or not _has_value(info):
+        if changed & tree.names_read(outside) or not self.functions[info].has_value:
             return None
         result = self._result(call)
         return [self._assigned(line, info, call, result), tree.replace(line, body=[tree.rewrite(small, lambda n: result if n is call else None)], leading_lines=[])]
@@ -181,7 +189,7 @@ class _Arguments:
             return [None]
         given = info.given(call)
         out = []
-        for name in self.functions[info]:
+        for name in self.functions[info].names:
             argument = given.get(name)
             if argument is None or self.context.value(argument) == NONE or isinstance(argument, cst.Name) and argument.value in ("None", "True", "False"):
                 return [None]
