@@ -395,6 +395,12 @@ for m in self.modules():
         fan_in, _ = nn.init._calculate_fan_in_and_fan_out(m.weight)
         nn.init.uniform_(m.bias, -3 / fan_in, 3 / fan_in)
 """,
+    "a choice of fillers as a statement": """
+self.mlp = nn.Linear(30, 40)
+self.head = nn.Linear(30, 40)
+for name, m in self.named_children():
+    nn.init.normal_(m.bias, std=3.0) if "mlp" in name else nn.init.ones_(m.bias) if name == "none" else nn.init.zeros_(m.bias)
+""",
 }
 
 HELPERS = """

@@ -11,6 +11,7 @@ from transpile import convert_source, from_torch
 pytestmark = pytest.mark.usefixtures("wide")
 
 PROGRAMS = {
+    "a choice of writes as a statement": "z = x * y\nz.clamp_(0, 1) if x.ndim == 1 else z.add_(1) if y.ndim == 2 else None\nreturn z",
     "masked sum": "m = x > 0\nreturn x[m].sum() + y[m].mean()",
     "masked count": "return x * (x > 0).sum()",
     "masked assignment of the same mask": "z = x.clone()\nm = y > 0\nz[m] = y[m]\nreturn z",

@@ -314,7 +314,7 @@ def _fills(facts: Inference, info: FunctionInfo) -> bool:
     given = facts.parameters.get(info, {})
     if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()):
         return False
-    evidence = facts.evidence.get(info, frozenset())
+    evidence = facts.used_as_tensors(info)
     return any(isinstance(v, Tensor) and not v.assumed or name in evidence and (v == UNKNOWN or isinstance(v, Tensor)) for name, v in given.items())
 
 
@@ -328,7 +328,7 @@ def _rebuilds(facts: Inference, info: FunctionInfo) -> bool:
 def _makes_module(facts: Inference, info: FunctionInfo) -> bool:
     """A function that nobody calls here, and that gives back a model which it makes: `def resnet18(): return ResNet(…)`."""
     made = facts.result(info)
-    return info.owner is None and isinstance(made, Module) and not made.is_self and bool(made.classes) and not facts.evidence.get(info)
+    return info.owner is None and isinstance(made, Module) and not made.is_self and bool(made.classes) and not facts.used_as_tensors(info)
 
 
 def _initialises(info: FunctionInfo) -> bool:

@@ -124,6 +124,13 @@ class Inference:
             self.running.discard(info)
         return self.returns.get(info, Tensor(assumed=True) if info.name != "__init__" else NONE)
 
+    def used_as_tensors(self, info: FunctionInfo) -> frozenset[str]:
+        """The parameters that a function, or what it passes them on to, uses in a way that only a tensor allows."""
+        if info not in self.evidence:
+            self.evidence[info] = frozenset()  # what a function finds of itself by way of others
+            self.evidence[info] = frozenset(_tensor_evidence(self, info))
+        return self.evidence[info]
+
     def numpy_on_arrays(self, name: str, values: list[Value]) -> bool:
         """Whether a call of numpy's computes with what is traced, by a function that jax.numpy has too."""
         if not name.startswith("numpy.") or name.removeprefix("numpy.") not in self.rulebook.table("TRACEABLE"):
@@ -244,9 +251,7 @@ class Frame:
             else:
                 env[info.self_name] = External(f"self:{info.owner.name}")
         known = {**self.facts.earlier[1].get(info, {}), **self.facts.parameters.get(info, {})}
-        if info not in self.facts.evidence:
-            self.facts.evidence[info] = frozenset(_tensor_evidence(self.facts, info))
-        evidence = self.facts.evidence[info]
+        evidence = self.facts.used_as_tensors(info)
         for parameter in info.parameters():
             name = parameter.name.value
             default = self.expression(parameter.default, {}) if parameter.default is not None else None
@@ -1594,8 +1599,11 @@ def _tensor_evidence(facts: Inference, info: FunctionInfo) -> Iterable[str]:
                 resolved = facts.project.resolve(info.module, name)
                 if isinstance(resolved, str) and resolved.startswith("torch.") and not node.args[0].star:
                     rules = facts.rulebook.find(resolved)
-                    if rules and not rules[0].is_class and rules[0].parameters and rules[0].parameters[0].name == "input":
+                    if rules and not rules[0].is_class and rules[0].parameters and rules[0].parameters[0].name in ("input", "tensor"):
                         yield node.args[0].value.value
+                elif isinstance(resolved, FunctionInfo) and not any(a.star for a in node.args):
+                    given = resolved.given(node)
+                    yield from (given[n].value for n in facts.used_as_tensors(resolved) if isinstance(given.get(n), cst.Name) and given[n].value in names)
                 elif name.startswith("self.") and isinstance(facts.attributes.get(info.owner, {}).get(name[5:]) if info.owner else None, Module):
                     yield node.args[0].value.value
         elif isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value in names:
