@@ -11,6 +11,7 @@ from transpile import convert_source, from_torch
 pytestmark = pytest.mark.usefixtures("wide")
 
 PROGRAMS = {
+    "a tensor that is the object's alone": "class Meter:\n    def __init__(self):\n        self.sum, self.count = 0, 0\n\n    def update(self, val, n=1):\n        self.val = val\n        self.sum += val * n\n        self.count += n\n        self.avg = self.sum / self.count\n\n\ndef f(x, y):\n    m = Meter()\n    m.update(x)\n    a = m.avg\n    m.update(y, 2)\n    return a * m.avg * m.val",
     "a choice of writes as a statement": "z = x * y\nz.clamp_(0, 1) if x.ndim == 1 else z.add_(1) if y.ndim == 2 else None\nreturn z",
     "masked sum": "m = x > 0\nreturn x[m].sum() + y[m].mean()",
     "masked count": "return x * (x > 0).sum()",
@@ -96,6 +97,8 @@ PROGRAMS = {
 
 # views through which a write does not follow yet: refused
 REFUSED = {
+    "a tensor that an object is given": "class Sum:\n    def __init__(self, t):\n        self.t = t\n\n    def add(self, x):\n        self.t += x\n\n\ndef f(x, y):\n    z = x * 1\n    Sum(z).add(y)\n    return z",
+    "a tensor that an object gives away": "class Sum:\n    def __init__(self):\n        self.t = torch.zeros(4, 6)\n\n    def add(self, x):\n        self.t += x\n        return self.t\n\n\ndef f(x, y):\n    s = Sum()\n    a = s.add(x)\n    return a * s.add(y)",
     "inplace that the run decides": "z = x * 1\nw = F.relu(z, y.dim() == 2)\nreturn w + z",
     "list of views": "z = x.clone()\nparts = [z[0], z[1]]\nfor p in parts:\n    p.mul_(2.0)\nreturn z + y",
     "conditional view": "z = x.clone()\nw = z[0] if x.dim() == 2 else z\nw.add_(1)\nreturn z * y",

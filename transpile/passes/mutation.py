@@ -23,6 +23,7 @@ from ..context import Context
 from ..emit import call, fresh_name
 from ..liveness import Liveness
 from ..memory import Memory, merge
+from ..ownership import is_owned
 from ..project import FunctionInfo
 from ..truth import moving, window
 from ..values import UNKNOWN, Function, Method, Module, Sequence, Static, Tensor, Torch
@@ -47,6 +48,7 @@ class Mutations:
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
     written: set[int] = field(default_factory=set)  # ids of assignments that take it back: they are writes
     passed: dict[FunctionInfo, frozenset[str]] = field(default_factory=dict)  # the parameters that a result may be, or be a view of
+    owned: dict[str, bool] = field(default_factory=dict)  # for attributes of plain objects, whether their memory is theirs alone
 
 
 def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> cst.FunctionDef:
@@ -437,7 +439,7 @@ class _Mutation:
             return self._augmented_store(node, target, value)
         if isinstance(target, cst.Subscript) and self._is_tensor(target) or isinstance(target, cst.Attribute) and self.memory.name(target) is None and self.context.value(target) == UNKNOWN:
             self._element_written(target, node)
-        if isinstance(target, (cst.Name, cst.Attribute)) and self._is_tensor(target):
+        if isinstance(target, (cst.Name, cst.Attribute)) and (self._is_tensor(target) or self._held_by_object(target) and self._is_tensor(node.value)):
             root = self._lvalue(target)
             if root is None or (isinstance(target, cst.Attribute) and target.attr.value == "data"):
                 operator = OPERATORS[type(node.operator)][1]
@@ -709,6 +711,9 @@ class _Mutation:
         name = self.memory.name(subject)
         if name is None:
             return self._element_written(subject, node)
+        if self._held_by_object(subject) and not self._owned(subject.attr.value):
+            message = f"{name} is written in place, and what it was made from, or who was given it, may have the same memory"
+            self.after.append(tree.assignment(subject, self.context.unconverted("aliased-write", node, message)))
         for loop, over in self.rows:
             if name == over or self.memory.sharing(name, frozenset([over])):
                 raise _Stale(loop)
@@ -734,6 +739,15 @@ class _Mutation:
         reached = self.memory.parameters(name)
         if reached:
             self.mutations.writes.setdefault(self.info, set()).update(reached)
+
+    def _held_by_object(self, node: Any) -> bool:
+        """`self.t` in a method of a class that is no module."""
+        return isinstance(node, cst.Attribute) and self.info.owner is not None and not self.info.owner.is_module and self._on_self(node)
+
+    def _owned(self, name: str) -> bool:
+        if name not in self.mutations.owned:
+            self.mutations.owned[name] = is_owned(self.facts, name, self.views)
+        return self.mutations.owned[name]
 
     def _bases(self, name: str, others: list[str]) -> list[str]:
         """Of these names, those that are what the written view is a view of."""
