@@ -323,6 +323,11 @@ def has(module, name):
     return any(param in jax.eval_shape(module.init, jax.random.key(0)) for param in (name, f"{name}_orig", f"{name}_v"))
 
 
+def unplaced(arguments):
+    """Arguments for a constructor, without torch's device and dtype: JAX decides these elsewhere."""
+    return {name: value for name, value in arguments.items() if name not in ("device", "dtype")}
+
+
 def name_of(module, attribute):
     """The name of a submodule among the params: where two attributes hold the same one, the first counts."""
     return next(name for name, child in module.children() if child is getattr(module, attribute))

@@ -11,12 +11,13 @@ import libcst as cst
 from . import tree
 from .project import PLAIN_MODULE, ClassInfo, FunctionInfo, ModuleInfo, Project, is_own_module
 from .results import Results
-from .rulebook import Rulebook
+from .rulebook import Definition, Rulebook
 from .values import (
     ARRAY_TYPE,
     FUNCTION,
     MISSING,
     NONE,
+    PLACED,
     UNKNOWN,
     Class,
     External,
@@ -175,6 +176,11 @@ class Inference:
 
     # ------------------------------------------------------------------ attributes
 
+    def layer_of(self, cls: ClassInfo) -> Definition | None:
+        """The definition that stands for the torch layer which a class extends, if it extends one."""
+        base = cls.torch_base()
+        return self.rulebook.layer(base) if base is not None else None
+
     def attribute(self, cls: ClassInfo, name: str) -> Value | None:
         """What `self.name` may be in a method of this class: over the class, its ancestors and its descendants."""
         found: Value | None = None
@@ -260,7 +266,7 @@ class Frame:
         if isinstance(p.star_arg, cst.Param):
             env[p.star_arg.name.value] = Sequence(known.get("*") or (UNKNOWN if self._constructs() else Tensor(assumed=True)), None, True)
         if p.star_kwarg is not None:
-            env[p.star_kwarg.name.value] = Mapping()
+            env[p.star_kwarg.name.value] = Mapping(placed=any(f"**{word}" in known for word in PLACED))
         return env
 
     def _constructs(self) -> bool:
@@ -514,13 +520,13 @@ class Frame:
             if isinstance(target.value, cst.Attribute) and self.cls is not None and isinstance(value, Module):
                 held = self.facts.of(target.value)
                 if isinstance(held, Mapping):
-                    self._store(target.value, Mapping(join(held.element if held.element != UNKNOWN else None, value)), env)
+                    self._store(target.value, dataclasses.replace(held, element=join(held.element if held.element != UNKNOWN else None, value)), env)
             if isinstance(target.value, cst.Name) and target.value.value in env:
                 old = env[target.value.value]
                 if isinstance(old, Sequence):
                     env[target.value.value] = Sequence(join(old.element, value) if old.items != () else value, None, old.tuple)
                 elif isinstance(old, Mapping):
-                    env[target.value.value] = Mapping(join(old.element if old.element != UNKNOWN else None, value))
+                    env[target.value.value] = dataclasses.replace(old, element=join(old.element if old.element != UNKNOWN else None, value))
         elif isinstance(target, cst.StarredElement):
             self.bind(target.value, Sequence(element_of(value)), env)
 
@@ -662,8 +668,7 @@ class Frame:
                     self._called(value.info)
                     value = facts.result(value.info)
                 if value is None:
-                    layer = ref.torch_base()
-                    definition = facts.rulebook.layer(layer) if layer else None
+                    definition = facts.layer_of(ref)
                     if definition is not None and facts.rulebook.array(definition.name, name):
                         value = Tensor(param=True, none=name in facts.rulebook.optional(definition.name))
             else:
@@ -802,7 +807,9 @@ class Frame:
                     self._note_parameter(parameters, name, element_of(value))
                 i = len(positional)
             elif star == "**":
-                continue
+                if isinstance(value, Mapping) and value.placed and info.node.params.star_kwarg is not None:
+                    for word in PLACED - set(names):
+                        self._note_parameter(parameters, f"**{word}", Static())
             elif keyword is not None:
                 if keyword in names:
                     self._note_parameter(parameters, keyword, value)
@@ -1012,6 +1019,8 @@ class Frame:
                 return Sequence(sequence([Static(MISSING, "str"), receiver.element], True))
             if name == "keys":
                 return Sequence(Static(MISSING, "str"))
+            if name == "copy":
+                return receiver
             return UNKNOWN
         if isinstance(receiver, Static):
             if receiver.type == "shape" and name == "numel" or receiver.type == "int" and name == "item":
@@ -1160,10 +1169,12 @@ class Frame:
                 return NONE
             if short == "dict":
                 held: Value | None = values[0].element if values and isinstance(values[0], Mapping) else None
+                placed = any(isinstance(v, Mapping) and v.placed for v in values)
                 for keyword, star, value, _ in args:
                     if keyword is not None and not star:
                         held = join(held, value)
-                return Mapping(held or UNKNOWN)
+                        placed = placed or keyword in PLACED
+                return Mapping(held or UNKNOWN, placed)
             if short in ("print",):
                 return NONE
             if short in ("slice",):
@@ -1300,14 +1311,17 @@ class Frame:
 
     def _dict(self, node: cst.Dict, env: Env) -> Value:
         element: Value | None = None
+        placed = False
         for item in node.elements:
             if isinstance(item, cst.DictElement):
-                self.expression(item.key, env)
+                key = self.expression(item.key, env)
+                placed = placed or isinstance(key, Static) and isinstance(key.const, str) and key.const in PLACED
                 element = join(element, self.expression(item.value, env))
             else:
                 value = self.expression(item.value, env)
+                placed = placed or isinstance(value, Mapping) and value.placed
                 element = join(element, value.element if isinstance(value, Mapping) else UNKNOWN)
-        return Mapping(element or UNKNOWN)
+        return Mapping(element or UNKNOWN, placed)
 
     def _subscript(self, node: cst.Subscript, env: Env) -> Value:
         base = self.expression(node.value, env)

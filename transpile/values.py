@@ -115,11 +115,15 @@ class Sequence(Value):
     tuple: bool = False
 
 
+PLACED = frozenset({"device", "dtype"})  # what torch's layers are told about their params
+
+
 @dataclass(frozen=True)
 class Mapping(Value):
-    """A dict."""
+    """A dict; `placed` where it may tell layers the device or dtype of their params."""
 
     element: Value = UNKNOWN
+    placed: bool = False
 
 
 def join(a: Value | None, b: Value | None) -> Value:
@@ -158,10 +162,11 @@ def join(a: Value | None, b: Value | None) -> Value:
             items = tuple(join(x, y) for x, y in zip(a.items, b.items))
         return Sequence(_covering(a, b), items, a.tuple and b.tuple)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        if Mapping() in (a, b):  # `{}`, which modules are put into
-            filled = b if a == Mapping() else a
-            return filled if isinstance(filled.element, Module) else Mapping()
-        return Mapping(join(a.element, b.element))
+        placed = a.placed or b.placed
+        if UNKNOWN in (a.element, b.element):  # `{}`, which modules are put into
+            filled = b if a.element == UNKNOWN else a
+            return Mapping(filled.element if isinstance(filled.element, Module) else UNKNOWN, placed)
+        return Mapping(join(a.element, b.element), placed)
     if isinstance(a, Method) and isinstance(b, Method) and a.name == b.name:
         return Method(join(a.receiver, b.receiver), a.name)
     for one, other in ((a, b), (b, a)):
@@ -210,3 +215,10 @@ def element_of(value: Value) -> Value:
     if isinstance(value, Module):
         return value.element or Module(open=True)
     return UNKNOWN
+
+
+def is_choice(value: Value) -> bool:
+    """A bool, a string, a shape or a tuple of such and numbers: what Python decides by, and no array could stand for."""
+    if isinstance(value, Sequence):
+        return isinstance(value.element, Static) and value.element != NONE
+    return isinstance(value, Static) and value.type in ("bool", "str", "shape")

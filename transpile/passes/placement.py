@@ -2,8 +2,9 @@
 
     dd = {"device": device, "dtype": dtype}
     self.norm = norm_layer(dim, **dd)              ->              self.norm = norm_layer(dim)
+    self.conv = nn.Conv2d(dim, dim, 1, **kwargs)                   self.conv = nn.Conv2d(dim, dim, 1, **nn.unplaced(kwargs))
 
-The user's own classes and functions keep the arguments that they ask for.
+The last where a caller puts them into kwargs. The user's own classes and functions keep the arguments that they ask for.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..emit import call
 from ..project import ClassInfo
 from ..rule import PLACEMENT
-from ..values import Class, External, Function, Torch
+from ..values import Class, External, Function, Mapping, Torch
 
 WORDS = PLACEMENT | {"dtype"}
 
@@ -93,7 +95,7 @@ class _Calls:
         return len(line.body) == 1 and _single_target(line.body[0]) in names
 
     def _call(self, node: Any) -> Any:
-        if not any(self._is_placement(a) for a in node.args):
+        if not any(self._is_placement(a) or self._may_place(a) for a in node.args):
             return node
         target = self.context.value(node.func)
         if isinstance(target, External) and target.name.endswith("partial") and node.args:
@@ -104,13 +106,15 @@ class _Calls:
         if isinstance(target, (Function, External)) or isinstance(target, Class) and not isinstance(target.ref, str) and not variable:
             self.kept |= {a.value.value for a in node.args if self._spreads(a)}
             return node
-        rules = self.context.rulebook.find(target.name) if isinstance(target, Torch) else ()
+        rules = self.context.rulebook.find(target.name.removesuffix(".__init__")) if isinstance(target, Torch) else ()
         if isinstance(target, Torch) and not (rules and rules[0].is_class):
             args = [b for a in node.args for b in (self._spelt(a) if self._spreads(a) else [a])]
         elif isinstance(target, Torch):
             args = [a for a in node.args if not self._spreads(a)]  # what is spelt out is the rule's affair
         else:
             args = [a for a in node.args if not self._is_placement(a)]
+        if not isinstance(target, Torch) or rules and rules[0].is_class:
+            args = [tree.replace(a, value=call(self.context.name("unplaced"), [a.value])) if self._may_place(a) else a for a in args]
         if len(args) == len(node.args) and all(a is b for a, b in zip(args, node.args)):
             return node
         if args and len(args) != len(node.args):
@@ -121,6 +125,11 @@ class _Calls:
 
     def _spreads(self, argument: cst.Arg) -> bool:
         return argument.star == "**" and isinstance(argument.value, cst.Name) and argument.value.value in self.held
+
+    def _may_place(self, argument: cst.Arg) -> bool:
+        """`**kwargs`, into which a caller may have put placement."""
+        value = self.context.value(argument.value)
+        return argument.star == "**" and isinstance(value, Mapping) and value.placed and not self._spreads(argument)
 
     def _is_placement(self, argument: cst.Arg) -> bool:
         """`**dd`, or `device=device` passed on as it came."""
