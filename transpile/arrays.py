@@ -12,7 +12,7 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import NONE, UNKNOWN, Class, Mapping, Module, Sequence, Static, Tensor, Torch, Value
+from .values import NONE, UNKNOWN, Class, Mapping, Module, Sequence, Static, Tensor, Torch, Value, is_choice
 
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -56,6 +56,7 @@ class Arrays:
     def __init__(self, facts: Inference, running: set[FunctionInfo]) -> None:
         self.facts = facts
         self.running = running
+        self.forward = _forward_functions(facts)
         self.own: dict[ClassInfo, ClassArrays] = {}
         for module in facts.project.modules.values():
             for cls in module.all_classes:
@@ -109,7 +110,8 @@ class Arrays:
                     holders.pop(local, None)
                 for name, value in _assignments(node, self_name):
                     found.assigned[name] += 1
-                    self._assigned(found, cls, name, value, runs)
+                    if not self._chooses(cls, function, name, value):
+                        self._assigned(found, cls, name, value, runs)
                     first = holders.setdefault(value.value, name) if isinstance(value, cst.Name) else name
                     known = value is not None and isinstance(self.facts.of(value), Module)
                     if first != name and (known or (cls, name) in self.facts.wrapped):
@@ -125,10 +127,34 @@ class Arrays:
             array.plain = array.where == "params" and array.name in found.plain
         return found
 
+    def _chooses(self, cls: ClassInfo, function: FunctionInfo, name: str, value: cst.BaseExpression | None) -> bool:
+        """`self.checkpointing = enable` in a method that no forward calls, of what the constructor sets to False: no array.
+
+        So is a number that constructors go by, or that no forward reads.
+        """
+        if value is None or function in self.forward or function.name == "__init__":
+            return False
+        known = self.facts.of(value)
+        given = known.element if isinstance(known, Sequence) else known
+        starts = [c.methods["__init__"] for c in cls.family() if "__init__" in c.methods]
+        first = [self.facts.of(v) if v is not None else UNKNOWN for f in starts for assigned, v in _all_assignments(f) if assigned == name]
+        if not first or any(isinstance(v, (Tensor, Module)) for v in first) or isinstance(given, (Tensor, Module)) and not (isinstance(given, Tensor) and given.assumed):
+            return False
+        if all(map(is_choice, first)):
+            return True
+        if isinstance(given, Tensor) and not all(isinstance(v, Static) and v != NONE for v in first):
+            return False
+        return any(_reads(f, name) for f in starts) or not isinstance(given, Tensor) and not any(_reads(f, name) for c in cls.family() for f in c.methods.values() if f in self.forward)
+
     def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool) -> None:
         facts = self.facts
         known = facts.of(value) if value is not None else facts.attribute(cls, name) or Tensor(assumed=True)
         array = found.arrays.get(name)
+        layer = facts.layer_of(cls)
+        inherited = facts.rulebook.arrays(layer.name).get(name) if layer is not None and not isinstance(known, Module) else None
+        if runs and inherited == "state":  # `F.batch_norm(x, self.running_mean, …)` in a class that extends nn.BatchNorm2d
+            found.arrays.setdefault(name, Array(name, inherited, registered=True)).written = True
+            return
         if runs:
             if isinstance(known, Module) or isinstance(facts.attribute(cls, name), Module) or (cls, name) in facts.wrapped:
                 return  # another module from now on: no array
@@ -136,9 +162,7 @@ class Arrays:
                 array = found.arrays[name] = Array(name, "state")
             array.where, array.written = "state", True
             return
-        layer = facts.rulebook.layer(cls.torch_base() or "")
-        inherited = facts.rulebook.arrays(layer.name).get(name) if layer is not None else None
-        if inherited is not None and not isinstance(known, Module):  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
+        if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
             found.arrays.setdefault(name, Array(name, inherited, registered=True))
             return
         is_parameter = _makes_parameter(facts, value)
@@ -282,26 +306,45 @@ def _assignments(node: cst.CSTNode, self_name: str | None) -> Iterator[tuple[str
             targets.append((target.value, None))
 
 
+def _all_assignments(info: FunctionInfo) -> Iterator[tuple[str, cst.BaseExpression | None]]:
+    for node in tree.nodes(info.node.body, cst.Assign, cst.AnnAssign):
+        yield from _assignments(node, info.self_name)
+
+
+def _reads(info: FunctionInfo, name: str) -> bool:
+    """Whether a method reads `self.name`."""
+    written = {id(t.target) for t in tree.nodes(info.node.body, cst.AssignTarget)}
+    return any(n.attr.value == name and id(n) not in written and tree.dotted(n.value) == info.self_name for n in tree.nodes(info.node.body, cst.Attribute))
+
+
 def running_functions(facts: Inference) -> set[FunctionInfo]:
     """The functions that run in a forward pass: reachable from `forward`, or at least not only from a constructor."""
-    functions = [f for m in facts.project.modules.values() for f in m.all_functions if f.outer is None]
-
-    def reachable(start: list[FunctionInfo]) -> set[FunctionInfo]:
-        seen: set[FunctionInfo] = set()
-        todo = list(start)
-        while todo:
-            current = todo.pop()
-            if current not in seen:
-                seen.add(current)
-                todo.extend(facts.calls.get(current, ()))
-        return seen
-
-    forward = reachable([f for f in functions if f.name == "forward"])
-    built = reachable([f for f in functions if f.name == "__init__"])
+    functions = _functions(facts)
+    forward = _forward_functions(facts)
+    built = _reachable(facts, [f for f in functions if f.name == "__init__"])
     building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f)}
-    rest = {f for f in functions if f not in forward | built | building}
-    others = {f for f in reachable(list(rest)) if f not in built | building}
+    rest = [f for f in functions if f not in forward | built | building]
+    others = {f for f in _reachable(facts, rest) if f not in built | building}
     return {f for f in forward | others if f.name != "__init__"}
+
+
+def _forward_functions(facts: Inference) -> set[FunctionInfo]:
+    return _reachable(facts, [f for f in _functions(facts) if f.name == "forward"])
+
+
+def _functions(facts: Inference) -> list[FunctionInfo]:
+    return [f for m in facts.project.modules.values() for f in m.all_functions if f.outer is None]
+
+
+def _reachable(facts: Inference, start: list[FunctionInfo]) -> set[FunctionInfo]:
+    seen: set[FunctionInfo] = set()
+    todo = list(start)
+    while todo:
+        current = todo.pop()
+        if current not in seen:
+            seen.add(current)
+            todo.extend(facts.calls.get(current, ()))
+    return seen
 
 
 def filling_functions(facts: Inference, running: Set[FunctionInfo]) -> set[FunctionInfo]:
