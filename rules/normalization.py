@@ -139,6 +139,8 @@ def batch_norm_updating(
     input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5, cudnn_enabled=True
 ):
     """Normalize (N, C, ...) by the batch in training, else by the running statistics: returns the result and the new statistics."""
+    if training and running_mean is None and running_var is None:
+        return normalize_batch(input, weight, bias, eps), None, None
     if training:
         return batch_norm_moving(input, running_mean, running_var, weight, bias, momentum, eps)
     return normalize_channels(input, running_mean, running_var, weight, bias, eps), running_mean, running_var

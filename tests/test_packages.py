@@ -42,6 +42,74 @@ class Net(nn.Module):
 """,
         },
     ),
+    "layers with submodules and placement": (
+        "f32[2,3,5,5]",
+        {
+            "layers.py": """
+class NormAct(nn.BatchNorm2d):
+    def __init__(self, n, act=nn.PReLU, drop=None, device=None, dtype=None):
+        super().__init__(n, device=device, dtype=dtype)
+        self.drop = drop() if drop is not None else nn.Identity()
+        self.act = act()
+
+    def forward(self, x):
+        mean = self.running_mean if not self.training or self.track_running_stats else None
+        x = nn.functional.batch_norm(
+            x,
+            self.running_mean if not self.training or self.track_running_stats else None,
+            self.running_var if not self.training or self.track_running_stats else None,
+            self.weight,
+            self.bias,
+            self.training or mean is None,
+            0.2,
+            self.eps,
+        )
+        return self.act(self.drop(x))
+
+
+class Norm1(nn.GroupNorm):
+    def __init__(self, n, **kwargs):
+        super().__init__(1, n, **kwargs)
+
+
+def padded(i, o, k, **kwargs):
+    kwargs.setdefault("bias", False)
+    return nn.Conv2d(i, o, k, padding=k // 2, **kwargs)
+
+
+def conv(i, o, k, **kwargs):
+    groups = kwargs.pop("groups", 1)
+    return padded(i, o, k, groups=groups, **kwargs)
+""",
+            "model.py": """
+from . import layers
+
+
+class Net(nn.Module):
+    def __init__(self, norm_layer=layers.Norm1, device=None, dtype=None):
+        dd = {"device": device, "dtype": dtype}
+        super().__init__()
+        self.conv = layers.conv(3, 4, 3, **dd)
+        self.act = layers.NormAct(4, **dd)
+        self.norm = norm_layer(4, **dd)
+        self.last = layers.Norm1(4, eps=1e-3, **dd)
+        self.checkpointing = False
+        self.num_features = 4
+        self.head = nn.Linear(self.num_features, 2)
+
+    def set_checkpointing(self, enable=True):
+        self.checkpointing = enable
+
+    def prune(self, n):
+        self.num_features = n
+
+    def forward(self, x):
+        x = self.act(self.conv(x))
+        x = self.last(x) if self.checkpointing else self.norm(self.last(x))
+        return self.head(x.mean((2, 3)))
+""",
+        },
+    ),
 }
 
 

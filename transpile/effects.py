@@ -83,8 +83,7 @@ class Effects:
 
     def inherited_array(self, owner: ClassInfo, name: str) -> str | None:
         """Where an array lives that the torch layer a class extends has."""
-        layer = owner.torch_base()
-        definition = self.facts.rulebook.layer(layer) if layer else None
+        definition = self.facts.layer_of(owner)
         return self.facts.rulebook.array(definition.name, name) if definition is not None else None
 
     def _method(self, value: Method) -> frozenset[str]:

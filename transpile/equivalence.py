@@ -310,6 +310,9 @@ def verify_init(make_torch: Callable[[], Any], jax_module: Any) -> Report:
         jax_draws = [flatten(made(k)) for k in jax.random.split(jax.random.key(0), times)]
         names = [n for n, (kind, _) in torch_draws[0].items() if kind == where]
         bad = []
+        missing = set(flatten(from_torch(first, jax_module)[0])) - set(jax_draws[0]) if where == "params" else set()
+        if missing:
+            bad.append(f"not made: {', '.join(sorted(missing)[:5])}")
         for name in names:
             if name not in jax_draws[0]:
                 continue  # tied: stored once under another name; a constant is no state

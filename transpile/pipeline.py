@@ -343,12 +343,13 @@ class _Classes:
                 methods.append(_built(context, node, effects))
         self_name = info.self_name if info is not None and info.self_name else "self"
         has_children = self._has_children(cls, made)
-        missing = self._unset_state(cls, made)
-        if made.params or missing is None:
+        missing = self._unset_state(cls, made, effects)
+        extends = self._extends_with_children(cls, effects)
+        if made.params or extends:
             methods.append(self._method(context, cls, "init", self_name, made.params, "params", has_children, effects))
         calls = any(isinstance(n, cst.Call) and isinstance(context.value(n.func), Function) for s in made.state for n in tree.walk(s))
         state = [*(missing or []), *made.state] if calls else [*made.state, *(missing or [])]  # a method may set it
-        if state:
+        if state or extends:
             methods.append(self._method(context, cls, "init_state", self_name, state, "state", has_children, effects))
         for name, body in made.properties.items():
             methods.append(self._property(context, cls, name, self_name, body, effects))
@@ -380,14 +381,14 @@ class _Classes:
         declared = (n for s in made.kept for n in tree.nodes(s, cst.Call))
         return cls.torch_base() is not None or any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared)
 
-    def _unset_state(self, cls: ClassInfo, made: construction.Constructor) -> list[Any] | None:
+    def _unset_state(self, cls: ClassInfo, made: construction.Constructor, effects: Effects) -> list[Any] | None:
         """State that no constructor sets begins as None."""
         init = cls.methods.get("__init__")
         lines = []
         made_names = {t.attr.value for s in made.state for n in tree.nodes(s, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
         in_kept = {t.attr.value for s in made.kept for n in tree.nodes(s, cst.Assign) for a in n.targets for t in [a.target] if isinstance(t, cst.Attribute)}
         for name, array in self.arrays.own[cls].arrays.items():
-            if array.where != "state" or name in made_names or name in in_kept:
+            if array.where != "state" or name in made_names or name in in_kept or effects.inherited_array(cls, name):
                 continue
             if any(c is not cls and c in self.arrays.own and name in self.arrays.own[c].arrays for c in cls.ancestors()):
                 continue
@@ -402,6 +403,14 @@ class _Classes:
             lines.append(cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], default)]))
         return lines
 
+    def _extends_with_children(self, cls: ClassInfo, effects: Effects) -> bool:
+        """Whether a class extends a layer of torch's, which makes only arrays of its own, and has submodules beside."""
+        layer = cls.torch_base()
+        if layer is None or effects.is_container(layer) or all(isinstance(base, ClassInfo) for base in cls.bases):
+            return False
+        held = [v for c in cls.family() for v in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values()]
+        return any(isinstance(v, Module) and not v.is_self for v in held)
+
     def _method(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], what: str, has_children: bool, effects: Effects) -> Any:
         definition = tree.statement(f"def {name}({self_name}, key):\n    pass\n")
         info = FunctionInfo(name, definition, cls.module, cls)
@@ -415,8 +424,9 @@ class _Classes:
         if literal is not None:
             statements = [literal]
         else:
-            start = f"{what} = super().{name}({KEY})" if has_children else f"{what} = {{}}"
-            statements = [tree.statement(start), *statements, tree.statement(f"return {what}")]
+            below = f"nn.Module.{name}({self_name}, {KEY}) | " if self._extends_with_children(cls, effects) else ""  # a layer's own asks no submodule
+            start = f"{below}super().{name}({KEY})" if has_children else "{}"
+            statements = [tree.statement(f"{what} = {start}"), *statements, tree.statement(f"return {what}")] if statements else [tree.statement(f"return {start}")]
         node = tree.with_body(definition, statements)
         if keys.has_sites(node):
             node = keys.run(context, node)

@@ -451,8 +451,7 @@ class Split:
     @functools.cached_property
     def inherited(self) -> Set[str]:
         """The arrays of the torch layer that the class extends."""
-        base = self.cls.torch_base()
-        layer = self.context.rulebook.layer(base) if base is not None else None
+        layer = self.context.facts.layer_of(self.cls)
         names = self.context.rulebook.arrays(layer.name) if layer is not None else ()
         return frozenset(names)
 

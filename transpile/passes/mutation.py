@@ -117,6 +117,20 @@ def _inplace_argument(context: Context, call: cst.Call) -> cst.Arg | None:
     return extra[0] if extra else None
 
 
+def _common_test(values: list[Any]) -> Any:
+    """The test of `a if test else None`, where all of several values have this form with the same one."""
+    if not all(isinstance(v, cst.IfExp) and tree.code(v.orelse) == "None" for v in values):
+        return None
+    tests = {tree.code(v.test) for v in values}
+    return values[0].test if len(tests) == 1 else None
+
+
+def _open_tuple(values: list[Any]) -> cst.Tuple:
+    """`a, b` without parentheses."""
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    return cst.Tuple([cst.Element(v, comma=comma) if v is not values[-1] else cst.Element(v) for v in values], lpar=[], rpar=[])
+
+
 def _old_spelling(context: Context, name: str) -> bool:
     """`nn.init.normal`, the old name of `nn.init.normal_`: one rule has both."""
     found = context.rulebook.find(name)
@@ -1031,7 +1045,10 @@ class _Mutation:
             return None
         parameters = [p.name for p in rules[0].parameters]
         given = {a.keyword.value if a.keyword is not None else parameters[i]: a.value for i, a in enumerate(node.args) if i < len(parameters) and not a.star}
-        written = [given.get(word) for word in self.context.rulebook.table("UPDATES")[value.name]]
+        words = self.context.rulebook.table("UPDATES")[value.name]
+        passed = [given.get(word) for word in words]
+        test = _common_test(passed)
+        written: list[Any] = passed if test is None else [choice.body for choice in passed]  # type: ignore[union-attr]
         if tree.code(given.get("training", cst.Name("False"))) == "False" or not all(self._is_tensor(w) and (isinstance(w, cst.Attribute) or self._made_here(w)) for w in written):
             return None
         func = tree.replace(node.func)
@@ -1040,10 +1057,13 @@ class _Mutation:
         call = tree.replace(self.expression_inside(node), func=func)
         if name is None:
             name = fresh_name(tree.names_read(self.node), "output")
-        targets: list[Any] = [cst.Name(name), *written]
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        left = cst.Tuple([cst.Element(t, comma=comma) if t is not targets[-1] else cst.Element(t) for t in targets], lpar=[], rpar=[])
-        self.prelude.append(tree.assignment(left, call))
+        if test is None:
+            self.prelude.append(tree.assignment(_open_tuple([cst.Name(name), *written]), call))
+        else:  # `self.mean if track else None`: only then there is something to keep
+            new = [cst.Name(fresh_name(tree.names_read(self.node), word)) for word in words]
+            self.prelude.append(tree.assignment(_open_tuple([cst.Name(name), *new]), call))
+            keep = tree.assignment(_open_tuple(written), _open_tuple(list(new)))
+            self.prelude.append(cst.If(test, cst.IndentedBlock([keep])))
         result = cst.Name(name)
         self.facts.values[id(result)] = Tensor()
         self.facts.kept.append(result)

@@ -215,7 +215,7 @@ class _Operations:
         if value == ARRAY_TYPE:
             return self._children(self._of_sizes(node))
         if isinstance(value, Class) and isinstance(value.ref, ClassInfo) and value.ref.is_module and value.ref.find("__init__") is None:
-            layer = self.context.rulebook.layer(value.ref.torch_base() or "")
+            layer = self.context.facts.layer_of(value.ref)
             return self._built(node, layer, 0, self.convert(node.func)) if layer is not None else None
         if isinstance(node.func, cst.Name):
             return self._by_name(node) if node.func.value == "getattr" else self._builtin(node, node.func.value)

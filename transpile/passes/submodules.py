@@ -841,7 +841,7 @@ class _Submodules:
                         return None
                 elif self.effects.inherited_array(ref, name):
                     where = self.effects.inherited_array(ref, name)
-                    layer = self.facts.rulebook.layer(ref.torch_base() or "")
+                    layer = self.facts.layer_of(ref)
                     optional = layer is not None and name in self.facts.rulebook.optional(layer.name)
             elif isinstance(self.facts.of(node), Tensor):
                 definition = self.facts.rulebook.layer(ref)
