@@ -12,7 +12,7 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import NONE, UNKNOWN, Class, Mapping, Module, Sequence, Static, Tensor, Torch, Value, is_choice
+from .values import NONE, UNKNOWN, Class, Function, Mapping, Module, Sequence, Static, Tensor, Torch, Value, is_choice
 
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -93,6 +93,23 @@ class Arrays:
             if c in self.own:
                 found.update({self.canonical(cls, path): Tie(self.canonical(cls, tie.source), tie.certain) for path, tie in self.own[c].ties.items()})
         return found
+
+    def written_by(self, cls: ClassInfo, info: FunctionInfo, seen: frozenset[FunctionInfo] = frozenset()) -> dict[str, str]:
+        """The attributes of self that a method, or one that it calls, gives values to: where each lives, "" for what is no array."""
+        names = [t.target.attr.value for t in tree.nodes(info.node.body, cst.AssignTarget) if isinstance(t.target, cst.Attribute) and tree.dotted(t.target.value) == info.self_name]
+        found = {name: array.where if (array := self.find(cls, name)) is not None else "" for name in names}
+        for call in tree.nodes(info.node.body, cst.Call):
+            inner = self.method_called(call, info.self_name)
+            if inner is not None and inner not in seen:
+                found |= self.written_by(cls, inner, seen | {info})
+        return found
+
+    def method_called(self, call: Any, self_name: str | None) -> FunctionInfo | None:
+        """The method in `self.reset()`."""
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or tree.dotted(call.func.value) != self_name:
+            return None
+        value = self.facts.of(call.func)
+        return value.info if isinstance(value, Function) and value.info.outer is None else None
 
     def canonical(self, cls: ClassInfo, path: tuple[str, ...]) -> tuple[str, ...]:
         """A path by the name under which the params of its submodule are."""

@@ -677,8 +677,8 @@ class Frame:
                     value = Tensor(param=True)
                 elif definition is not None and facts.rulebook.method(definition.name, name) is None and not torch_method(name):
                     value = Static()
-            if value is not None:
-                found = join(found, value)
+            if value is not None and not (name in facts.rulebook.array_names and value == Static() and found is not None):
+                found = value if found == Static() and name in facts.rulebook.array_names else join(found, value)  # nn.Identity has no weight: it is another's
         if name == "training":
             return Static(MISSING, "bool")
         if found is not None and not base.open:

@@ -1,7 +1,7 @@
 """The passes, in order, over all files of a project.
 
     parse -> entry_points -> facts -> gradients -> decided -> tags -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops
-    -> construction -> effects -> submodules -> keys
+    -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -32,6 +32,7 @@ from .passes import (
     fusion,
     gradients,
     imports,
+    inlining,
     jumps,
     keys,
     loops,
@@ -307,7 +308,8 @@ class _Classes:
         context = self.contexts[cls.module]
         init = cls.methods.get("__init__")
         if init is not None:
-            return construction.Split(context, cls, init.node, self.arrays, initialising, failing).run()
+            node = inlining.run(cls, init.node, self.arrays)
+            return construction.Split(context, cls, node, self.arrays, initialising, failing).run()
         return construction.Constructor()
 
     # ------------------------------------------------------------------ functions

@@ -196,7 +196,9 @@ def _foreign_array(context: Context, node: Any, own: str | None) -> bool:
 
 def _any_object(value: Value) -> bool:
     """Whether a value may be a module: nothing is known of it, or that it is an attribute of a module of any class."""
-    return value == UNKNOWN or isinstance(value, Tensor) and value.assumed or isinstance(value, Method) and isinstance(value.receiver, Module)
+    if isinstance(value, Method):
+        return isinstance(value.receiver, Module) or _any_object(value.receiver)
+    return value == UNKNOWN or isinstance(value, Tensor) and value.assumed
 
 
 def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.Attribute, own: str | None, function: cst.FunctionDef) -> Any:
@@ -207,7 +209,7 @@ def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.A
     value = context.value(target)
     unknown = _any_object(base)
     made_here = function.name.value != "__init__" and dotted in _submodules_made(context, function)
-    if root == own and not made_here or not (isinstance(base, Module) or unknown and name in context.rulebook.array_names):
+    if root == own and not made_here and not (unknown and dotted != own) or not (isinstance(base, Module) or unknown and name in context.rulebook.array_names):
         return None
     if isinstance(base, Module) and not (isinstance(value, Tensor) and value.param) and name not in context.rulebook.array_names:
         return None
@@ -682,11 +684,10 @@ class Split:
         return "", None
 
     def _sets_state(self, info: FunctionInfo) -> bool:
-        """Whether a method that runs later too, `self.extend_pe(x)`, gives buffers their first values."""
-        arrays, own = self.arrays.own[self.cls].arrays, info.self_name
-        targets = [n.target for n in tree.nodes(info.node.body, cst.AssignTarget)]
-        names = [t.attr.value for t in targets if isinstance(t, cst.Attribute) and tree.dotted(t.value) == own]
-        return bool(names) and all(n in arrays and arrays[n].where == "state" for n in names)
+        """Whether a method that runs later too, `self.extend_pe(x)`, gives buffers their first values; all else it sets is set here too."""
+        written = self.arrays.written_by(self.cls, info)
+        here = {t.target.attr.value for t in tree.nodes(self.node, cst.AssignTarget) if isinstance(t.target, cst.Attribute)}
+        return "state" in written.values() and all(where == "state" or not where and name in here for name, where in written.items())
 
     def _touches_arrays(self, statement: Any) -> bool:
         for node in tree.walk(statement):
