@@ -318,9 +318,23 @@ def _reinitialise_own(module, prefix, function):
     module.init = init_again
 
 
+def reset_parameters(module):
+    """Give a module its own initial values again, in the place of those of ``reinitialise``."""
+    if hasattr(module, "reset_parameters"):
+        module.reset_parameters()
+    else:
+        vars(module).pop("init", None)
+
+
+def resets(module):
+    """Whether a module can give itself initial values: it has a method for that, or is a layer that makes params."""
+    layers = (cls for cls in type(module).__mro__ if cls.__module__ == __name__ and cls is not Module)
+    return hasattr(module, "reset_parameters") or any("init" in vars(cls) for cls in layers)
+
+
 def has(module, name):
     """Whether a module has a param of this name, or computes it from others: weight_norm has a weight too."""
-    return any(param in jax.eval_shape(module.init, jax.random.key(0)) for param in (name, f"{name}_orig", f"{name}_v"))
+    return like(module, name) is not None
 
 
 def unplaced(arguments):
@@ -339,9 +353,9 @@ def place(container, module):
 
 
 def like(module, name):
-    """The shape and dtype of a param of a module, or of one that it computes from others."""
+    """The shape and dtype of a param of a module, or of one that it computes from others; None where there is none."""
     params = jax.eval_shape(module.init, jax.random.key(0))
-    return next(params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params)
+    return next((params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params), None)
 
 
 def shape(module, name):

@@ -161,7 +161,8 @@ class Arrays:
             return True
         if isinstance(given, Tensor) and not all(isinstance(v, Static) and v != NONE for v in first):
             return False
-        return any(_reads(f, name) for f in starts) or not isinstance(given, Tensor) and not any(_reads(f, name) for c in cls.family() for f in c.methods.values() if f in self.forward)
+        built = _reachable(self.facts, starts) & {f for c in cls.family() for f in c.methods.values()}
+        return any(_reads(f, name) for f in built) or not isinstance(given, Tensor) and not any(_reads(f, name) for c in cls.family() for f in c.methods.values() if f in self.forward)
 
     def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool) -> None:
         facts = self.facts
@@ -386,9 +387,10 @@ def _rebuilds(facts: Inference, info: FunctionInfo) -> bool:
 
 
 def _makes_module(facts: Inference, info: FunctionInfo) -> bool:
-    """A function that nobody calls here, and that gives back a model which it makes: `def resnet18(): return ResNet(…)`."""
+    """A function that gives back a model, or a list of them, which it makes: `def resnet18(): return ResNet(…)`."""
     made = facts.result(info)
-    return info.owner is None and isinstance(made, Module) and not made.is_self and bool(made.classes) and not facts.used_as_tensors(info)
+    made = made.element if isinstance(made, Sequence) else made
+    return (info.owner is None or not info.owner.is_module) and isinstance(made, Module) and not made.is_self and bool(made.classes) and not facts.used_as_tensors(info)
 
 
 def _initialises(info: FunctionInfo) -> bool:

@@ -658,7 +658,7 @@ class Frame:
             return Method(base, name)
         if base.items is not None and name in dict(base.items):
             return dict(base.items)[name]
-        if base.element is not None and all(isinstance(r, str) and self._has_no_method(r, name) for r in base.classes):
+        if base.element is not None and not (base.open and name in facts.rulebook.array_names) and all(isinstance(r, str) and self._has_no_method(r, name) for r in base.classes):
             return base.element  # `self.layers.conv` of a ModuleDict
         for ref in base.refs:
             value: Value | None = None

@@ -347,7 +347,7 @@ def _pattern(name: ast.JoinedStr) -> re.Pattern[str]:
 
 # What torch needs and JAX does not, by the last part of its name: blocks and decorators that are taken away.
 BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly"})
-DECORATORS = frozenset({"no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit"})
+DECORATORS = frozenset({"no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit", "wrap"})
 CHECKS = frozenset({"torch._assert", "torch._check"})  # assert statements, spelt for torch's tracer
 
 

@@ -14,10 +14,10 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import Module, Tensor
+from .values import Function, Module, Tensor
 
 _ALL = frozenset({"nn.apply", "nn.modules", "nn.named_modules", "nn.reinitialise_all"})  # they reach everything below a module
-_ONE = frozenset({"nn.reinitialise"})
+_ONE = frozenset({"nn.reinitialise", "nn.reset_parameters"})
 
 
 class Walks:
@@ -31,6 +31,7 @@ class Walks:
             more = {f for f in functions if f not in self.walking and facts.calls.get(f, set()) & self.walking}
             self.walking |= more
             changed = bool(more)
+        self.by_name = {name for f in functions for name in self._asked_of_any(f)}
         self.reached = [(f, self._reached(f)) for f in functions if _calls(f.node, _ALL)]
 
     def overtaken(self, info: FunctionInfo) -> tuple[list[Any], list[Any]]:
@@ -45,9 +46,14 @@ class Walks:
             last, first = self._ends(info)
             heir_walks = any(c is not info and c in self.walking and info.owner in (c.owner.ancestors() if c.owner else ()) for c in constructors)
             return body if outside or below or heir_walks else body[: last + 1], body[first + 1 :] if first >= 0 else []
-        must = info in self.walking or any(f in self.walking and f.name != "__init__" and info in self._all_called(f) for c in family for f in c.methods.values())
+        must = info in self.walking or info.name in self.by_name or any(f in self.walking and f.name != "__init__" and info in self._all_called(f) for c in family for f in c.methods.values())
         overtaken = outside or below or self._called_before(info, constructors)
         return (body, body) if must or overtaken and uses_below(self.facts, info) else ([], [])
+
+    def _asked_of_any(self, info: FunctionInfo) -> set[str]:
+        """The methods that a function calls of modules whose class is not known: `m.init_weights()`."""
+        calls = [n.func for n in tree.nodes(info.node.body, cst.Call) if isinstance(n.func, cst.Attribute)]
+        return {f.attr.value for f in calls if isinstance(value := self.facts.of(f.value), Module) and value.open and not isinstance(self.facts.of(f), Function)}
 
     def _called_before(self, info: FunctionInfo, constructors: list[FunctionInfo]) -> bool:
         """Whether a constructor calls a method before something that walks."""

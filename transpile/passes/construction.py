@@ -54,6 +54,8 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
             return _over_parameters(context, n)
         if isinstance(n, (cst.If, cst.IfExp)) and (test := _present(context, n.test, own)) is not None:
             return tree.rewrite(tree.replace(n, test=test), lambda inner: before(inner) if inner is not test else test)
+        if isinstance(n, cst.Call) and (reset := _reset(context, n)) is not None:
+            return reset
         if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and not n.args:
             walked = _walked(context, n, n.func)
             if walked is not None:
@@ -71,6 +73,18 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
         return None
 
     return tree.rewrite(node, before, only={cst.SimpleStatementLine, cst.For, cst.If, cst.IfExp, cst.Call, cst.Comparison, cst.Attribute})  # type: ignore[no-any-return]
+
+
+def _reset(context: Context, node: cst.Call) -> Any:
+    """`m.reset_parameters()` of a layer of torch's, or of any module, and `hasattr(m, "reset_parameters")`."""
+    if tree.dotted(node.func) == "hasattr" and len(node.args) == 2 and tree.code(node.args[1].value).strip("\"'") == "reset_parameters":
+        known = isinstance(value := context.value(node.args[0].value), Module) and not value.is_self
+        return call(context.name("resets"), [node.args[0].value]) if known else None
+    if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "reset_parameters" or node.args:
+        return None
+    value = context.value(node.func.value)
+    known = isinstance(value, Module) and not value.is_self and not isinstance(context.value(node.func), Function)
+    return call(context.name("reset_parameters"), [node.func.value]) if known else None
 
 
 def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
@@ -112,6 +126,11 @@ _NO_ARRAYS = "a module has no arrays of its own here: its params are made by ini
 def _asking(context: Context, function: str, holder: str, name: str) -> Any:
     """`nn.has(m, "weight")`, `nn.shape(m, "weight")`: what is asked of a module about an array that it is yet to get."""
     return tree.expression(f'{context.name(function)}({holder}, "{name}")')
+
+
+def _is_row(node: cst.Subscript) -> bool:
+    """`w[0]`"""
+    return len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index) and isinstance(node.slice[0].slice.value, cst.Integer)
 
 
 def _is_there(context: Context, holder: str, name: str, operator: cst.BaseCompOp) -> Any:
@@ -255,6 +274,9 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
             if target is not None and _own_param(context, target, holder) in depths and _parameter_call(small.value) is None:
                 arrays = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if _own_param(context, a, holder) is not None}
                 return _reinitialised(context, n, small, target, None, info.node) if whole or arrays <= {tree.code(target)} else None
+            if whole and isinstance(n, cst.Comparison) and len(n.comparisons) == 1 and tree.code(n.comparisons[0].comparator) == "None":
+                operator = n.comparisons[0].operator
+                return _is_there(context, tree.code(n.left.value), n.left.attr.value, operator) if _own_param(context, n.left, holder) is not None and isinstance(operator, (cst.Is, cst.IsNot)) else None  # type: ignore[attr-defined]
             if whole and isinstance(n, cst.Call):
                 return _shaped(context, n, lambda array: _own_param(context, array, holder) is not None)
             if whole and isinstance(n, cst.Attribute):
@@ -264,7 +286,7 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
                     return context.unconverted("module-value", n, "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows")
             return None
 
-        return tree.rewrite(statement, before, only={cst.SimpleStatementLine, cst.Attribute, cst.Call}) if depths else statement
+        return tree.rewrite(statement, before, only={cst.SimpleStatementLine, cst.Attribute, cst.Call, cst.Comparison}) if depths else statement
 
     body = [made(s) for s in tree.body_statements(info.node)]
     return info.node if all(a is b for a, b in zip(body, tree.body_statements(info.node))) else tree.with_body(info.node, body)
@@ -426,12 +448,16 @@ class Split:
                 name, operator = self._own_array(node.left), node.comparisons[0].operator
                 if name is not None and isinstance(operator, (cst.Is, cst.IsNot)):
                     return _is_there(self.context, self._holder(name), name, operator)
-            if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype"):
+            if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "size", "ndim"):
                 name = self._own_array(node.value)
                 if name is not None and node.attr.value == "shape":
                     return _asking(self.context, "shape", self._holder(name), name)
                 if name is not None and name in self.inherited:
                     return tree.replace(node, value=_asking(self.context, "like", "super()", name))
+                name = self._own_array(node.value.value) if node.attr.value == "size" and isinstance(node.value, cst.Subscript) and _is_row(node.value) else None
+                if name is not None:  # `self.weight[0].numel()`
+                    like, shape = (tree.code(_asking(self.context, f, self._holder(name), name)) for f in ("like", "shape"))
+                    return cst.BinaryOperation(tree.expression(f"{like}.size"), cst.FloorDivide(), tree.expression(f"{shape}[0]"), lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
             if isinstance(node, cst.Attribute) and self._own_array(node) in self.inherited:
                 return self.context.unconverted("module-value", node, _NO_ARRAYS)
             return None
