@@ -265,6 +265,9 @@ class Unconverted:
             raise AttributeError(name)
         return self._use(False)
 
+    def __mro_entries__(self, bases):
+        return (type(self.__name__, (), {"__init__": lambda instance, *args, **kwargs: self._use(True)}),)
+
     def __bool__(self):
         return self._use(True)
 

@@ -125,6 +125,13 @@ class Inference:
             self.running.discard(info)
         return self.returns.get(info, Tensor(assumed=True) if info.name != "__init__" else NONE)
 
+    def is_method_of_modules(self, name: str) -> bool:
+        """Whether modules of the project have a method of this name, and no other class, tensor or container has one."""
+        if name in ORDINARY or self.rulebook.find("torch.Tensor." + name) or name.startswith("__"):
+            return False
+        owners = [cls for module in self.project.modules.values() for cls in module.all_classes if name in cls.methods]
+        return bool(owners) and all(cls.is_module and not cls.methods[name].is_property for cls in owners)
+
     def used_as_tensors(self, info: FunctionInfo) -> frozenset[str]:
         """The parameters that a function, or what it passes them on to, uses in a way that only a tensor allows."""
         if info not in self.evidence:
@@ -628,6 +635,8 @@ class Frame:
             return Static(MISSING, "shape")
         if name in ("dtype", "device"):
             return Static(MISSING, name)
+        if base == UNKNOWN and isinstance(node.value, cst.Attribute) and self.facts.is_method_of_modules(name):
+            return Method(Module(open=True), name)  # `self.bias.get_bias()`, where self.bias is of one of several classes
         return Method(base, name)
 
     def _external_attribute(self, base: External, name: str) -> Value:

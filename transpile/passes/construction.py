@@ -269,6 +269,8 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
         depths = [depth for depth, chosen in zip((False, True), kinds) if id(statement) in chosen]
 
         def before(n: cst.CSTNode) -> Any:
+            if isinstance(n, cst.AssignTarget):
+                return n
             small = tree.only_small(n)
             target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
             if target is not None and _own_param(context, target, holder) in depths and _parameter_call(small.value) is None:
@@ -286,7 +288,7 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
                     return context.unconverted("module-value", n, "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows")
             return None
 
-        return tree.rewrite(statement, before, only={cst.SimpleStatementLine, cst.Attribute, cst.Call, cst.Comparison}) if depths else statement
+        return tree.rewrite(statement, before, only={cst.SimpleStatementLine, cst.AssignTarget, cst.Attribute, cst.Call, cst.Comparison}) if depths else statement
 
     body = [made(s) for s in tree.body_statements(info.node)]
     return info.node if all(a is b for a, b in zip(body, tree.body_statements(info.node))) else tree.with_body(info.node, body)

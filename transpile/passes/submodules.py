@@ -372,6 +372,8 @@ class _Submodules:
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             if value.name == "forward":
                 return "state" in self.effects.module(value.receiver)
+            if self._is_method_of_any(value):
+                return bool(self.effects.method_of_any(value.name))
             return runs(self.facts, value) and not value.receiver.is_self
         return False
 
@@ -409,6 +411,8 @@ class _Submodules:
                 return self._module(node, node.func.value, receiver)
             if value.name in _ARRAYS_OF:
                 return self._arrays_of(node, node.func), None
+            if self._is_method_of_any(value):
+                return self._method_of_any(node, node.func) if self.effects.method_of_any(value.name) else (self._plain(node), None)
             if runs(self.facts, value) and not receiver.is_self:
                 return self._module(node, node.func, Module(open=True))
         if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
@@ -417,6 +421,21 @@ class _Submodules:
             if isinstance(found, Tensor) and found.param and path is not None:
                 return tree.expression(path.params), None
         return self._plain(node), None
+
+    def _is_method_of_any(self, value: Method) -> bool:
+        receiver = value.receiver
+        return isinstance(receiver, Module) and not receiver.classes and runs(self.facts, value) and self.facts.is_method_of_modules(value.name)
+
+    def _method_of_any(self, node: cst.Call, func: cst.Attribute) -> tuple[Any, str | None]:
+        """`self.bias.get_bias()` of a submodule whose class is not known: called with every effect that it takes."""
+        path = self.paths.of(func.value, self.names)
+        if path is None:
+            return self.context.unconverted("module-value", node, "the params of this module could not be followed to here"), None
+        called = self._with_args(node, [self._tied(path), path.state], self._keywords(ALL))
+        made = tree.expression(f"{self.context.name('call')}()")
+        new = tree.replace(made, args=[cst.Arg(called.func, comma=cst.MaybeSentinel.DEFAULT), *called.args])
+        self.facts.carry(node, new)
+        return new, path.state
 
     def _arrays_of(self, node: cst.Call, func: cst.Attribute) -> Any:
         """`self.named_parameters()` gives what the params hold, in torch's order."""
