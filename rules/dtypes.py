@@ -220,6 +220,16 @@ def is_floating_point(input):
     return jnp.issubdtype(input.dtype, jnp.floating)
 
 
+@rule("torch.dtype.is_floating_point")
+def is_floating_dtype(input):
+    return jnp.issubdtype(input, jnp.floating)
+
+
+@rule("torch.dtype.is_complex")
+def is_complex_dtype(input):
+    return jnp.issubdtype(input, jnp.complexfloating)
+
+
 @rule("torch.is_complex", "torch.Tensor.is_complex")
 def is_complex(input):
     return jnp.iscomplexobj(input)

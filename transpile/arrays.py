@@ -128,7 +128,7 @@ class Arrays:
                 for name, value in _assignments(node, self_name):
                     found.assigned[name] += 1
                     if not self._chooses(cls, function, name, value):
-                        self._assigned(found, cls, name, value, runs)
+                        self._assigned(found, cls, name, value, runs, function)
                     first = holders.setdefault(value.value, name) if isinstance(value, cst.Name) else name
                     known = value is not None and isinstance(self.facts.of(value), Module)
                     if first != name and (known or (cls, name) in self.facts.wrapped):
@@ -164,7 +164,7 @@ class Arrays:
         built = _reachable(self.facts, starts) & {f for c in cls.family() for f in c.methods.values()}
         return any(_reads(f, name) for f in built) or not isinstance(given, Tensor) and not any(_reads(f, name) for c in cls.family() for f in c.methods.values() if f in self.forward)
 
-    def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool) -> None:
+    def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool, function: FunctionInfo) -> None:
         facts = self.facts
         known = facts.of(value) if value is not None else facts.attribute(cls, name) or Tensor(assumed=True)
         array = found.arrays.get(name)
@@ -173,7 +173,7 @@ class Arrays:
         if runs and inherited == "state":  # `F.batch_norm(x, self.running_mean, …)` in a class that extends nn.BatchNorm2d
             found.arrays.setdefault(name, Array(name, inherited, registered=True)).written = True
             return
-        if runs:
+        if runs and (function in self.forward or not _makes_parameter(facts, value)):
             if isinstance(known, Module) or isinstance(facts.attribute(cls, name), Module) or (cls, name) in facts.wrapped:
                 return  # another module from now on: no array
             if array is None:

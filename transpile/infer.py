@@ -163,6 +163,11 @@ class Inference:
             self.values[key] = join(old, value)
         return value
 
+    def tell(self, node: cst.CSTNode, value: Value) -> None:
+        """Give the value of an expression that a pass made; the node is kept, so that its id stays its own."""
+        self.kept.append(node)
+        self.values[id(node)] = value
+
     def of(self, node: cst.CSTNode) -> Value:
         """The value of an expression, also of one that a pass rebuilt."""
         return self.values.get(id(node), UNKNOWN)
@@ -326,6 +331,8 @@ class Frame:
             if isinstance(resolved, str):
                 if resolved in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.tensor"):
                     return Tensor()
+                if resolved in ("torch.dtype", "torch.device"):
+                    return Static(MISSING, resolved.removeprefix("torch."))
                 if resolved in PLAIN_MODULE:
                     return Module(open=True)
             if isinstance(resolved, ClassInfo) and resolved.is_module:
@@ -628,6 +635,8 @@ class Frame:
                 return Method(base, name)
             if base.type == "device" and name == "type":
                 return self.facts.results.plain(self.facts.rulebook.find("torch.device.type")[0])
+            if name in ("is_floating_point", "is_complex") and base.type in ("dtype", ""):
+                return Static(MISSING, "bool")
             if name in ("shape", "ndim", "dtype", "device"):
                 return Static(MISSING, name if name == "shape" else "int" if name == "ndim" else name)
             return Method(base, name) if base.type in ("str", "range") or base.type == "int" and name == "item" else UNKNOWN

@@ -397,8 +397,7 @@ class _Classes:
             if init is not None and any(n.evaluated_value == name for n in tree.nodes(init.node, cst.SimpleString)):
                 continue
             target = tree.expression(f"self.{name}")
-            self.facts.values[id(target.value)] = Module(frozenset([cls]), is_self=True)
-            self.facts.kept.append(target.value)
+            self.facts.tell(target.value, Module(frozenset([cls]), is_self=True))
             default = tree.expression("None")
             if name in cls.assigned:
                 default = cls.assigned[name]

@@ -405,10 +405,19 @@ def _parsed(source: str) -> cst.BaseExpression:
     return cst.parse_expression(source)
 
 
+def _fresh(node: Any) -> Any:
+    """A copy that shares no node which holds code."""
+    kind = _KIND[node.__class__]
+    if kind == 2:
+        return [_fresh(item) for item in node]
+    if kind != 1:
+        return node
+    return replace(node, **{name: _fresh(getattr(node, name)) for name in fields(node.__class__)})
+
+
 def expression(source: str) -> Any:
-    """An expression from text; a fresh top node each time, so that facts can be kept by identity."""
-    node = _parsed(source)
-    return replace(node)
+    """An expression from text; its nodes are new each time, since facts are kept by identity."""
+    return _fresh(_parsed(source))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -417,8 +426,8 @@ def _parsed_statement(source: str) -> Any:
 
 
 def statement(source: str) -> Any:
-    """A statement from text."""
-    return replace(_parsed_statement(source))
+    """A statement from text, of new nodes."""
+    return _fresh(_parsed_statement(source))
 
 
 def assignment(target: str | cst.BaseExpression, value: cst.BaseExpression) -> cst.SimpleStatementLine:

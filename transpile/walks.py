@@ -14,7 +14,7 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import Function, Module, Tensor
+from .values import UNKNOWN, Function, Module, Tensor
 
 _ALL = frozenset({"nn.apply", "nn.modules", "nn.named_modules", "nn.reinitialise_all"})  # they reach everything below a module
 _ONE = frozenset({"nn.reinitialise", "nn.reset_parameters"})
@@ -52,8 +52,8 @@ class Walks:
 
     def _asked_of_any(self, info: FunctionInfo) -> set[str]:
         """The methods that a function calls of modules whose class is not known: `m.init_weights()`."""
-        calls = [n.func for n in tree.nodes(info.node.body, cst.Call) if isinstance(n.func, cst.Attribute)]
-        return {f.attr.value for f in calls if isinstance(value := self.facts.of(f.value), Module) and value.open and not isinstance(self.facts.of(f), Function)}
+        calls = [n.func for n in tree.nodes(info.node.body, cst.Call) if isinstance(n.func, cst.Attribute) and not isinstance(self.facts.of(n.func), Function)]
+        return {f.attr.value for f in calls if _any_module(self.facts.of(f.value)) and self.facts.is_method_of_modules(f.attr.value)}
 
     def _called_before(self, info: FunctionInfo, constructors: list[FunctionInfo]) -> bool:
         """Whether a constructor calls a method before something that walks."""
@@ -113,6 +113,11 @@ class Walks:
                             found.add(held)
                             todo.append(held)
         return found
+
+
+def _any_module(value: Any) -> bool:
+    """Whether a value may be a module of any class."""
+    return isinstance(value, Module) and value.open or value == UNKNOWN or isinstance(value, Tensor) and value.assumed
 
 
 def uses_below(facts: Inference, info: FunctionInfo) -> bool:

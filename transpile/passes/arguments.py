@@ -139,8 +139,7 @@ class _Arguments:
         parts = [] if value is None else [enclosed(value)]
         for name in names:
             node = cst.Name(name)
-            self.facts.values[id(node)] = Tensor()
-            self.facts.kept.append(node)
+            self.facts.tell(node, Tensor())
             parts.append(node)
         return parts[0] if len(parts) == 1 else display(parts)
 

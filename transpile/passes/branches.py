@@ -132,8 +132,7 @@ class _Branches(Lowering):
         for side in (then, other):
             if not side:
                 name: Any = cst.Name(results[0])
-                self.context.facts.values[id(name)] = self.kinds.get(results[0], Tensor())
-                self.context.facts.kept.append(name)
+                self.context.facts.tell(name, self.kinds.get(results[0], Tensor()))
                 sides.append(name)
                 continue
             line = side[0]

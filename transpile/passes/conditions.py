@@ -95,8 +95,7 @@ class _Conditions:
         value = self.value(node)
         if isinstance(value, Tensor) and value.kind != "b" and not is_boolean(node):
             new = compared(node, cst.NotEqual())
-            self.context.facts.values[id(new)] = Tensor(kind="b")
-            self.context.facts.kept.append(new)
+            self.context.facts.tell(new, Tensor(kind="b"))
             return new
         return node
 
@@ -120,8 +119,7 @@ class _Conditions:
         stand_in = cst.BinaryOperation(cst.Name("a"), operator, cst.Name("b"))
         made = [tree.fit(stand_in, f, bare(self._truth(n))) for f, n in (("left", node.left), ("right", node.right))]
         new = cst.BinaryOperation(made[0], operator, made[1], lpar=node.lpar, rpar=node.rpar)
-        self.context.facts.values[id(new)] = Tensor(kind="b")
-        self.context.facts.kept.append(new)
+        self.context.facts.tell(new, Tensor(kind="b"))
         return new
 
     def _is_guarded(self, node: Any) -> bool:
@@ -131,8 +129,7 @@ class _Conditions:
     def _guards_first(self, node: Any) -> Any:
         """`a and t and b`, of which data decides t alone, as `a and b and t`: the others still choose a way in Python."""
         first = tree.replace(node.left, right=node.right)
-        self.context.facts.values[id(first)] = Static(MISSING, "bool")
-        self.context.facts.kept.append(first)
+        self.context.facts.tell(first, Static(MISSING, "bool"))
         return tree.replace(node, left=first, right=node.left.right)
 
     def _operand(self, node: cst.BooleanOperation) -> Any:

@@ -112,6 +112,8 @@ def _asked(context: Context, node: Any, own: str | None) -> Any:
         return _is_there(context, tree.code(asked[0]), asked[1], operator) if asked is not None and isinstance(operator, (cst.Is, cst.IsNot)) else None
     if isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, array := _undetached(node.value), own):
         return _asking(context, "shape", tree.code(array.value), array.attr.value)
+    if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "size", "ndim") and _foreign_array(context, array := _undetached(node.value), own):
+        return tree.replace(node, value=_asking(context, "like", tree.code(array.value), array.attr.value))
     if isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and _foreign_array(context, node, own) or _array_by_name(context, node, own, "getattr"):
         return context.unconverted("module-value", node, _NO_ARRAYS)
     if isinstance(node, cst.Call) and (shaped := _shaped(context, node, lambda array: _foreign_array(context, array, own))) is not None:
@@ -508,6 +510,9 @@ class Split:
                 return
             if where == "dropped":
                 return
+            if where == "replaced":
+                result.kept.append(moved)
+                return
             if where in ("params", "state"):
                 if all(self._resolvable(s) for s in moved):
                     getattr(result, where).extend(moved)
@@ -660,8 +665,7 @@ class Split:
 
     def _assignment(self, statement: Any, name: str, value: Any) -> Any:
         target = tree.expression(f"{self.self_name}.{name}")
-        self.context.facts.values[id(target.value)] = Module(frozenset([self.cls]), is_self=True)
-        self.context.facts.kept.append(target.value)
+        self.context.facts.tell(target.value, Module(frozenset([self.cls]), is_self=True))
         return tree.replace(statement, body=[cst.Assign([cst.AssignTarget(target)], value)])
 
     def _conditional_parameter(self, statement: Any, small: cst.Assign, target: cst.Attribute) -> Any:

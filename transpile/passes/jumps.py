@@ -284,8 +284,7 @@ class _Jumps:
         return self._boolean(cst.Name(flag))
 
     def _boolean(self, node: Any) -> Any:
-        self.context.facts.values[id(node)] = Tensor(kind="b")
-        self.context.facts.kept.append(node)
+        self.context.facts.tell(node, Tensor(kind="b"))
         return node
 
     def _both(self, flag: str, test: Any) -> Any:

@@ -20,8 +20,7 @@ def run(context: Context, module: cst.Module) -> cst.Module:
         if not isinstance(value, Tensor) or value.kind != "u":
             return None
         mask = compared(node.value, cst.NotEqual())
-        context.facts.values[id(mask)] = Tensor(kind="b")
-        context.facts.kept.append(mask)
+        context.facts.tell(mask, Tensor(kind="b"))
         return tree.replace(node, value=mask)
 
     return tree.rewrite(module, before, only={cst.Index})  # type: ignore[no-any-return]

@@ -674,15 +674,14 @@ class _Mutation:
         if kind == "reshape":
             made = tree.expression("a.reshape(b.shape)")
             made = tree.replace(made, func=tree.replace(made.func, value=tree.fit(made.func, "value", value)), args=[cst.Arg(cst.Attribute(base, cst.Name("shape")))])
-            self.facts.values[id(made.func)] = Method(Tensor(), "reshape")
-            self.facts.values[id(made.args[0].value)] = Static(type="shape")
+            self.facts.tell(made.func, Method(Tensor(), "reshape"))
+            self.facts.tell(made.args[0].value, Static(type="shape"))
             self.facts.kept.extend([made.func, made.args[0].value])
             self.facts.carry(base, made)
             return made
         if kind == "swap":
             made = tree.replace(view, func=tree.replace(view.func, value=tree.fit(view.func, "value", value)))
-            self.facts.values[id(made.func)] = Method(Tensor(), view.func.attr.value)
-            self.facts.kept.append(made.func)
+            self.facts.tell(made.func, Method(Tensor(), view.func.attr.value))
             self.facts.carry(base, made)
             return made
         if kind == "part" and view.func.attr.value in _PLACES and isinstance(self.context.value(view.func), Method):
@@ -781,10 +780,8 @@ class _Mutation:
         """A name of the alias analysis as an expression."""
         node = tree.expression(name.replace("self.", f"{self.info.self_name}.", 1) if name.startswith("self.") else name)
         if name.startswith("self.") and self.info.owner is not None:
-            self.facts.values[id(node.value)] = Module(frozenset([self.info.owner]), is_self=True)
-            self.facts.kept.append(node.value)
-        self.facts.values[id(node)] = Tensor()
-        self.facts.kept.append(node)
+            self.facts.tell(node.value, Module(frozenset([self.info.owner]), is_self=True))
+        self.facts.tell(node, Tensor())
         return node
 
     def _relation(self, name: str, other: str) -> Any:
@@ -804,17 +801,14 @@ class _Mutation:
         """The expression of a view, of another base."""
         if isinstance(view, cst.Subscript) and isinstance(view.value, cst.Call):  # a part of several: `z.chunk(2)[0]`
             whole = self._on(view.value, name)
-            self.facts.values[id(whole)] = Sequence(Tensor())
-            self.facts.kept.append(whole)
+            self.facts.tell(whole, Sequence(Tensor()))
             part = tree.replace(view, value=whole)
-            self.facts.values[id(part)] = Tensor()
-            self.facts.kept.append(part)
+            self.facts.tell(part, Tensor())
             return part
         base = self._target(name)
         if isinstance(view, cst.Call):
             new = tree.replace(view, func=tree.replace(view.func, value=base))
-            self.facts.values[id(new.func)] = Method(Tensor(), view.func.attr.value)  # type: ignore[attr-defined]
-            self.facts.kept.append(new.func)
+            self.facts.tell(new.func, Method(Tensor(), view.func.attr.value))  # type: ignore[attr-defined]
         else:
             new = tree.replace(view, value=base)
         self.facts.carry(view, new)
@@ -882,8 +876,7 @@ class _Mutation:
                 made = self._with_args(node, [new for new, old in zip(args, node.args) if old is not told])
                 if last.endswith("_") and not self.context.rulebook.find(value.name) and self.context.rulebook.find(value.name[:-1]):
                     func = tree.replace(node.func, attr=cst.Name(last[:-1])) if isinstance(node.func, cst.Attribute) else cst.Name(last[:-1])
-                    self.facts.values[id(func)] = Torch(value.name[:-1])
-                    self.facts.kept.append(func)
+                    self.facts.tell(func, Torch(value.name[:-1]))
                     made = tree.replace(made, func=func)
                     self.facts.carry(node, made)
                 return first.value, made
@@ -950,12 +943,10 @@ class _Mutation:
         find = self.context.rulebook.find
         plain = name if find("torch.Tensor." + name) else name[:-1]
         func = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", receiver), cst.Name(plain))
-        self.facts.values[id(func)] = Method(Tensor(), plain)
-        self.facts.kept.append(func)
+        self.facts.tell(func, Method(Tensor(), plain))
         args = [self.expression(a) for a in node.args]
         new = tree.replace(node, func=func, args=args)
-        self.facts.values[id(new)] = Tensor()
-        self.facts.kept.append(new)
+        self.facts.tell(new, Tensor())
         self.facts.origin[id(new)] = self.facts.origin.get(id(node), node)
         return new
 
@@ -1052,8 +1043,7 @@ class _Mutation:
         if tree.code(given.get("training", cst.Name("False"))) == "False" or not all(self._is_tensor(w) and (isinstance(w, cst.Attribute) or self._made_here(w)) for w in written):
             return None
         func = tree.replace(node.func)
-        self.facts.values[id(func)] = Torch(value.name + "[updating]")
-        self.facts.kept.append(func)
+        self.facts.tell(func, Torch(value.name + "[updating]"))
         call = tree.replace(self.expression_inside(node), func=func)
         if name is None:
             name = fresh_name(tree.names_read(self.node), "output")
@@ -1065,8 +1055,7 @@ class _Mutation:
             keep = tree.assignment(_open_tuple(written), _open_tuple(list(new)))
             self.prelude.append(cst.If(test, cst.IndentedBlock([keep])))
         result = cst.Name(name)
-        self.facts.values[id(result)] = Tensor()
-        self.facts.kept.append(result)
+        self.facts.tell(result, Tensor())
         return result
 
     def _made_here(self, node: Any) -> bool:

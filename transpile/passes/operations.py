@@ -377,6 +377,9 @@ class _Operations:
             definitions = self.context.rulebook.find("torch.device." + name)
             if definitions:
                 return self._apply(node, definitions, "torch.device." + name, [Argument(node.value, base)])
+        if name in ("is_floating_point", "is_complex") and isinstance(base, Static) and base.type in ("dtype", ""):
+            definitions = self.context.rulebook.find("torch.dtype." + name)
+            return self._apply(node, definitions, "torch.dtype." + name, [Argument(self.convert(node.value), base)])
         if isinstance(base, Tensor) and name in PROPERTIES:
             definitions = self.context.rulebook.find("torch.Tensor." + name)
             if definitions:

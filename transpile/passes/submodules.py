@@ -195,6 +195,8 @@ class _Submodules:
         if isinstance(target, cst.Name) and isinstance(new_value, cst.Name) and new_value.value == name and self.prelude:
             return None  # the call taken out assigned it already
         new_target = self.target(target)
+        if isinstance(new_target, cst.Subscript) and isinstance(new_value, cst.Call) and tree.dotted(new_value.func) == "nn.Parameter" and new_value.args:
+            new_value = new_value.args[0].value  # what is among the params is one
         if new_value is node.value and new_target is target:
             return node
         if isinstance(new_target, cst.Call):

@@ -66,6 +66,5 @@ def _beside(context: Context, node: cst.Attribute, tags: dict[ClassInfo, frozens
     while any(context.facts.attribute(c, name) is not None for c in classes):
         name += "_"
     new = tree.replace(node, value=holder.value, attr=cst.Name(name))
-    context.facts.values[id(new)] = UNKNOWN
-    context.facts.kept.append(new)
+    context.facts.tell(new, UNKNOWN)
     return new
