@@ -367,7 +367,7 @@ def _reachable(facts: Inference, start: list[FunctionInfo]) -> set[FunctionInfo]
 
 def filling_functions(facts: Inference, running: Set[FunctionInfo]) -> set[FunctionInfo]:
     """The functions beside those that compute with tensors: they give params their initial values."""
-    return {f for m in facts.project.modules.values() for f in m.all_functions if f.outer is None and f not in running and _fills(facts, f)}
+    return {f for m in facts.project.modules.values() for f in m.all_functions if f not in running and f.outer not in running and _fills(facts, f)}
 
 
 def _fills(facts: Inference, info: FunctionInfo) -> bool:

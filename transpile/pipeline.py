@@ -171,7 +171,7 @@ def _refresh(facts: Inference, module: cst.Module) -> None:
 
 def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo]) -> None:
     """Which functions write their arguments is known after a round; what the round after that makes is kept."""
-    found = mutation.Mutations()
+    found = mutation.Mutations(running)
     before = {m: (list(c.diagnostics), set(c.support)) for m, c in contexts.items()}
 
     def rewritten() -> dict[ModuleInfo, cst.Module]:

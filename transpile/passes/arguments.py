@@ -47,7 +47,7 @@ def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[Func
     for info, names in writes.items():
         if info not in called and _has_value(info):
             continue  # what only others call gives them what it gave: its result
-        if info in passed_on or info.outer is not None or info.name in ("forward", "__init__") or info.is_property or _gives_back(info, names):
+        if info in passed_on or info.name in ("forward", "__init__") or info.is_property or _gives_back(info, names):
             continue
         family = [c for c in info.owner.family() if info.name in c.methods] if info.owner is not None else []
         ordered = tuple(p.name.value for p in info.parameters() if p.name.value in names)

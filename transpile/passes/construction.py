@@ -43,6 +43,8 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
     def before(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.SimpleStatementLine) and len(n.body) == 1:
             small = n.body[0]
+            if (registered := _registered_again(context, small, info, arrays)) is not None:
+                return tree.replace(n, body=[registered])
             if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and tree.dotted(small.value.func) == "lax.stop_gradient":
                 return cst.RemoveFromParent()  # `self.norm.bias.requires_grad_(False)`: which params are trained is the training step's affair
             if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
@@ -73,6 +75,26 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
         return None
 
     return tree.rewrite(node, before, only={cst.SimpleStatementLine, cst.For, cst.If, cst.IfExp, cst.Call, cst.Comparison, cst.Attribute})  # type: ignore[no-any-return]
+
+
+def _registered_again(context: Context, small: Any, info: FunctionInfo, arrays: Arrays) -> Any:
+    """`self.register_buffer("mask", mask)` in a method that a constructor calls, of a buffer that is a constant: `self.mask = mask`."""
+    call_ = small.value if isinstance(small, cst.Expr) else None
+    if not isinstance(call_, cst.Call) or info.owner is None or info.name == "__init__" or tree.dotted(call_.func) != f"{info.self_name}.register_buffer" or not call_.args:
+        return None
+    literal, value = context.value(call_.args[0].value), registered_value(call_)
+    if not isinstance(literal, Static) or not isinstance(literal.const, str) or value is None:
+        return None
+    array = arrays.find(info.owner, literal.const)
+    if array is None or array.where != "constant" or not _registers(info.owner, literal.const):
+        return None
+    return cst.Assign([cst.AssignTarget(tree.expression(f"{info.self_name}.{literal.const}"))], value)
+
+
+def _registers(cls: ClassInfo, name: str) -> bool:
+    """Whether the constructor has a buffer of this name already."""
+    calls = [n for c in cls.ancestors() if "__init__" in c.methods for n in tree.nodes(c.methods["__init__"].node.body, cst.Call)]
+    return any(isinstance(n.func, cst.Attribute) and n.func.attr.value == "register_buffer" and n.args and tree.code(n.args[0].value).strip("\"'") == name for n in calls)
 
 
 def _reset(context: Context, node: cst.Call) -> Any:
@@ -243,6 +265,8 @@ def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.A
     def swap(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.Attribute) and tree.code(n) == path:
             return cst.Name(name)
+        if isinstance(n, cst.Call) and tree.dotted(n.func) == "lax.stop_gradient" and tree.code(n.args[0].value) == path:
+            return cst.Name(name)  # nobody differentiates an initial value
         return None
 
     body = tree.rewrite(new_value, swap)
@@ -284,8 +308,9 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
             if whole and isinstance(n, cst.Call):
                 return _shaped(context, n, lambda array: _own_param(context, array, holder) is not None)
             if whole and isinstance(n, cst.Attribute):
-                if n.attr.value == "shape" and _own_param(context, array := _undetached(n.value), holder) is not None:
-                    return _asking(context, "shape", tree.code(array.value), array.attr.value)
+                if n.attr.value in ("shape", "dtype", "size", "ndim") and _own_param(context, array := _undetached(n.value), holder) is not None:
+                    asked = _asking(context, "shape" if n.attr.value == "shape" else "like", tree.code(array.value), array.attr.value)
+                    return asked if n.attr.value == "shape" else tree.replace(n, value=asked)
                 if _own_param(context, n, holder) is not None:
                     return context.unconverted("module-value", n, "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows")
             return None
@@ -994,6 +1019,9 @@ class Split:
         pending = {name: attribute for name, attribute in self.result.stored.items() if not self._stored_inside(name)}
         out: list[Any] = []
         for item in self.result.kept:
+            if not isinstance(item, _Mark) and self._asks_for_params(item):  # `init` must be able to run
+                for name in sorted(pending.keys() & self.parameters - self.unsteady, key=self._order):
+                    out.append(tree.statement(f"{self.self_name}.{pending.pop(name)} = {name}"))
             if isinstance(item, _Mark):
                 for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=lambda n: (self._order(n), n)):
                     if name in pending:
@@ -1003,6 +1031,13 @@ class Split:
         for name, attribute in pending.items():
             out.append(tree.statement(f"{self.self_name}.{attribute} = {name}"))
         self.result.kept = out
+
+    def _asks_for_params(self, statement: Any) -> bool:
+        """Whether a statement may ask which params there are: it does so itself, or calls a method."""
+        for node in tree.nodes(statement, cst.Call):
+            if tree.dotted(node.func) in ("nn.has", "nn.like", "nn.shape") or self.arrays.method_called(node, self.self_name) is not None:
+                return True
+        return False
 
     def _stored_inside(self, name: str) -> bool:
         """Store a local that only a branch sets in that branch: elsewhere there is no such name."""

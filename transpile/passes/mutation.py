@@ -13,6 +13,7 @@ What the write does is decided before rules are applied: the output of this pass
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +45,7 @@ _PLACES = frozenset("narrow select diagonal permute movedim moveaxis".split())
 class Mutations:
     """What is known of all functions: which parameters each writes in place."""
 
+    running: Set[FunctionInfo] = frozenset()  # the functions that compute with tensors
     writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
     written: set[int] = field(default_factory=set)  # ids of assignments that take it back: they are writes
@@ -241,7 +243,7 @@ class _Mutation:
     def compound(self, node: Any) -> Any:
         if isinstance(node, cst.FunctionDef):
             info = self.facts.by_node.get(id(node))
-            new = node if info is None else run(self.context, node, info, self.mutations, self.runs)
+            new = node if info is None else run(self.context, node, info, self.mutations, self.runs or info in self.mutations.running)
             outside = set(tree.names_assigned(new.body)) - set(tree.names_assigned(node.body)) - tree.parameter_names(node)
             for name in sorted(outside & set(self.memory.env)):
                 self.context.report("aliased-write", node.name, f"{node.name.value} writes {name} of the function around it in place: pass {name} in and return it")
