@@ -263,7 +263,7 @@ def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.A
     path = tree.code(target)
 
     def swap(n: cst.CSTNode) -> Any:
-        if isinstance(n, cst.Attribute) and tree.code(n) == path:
+        if isinstance(n, cst.Attribute) and tree.code(n) in (path, f"{path}.data"):
             return cst.Name(name)
         if isinstance(n, cst.Call) and tree.dotted(n.func) == "lax.stop_gradient" and tree.code(n.args[0].value) == path:
             return cst.Name(name)  # nobody differentiates an initial value
