@@ -317,7 +317,8 @@ def _assignments(node: cst.CSTNode, self_name: str | None) -> Iterator[tuple[str
         if isinstance(target, (cst.Tuple, cst.List)):
             for i, element in enumerate(target.elements):
                 same = isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == len(target.elements)
-                targets.append((element.value, value.elements[i].value if same and value is not None else None))  # type: ignore[attr-defined]
+                apart = element.value if value is not None and isinstance(element.value, cst.Attribute) else None  # the target has the value of its part
+                targets.append((element.value, value.elements[i].value if same and value is not None else apart))  # type: ignore[attr-defined]
         elif isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == self_name:
             yield target.attr.value, value
         elif isinstance(target, cst.Subscript):
@@ -340,7 +341,7 @@ def running_functions(facts: Inference) -> set[FunctionInfo]:
     functions = _functions(facts)
     forward = _forward_functions(facts)
     built = _reachable(facts, [f for f in functions if f.name == "__init__"])
-    building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f)}
+    building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f) or _hands_on_classes(facts, f)}
     rest = [f for f in functions if f not in forward | built | building]
     others = {f for f in _reachable(facts, rest) if f not in built | building}
     return {f for f in forward | others if f.name != "__init__"}
@@ -391,6 +392,14 @@ def _makes_module(facts: Inference, info: FunctionInfo) -> bool:
     made = facts.result(info)
     made = made.element if isinstance(made, Sequence) else made
     return (info.owner is None or not info.owner.is_module) and isinstance(made, Module) and not made.is_self and bool(made.classes) and not facts.used_as_tensors(info)
+
+
+def _hands_on_classes(facts: Inference, info: FunctionInfo) -> bool:
+    """A plain function that gives a class of modules to another: `return build_model(ResNet, variant, **kwargs)`."""
+    if info.owner is not None or facts.used_as_tensors(info):
+        return False
+    given = [facts.of(a.value) for n in tree.nodes(info.node.body, cst.Call) if tree.dotted(n.func) not in ("isinstance", "issubclass") for a in n.args]
+    return any(isinstance(v, Class) and isinstance(v.ref, ClassInfo) and v.ref.is_module for v in given)
 
 
 def _initialises(info: FunctionInfo) -> bool:
