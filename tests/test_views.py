@@ -8,6 +8,10 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)`, or definitions that end in an `f`; what torch itself refuses to differentiate is detached
 PROGRAMS = {
+    "a choice of a write that is read later": "z = x * 1\nw = z.add_(1) if y.dim() == 2 else z\nreturn z * w",
+    "two calls in one expression that change fresh arguments": "def g(t, u):\n    t.mul_(u)\n    return t.sum()\nreturn g(x * 1, y) + g(x[0] * 1, y[0])",
+    "a choice between an operation and its in-place form": "def g(t, inplace):\n    return t.sigmoid_() if inplace else t.sigmoid()\ndef h(t, inplace=False):\n    inner = t + 3.0\n    return t.mul_(inner) if inplace else t.mul(inner)\nreturn g(x * 1, True) + g(x, False) * h(y * 1, True) + h(y)",
+    "a choice of a write by another test": "def g(t, u):\n    return t.add_(u).mul_(2) if t.dim() == 2 else t * u\nreturn g(x * 1, y) + g(x[0] * 1, y[0])",
     "argument changed by keyword": "def g(*, t):\n    t.mul_(2)\nz = x.clone()\ng(t=z)\nreturn z * y",
     "partial view of a callee": "def g(t):\n    t[:, 0] = 0.0\n    return t.sum()\nz = x.clone()\ns = g(z[1:])\nreturn z * s",
     "callee writes a reshaped argument": "def g(t):\n    t.view(-1)[0] = 5.0\nz = x.clone()\ng(z)\nreturn z * y",
@@ -98,6 +102,11 @@ PROGRAMS = {
 
 # what must not be converted in silence: the other name for the memory would keep the old value
 REFUSED = {
+    "a choice of a write inside an expression": ("z = x * 1\nw = y + (z.add_(1) if y.dim() == 2 else z)\nreturn z * w", "aliased-write"),
+    "an argument read in the expression that changes it": ("def g(t, u):\n    t.mul_(u)\n    return t.sum()\nz = x * 1\nreturn g(z, y) * z", "mutated-argument"),
+    "a write behind an and": ("z = x * 1\nw = y.dim() == 2 and z.add_(1)\nreturn z * y", "aliased-write"),
+    "a write in a comprehension": ("z = x * 1\nw = [z.add_(1) for i in range(3)]\nreturn w[0] * y", "aliased-write"),
+    "writes of what a comprehension goes over": ("ts = [x * 1, y * 1]\nus = [t.mul_(2) for t in ts]\nreturn ts[0] + us[1]", "aliased-write"),
     "torch.narrow": ("z = x.clone()\nw = torch.narrow(z, 0, 1, 2)\nw *= 2\nreturn z + y", "aliased-write"),
     "chunks in a list": ("z = x.detach().clone()\nparts = z.chunk(2)\nparts[0].zero_()\nparts[1].add_(y[:2])\nreturn z + y", "aliased-write"),
     "torch.chunk": ("z = x.detach().clone()\na, b = torch.chunk(z, 2)\nb.zero_()\nreturn z + y", "aliased-write"),

@@ -699,9 +699,7 @@ class Frame:
                 found = value if found == Static() and name in facts.rulebook.array_names else join(found, value)  # nn.Identity has no weight: it is another's
         if name == "training":
             return Static(MISSING, "bool")
-        if found is not None and not base.open:
-            return found
-        if found is not None:
+        if found is not None and not (base.open and found == Static() and name in facts.rulebook.array_names):
             return found
         if base.open and name in self.facts.rulebook.array_names:
             return Tensor(param=True)

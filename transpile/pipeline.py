@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> gradients -> decided -> tags -> erasures -> placement -> masks -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> gradients -> decided -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -24,6 +24,7 @@ from .infer import Inference
 from .passes import (
     arguments,
     branches,
+    choices,
     conditions,
     construction,
     decided,
@@ -82,7 +83,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = gradients.run(context, trees[module], forward)
-            for early in (decided, tags, erasures, placement, masks):
+            for early in (decided, tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)

@@ -53,7 +53,7 @@ class Walks:
     def _asked_of_any(self, info: FunctionInfo) -> set[str]:
         """The methods that a function calls of modules whose class is not known: `m.init_weights()`."""
         calls = [n.func for n in tree.nodes(info.node.body, cst.Call) if isinstance(n.func, cst.Attribute) and not isinstance(self.facts.of(n.func), Function)]
-        return {f.attr.value for f in calls if _any_module(self.facts.of(f.value)) and self.facts.is_method_of_modules(f.attr.value)}
+        return {f.attr.value for f in calls if _any_module(self.facts.of(f.value))} & {f.name for f in self.functions if f.owner is not None}
 
     def _called_before(self, info: FunctionInfo, constructors: list[FunctionInfo]) -> bool:
         """Whether a constructor calls a method before something that walks."""

@@ -12,6 +12,7 @@ or that give the name of such an argument to something else.
 
 from __future__ import annotations
 
+import collections
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,23 @@ def returned(contexts: list[Context], trees: list[cst.Module], writes: dict[Func
         if len(family) > 1 or len(ordered) != len(names) or renamed & names or any(isinstance(n, cst.Yield) for n in tree.walk_scope(body)):
             continue
         found[info] = Returns(ordered, _has_value(info))
+    return _taken_everywhere(contexts, trees, found)
+
+
+def _taken_everywhere(contexts: list[Context], trees: list[cst.Module], found: dict[FunctionInfo, Returns]) -> dict[FunctionInfo, Returns]:
+    """The functions whose every call can take back what they return: `f(a) + f(b)` cannot."""
+    while found:
+        calls: collections.Counter[FunctionInfo] = collections.Counter()
+        taken: collections.Counter[FunctionInfo] = collections.Counter()
+        for context, module in zip(contexts, trees):
+            calls.update(v.info for n in tree.nodes(module, cst.Call) if isinstance(v := context.value(n.func), Function))
+            rewriter = _Arguments(context, found, set())
+            tree.rewrite(module, rewriter.visit, only=_Arguments.KINDS)
+            taken.update(rewriter.taken)
+        kept = {info: returns for info, returns in found.items() if calls[info] == taken[info]}
+        if len(kept) == len(found):
+            break
+        found = kept
     return found
 
 
@@ -85,6 +103,7 @@ class _Arguments:
         self.context, self.functions, self.written = context, functions, written
         self.facts = context.facts
         self.used: set[str] = set()
+        self.taken: list[FunctionInfo] = []  # for each call that takes back what it changes, the function
 
     def visit(self, node: cst.CSTNode) -> Any:
         if isinstance(node, cst.FunctionDef):
@@ -203,6 +222,7 @@ class _Arguments:
     def _assigned(self, line: Any, info: FunctionInfo, call: Any, target: Any) -> Any:
         targets = [*([_stored(target)] if target is not None else []), *self._subjects(call, info)]
         targets = list(map(enclosed, targets)) if len(targets) > 1 else targets
+        self.taken.append(info)
         made = cst.Assign([cst.AssignTarget(targets[0] if len(targets) == 1 else display(targets))], call)
         self.written.add(id(made))
         self.facts.kept.append(made)  # so that its id stays its own

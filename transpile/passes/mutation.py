@@ -166,7 +166,8 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
     return False
 
 
-_VISITED = frozenset({cst.Call, cst.Lambda})  # nodes of expressions that concern the pass
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+_VISITED = frozenset({cst.Call, cst.Lambda, cst.IfExp, cst.BooleanOperation, *_COMPREHENSIONS})  # nodes of expressions that concern the pass
 
 
 class _Mutation:
@@ -177,6 +178,7 @@ class _Mutation:
         self.liveness = Liveness(node, info.self_name)
         self.live: frozenset[str] = frozenset()
         self.parameters = {p.name.value for p in info.parameters()}
+        self.chosen = 0  # how many choices are around the current expression
         self.memory = Memory(context, info, self.views, self._index_kind, self._says_inplace, mutations.passed)
         self.current: Any = None
         self.prelude: list[Any] = []
@@ -287,7 +289,9 @@ class _Mutation:
         for end in ends:
             self.memory.env = merge(self.memory.env, end)
         changes = {k: v for k, v in changes.items() if v is not getattr(new_node, k)}
-        return tree.replace(new_node, **changes) if changes else new_node
+        made = tree.replace(new_node, **changes) if changes else new_node
+        self.facts.carry(node, made)
+        return made
 
     # ------------------------------------------------------------------ statements
 
@@ -896,6 +900,8 @@ class _Mutation:
         read = {n for a in node.args for n in self.liveness.reads(a)}
         if name is None or not self.runs or not (name in read or self.memory.sharing(name, frozenset(read))):
             return value
+        if self.chosen:
+            return self.context.unconverted("aliased-write", node, f"{name} is written in place on one side of a choice, and read there: write the choice as an if statement")
         live, self.live = self.live, self.live | read
         made = self._rebind(subject, value, cst.Expr(node))
         self.live = live
@@ -995,9 +1001,15 @@ class _Mutation:
                 if self._inplace_call(call_) is not None:
                     return self.context.unconverted("aliased-write", node, "a lambda that writes in place")
             return node
+        if isinstance(node, (cst.IfExp, cst.BooleanOperation)):
+            return self._chosen(node)
+        if isinstance(node, _COMPREHENSIONS):
+            return self._repeated(node)
         if not isinstance(node, cst.Call):
-            return node  # a lambda
-        self._check_arguments(node)
+            return node
+        poison = self._check_arguments(node)
+        if poison is not None:
+            return poison
         updated = self._updating(node)
         if updated is not None:
             return updated
@@ -1023,12 +1035,41 @@ class _Mutation:
             return value
         if self._perhaps(node):
             return self._undecided(node, root)
+        if self.chosen:
+            return self.context.unconverted("aliased-write", node, f"{name} is written in place on one side of a choice, and read later: write the choice as an if statement")
         made = self._rebind(subject, value, cst.Expr(node))
         if made is not None:
             self.prelude.append(cst.SimpleStatementLine([made]))
         self.prelude.extend(self.after)
         self.after = []
         return subject
+
+    def _chosen(self, node: Any) -> Any:
+        """`x.relu_() if inplace else x.relu()`, `ready and x.zero_()`: what is not evaluated for certain writes nothing before the statement."""
+        first, others = ("test", ("body", "orelse")) if isinstance(node, cst.IfExp) else ("left", ("right",))
+        changes = {first: self.expression(getattr(node, first))}
+        self.chosen += 1
+        changes.update({side: self.expression(getattr(node, side)) for side in others})
+        self.chosen -= 1
+        if all(new is getattr(node, side) for side, new in changes.items()):
+            return node
+        new = tree.replace(node, **{side: tree.fit(node, side, value) for side, value in changes.items()})
+        self.facts.carry(node, new)
+        return new
+
+    def _repeated(self, node: Any) -> Any:
+        """`[t.mul_(2) for t in ts]` makes new tensors, where nobody reads those that it writes."""
+        bound = set(tree.target_names(node.for_in.target))
+        for call_ in tree.nodes(node, cst.Call) if self.runs else ():
+            inplace = self._inplace_call(call_)
+            root = self._lvalue(inplace[0]) if inplace is not None else None
+            name = self.memory.name(root) if root is not None else None
+            if name is None:
+                continue
+            read = {n for n in tree.names_read(node.for_in.iter) if n in self.live or self.memory.parameters(n) or self.memory.sharing(n, self.live)}
+            if name not in bound or read:
+                return self.context.unconverted("aliased-write", node, f"a comprehension that writes {name} in place: write it as a loop")
+        return None
 
     def _updating(self, node: cst.Call, name: str | None = None) -> Any:
         """`F.batch_norm(x, self.mean, self.var, …)` returns its result and what it has written, which is stored."""
@@ -1042,7 +1083,7 @@ class _Mutation:
         passed = [given.get(word) for word in words]
         test = _common_test(passed)
         written: list[Any] = passed if test is None else [choice.body for choice in passed]  # type: ignore[union-attr]
-        if tree.code(given.get("training", cst.Name("False"))) == "False" or not all(self._is_tensor(w) and (isinstance(w, cst.Attribute) or self._made_here(w)) for w in written):
+        if self.chosen or tree.code(given.get("training", cst.Name("False"))) == "False" or not all(self._is_tensor(w) and (isinstance(w, cst.Attribute) or self._made_here(w)) for w in written):
             return None
         func = tree.replace(node.func)
         self.facts.tell(func, Torch(value.name + "[updating]"))
@@ -1097,7 +1138,10 @@ class _Mutation:
                     found = "before"
                 return
             transparent = isinstance(node, (cst.Arg, cst.Element, cst.Tuple, cst.List))
-            for child in tree.children(node):
+            below = tree.children(node)
+            if isinstance(node, cst.IfExp) and holds:  # the other side is not evaluated, and the test only decides
+                below = [side for side in (node.body, node.orelse) if any(n is call for n in tree.walk(side))]
+            for child in below:
                 look(child, holds or around and transparent)
 
         if self.current is not None:
@@ -1113,8 +1157,8 @@ class _Mutation:
         small = self.current.body[0] if isinstance(self.current, cst.SimpleStatementLine) else None
         return isinstance(small, cst.Assign) and id(small) in self.mutations.written and small.value is call
 
-    def _check_arguments(self, node: cst.Call) -> None:
-        """A callee that writes its argument, where the caller reads it afterwards."""
+    def _check_arguments(self, node: cst.Call) -> Any:
+        """A callee that writes its argument, where the caller reads it afterwards: what stands for the call, if that is in the same expression."""
         value = self.context.value(node.func)
         infos: list[FunctionInfo] = []
         if isinstance(value, Function):
@@ -1139,6 +1183,8 @@ class _Mutation:
                 if own is None:
                     continue
                 message = f"{info.qualname} changes {name} in place, and {own} is read afterwards"
+                if self._elsewhere(node, own) == "after" and node is not self.assigned:
+                    return self.context.unconverted("mutated-argument", node, message)
                 live = self.live - self.rebound if node is self.assigned else self.live
                 if own in live or own.startswith("self."):
                     poison = self.context.unconverted("mutated-argument", node, message)
@@ -1151,6 +1197,7 @@ class _Mutation:
                 reached = self.memory.parameters(own)
                 if reached:
                     self.mutations.writes.setdefault(self.info, set()).update(reached)
+        return None
 
 
 def _overlap(target: cst.Subscript, source: Any) -> bool:

@@ -1,4 +1,6 @@
-"""Statements that say nothing once the rules are applied: `x = x.cuda()` has become `x = x`, `Long = torch.LongTensor` is not used any more."""
+"""What says nothing once the rules are applied: `x = x.cuda()` has become `x = x`, `Long = torch.LongTensor` is not used any
+more, and a choice between an operation and its in-place form is none.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,26 @@ def run(context: Context, module: cst.Module) -> cst.Module:
             commented = any(line.comment is not None for line in node.leading_lines)
             if not commented and (node.orelse is None or isinstance(node.orelse, cst.Else) and id(node.orelse.body) in emptied):
                 return cst.RemoveFromParent()
-        return node
+        return _single(context, node) if isinstance(node, cst.If) else node
 
     return tree.rewrite(module, None, after, only={cst.IndentedBlock, cst.If, cst.FunctionDef})  # type: ignore[no-any-return]
+
+
+def _single(context: Context, node: cst.If) -> Any:
+    """The one body of `if inplace: return jax.nn.sigmoid(x)`, else the same: of `x.sigmoid_() if inplace else x.sigmoid()`."""
+    if not isinstance(node.orelse, cst.Else) or any(isinstance(n, (cst.Call, cst.NamedExpr, cst.Await)) for n in tree.walk(node.test)):
+        return node
+    written: Any = context.facts.origin.get(id(node))
+    if not _alike(node) or written is None or isinstance(written, cst.If) and _alike(written):
+        return node
+    body = tree.body_statements(node)
+    return tree.replace(body[0], leading_lines=[*node.leading_lines, *body[0].leading_lines])
+
+
+def _alike(node: cst.If) -> bool:
+    """Whether both sides are the same one statement."""
+    sides = [tree.body_statements(side) for side in (node, node.orelse) if isinstance(side, (cst.If, cst.Else))]
+    return all(len(s) == 1 for s in sides) and len({tree.code(s[0]).strip() for s in sides}) == 1
 
 
 def _without_unread(context: Context, node: Any) -> Any:

@@ -3,8 +3,7 @@
 `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
 words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
-what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`;
-`nn.init.normal_(w) if deep else nn.init.zeros_(w)` as a statement is an `if`.
+what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def _visit(node: Any) -> Any:
         return _from_typing(node)
     if kind is cst.IndentedBlock:
         body = list(node.body)
-        made = _plain_sizes([_as_branch(s) or s for s in _without_gradient(body) or body])
+        made = _plain_sizes(_without_gradient(body) or body)
         return None if tree.same(made, body) else tree.rewrite(tree.replace(node, body=made), _visit)
     if kind is cst.ClassDef:
         new = _with_methods(node)
@@ -58,17 +57,6 @@ def _visit(node: Any) -> Any:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
     return None
-
-
-def _as_branch(line: Any) -> cst.If | None:
-    """`x.add_(1) if test else x.zero_()`, which is there for what it does in place, as an `if`."""
-    small = tree.only_small(line)
-    choice = small.value if isinstance(small, cst.Expr) else None
-    if not isinstance(choice, cst.IfExp) or not any(tree.code(n.func).endswith("_") for n in tree.nodes(choice, cst.Call)):
-        return None
-    then, other = (tree.replace(line, body=[cst.Expr(side)], leading_lines=[]) for side in (choice.body, choice.orelse))
-    last = None if tree.code(choice.orelse) == "None" else cst.Else(cst.IndentedBlock([tree.replace(other, trailing_whitespace=cst.TrailingWhitespace())]))
-    return cst.If(choice.test, cst.IndentedBlock([then]), _as_branch(other) or last, leading_lines=line.leading_lines)
 
 
 def _without_gradient(body: list[Any]) -> list[Any] | None:
