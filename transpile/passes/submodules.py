@@ -491,7 +491,7 @@ class _Submodules:
             plain = tree.replace(node, func=callee) if callee is not node.func else node
             self.facts.carry(node, plain)
             return self._with_args(plain, [], []), None
-        if path is None and needs & {"params", "state"}:
+        if path is None and needs & {"params", "state"} or path is not None and "state" in needs and path.state.startswith("None"):
             return self.context.unconverted("module-value", node, "the params of this module could not be followed to here"), None
         assert path is not None or not needs & {"params", "state"}
         where = path or SELF
