@@ -357,13 +357,13 @@ def place(container, module):
 
 def like(module, name):
     """The shape and dtype of a param of a module, or of one that it computes from others; None where there is none."""
-    params = jax.eval_shape(module.init, jax.random.key(0))
+    params = jax.eval_shape(lambda key: module.init(key), jax.random.key(0))  # a new function: JAX keeps traces, init may change yet
     return next((params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params), None)
 
 
 def shape(module, name):
     """The shape of a param or a buffer of a module."""
-    buffers = jax.eval_shape(module.init_state, jax.random.key(0))
+    buffers = jax.eval_shape(lambda key: module.init_state(key), jax.random.key(0))
     return (buffers[name] if name in buffers else like(module, name)).shape
 
 
