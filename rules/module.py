@@ -357,7 +357,8 @@ def place(container, module):
 
 def like(module, name):
     """The shape and dtype of a param of a module, or of one that it computes from others; None where there is none."""
-    params = jax.eval_shape(lambda key: module.init(key), jax.random.key(0))  # a new function: JAX keeps traces, init may change yet
+    # of a function made here: JAX keeps what it has traced, and init may change yet
+    params = jax.eval_shape(lambda key: module.init(key), jax.random.key(0))
     return next((params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params), None)
 
 
