@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -85,7 +86,7 @@ def writes(statements: Iterable[cst.CSTNode]) -> list[str]:
     found: dict[str, None] = {}
     for statement in statements:
         found.update(dict.fromkeys(tree.names_assigned(statement)))
-        for node in [statement, *tree.walk_scope(statement)]:
+        for node in itertools.chain([statement], tree.scope_nodes(statement, cst.Assign, cst.AugAssign)):
             targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target] if isinstance(node, cst.AugAssign) else []
             found.update(dict.fromkeys(root for t in targets for root in _stored(t)))
     return list(found)

@@ -69,6 +69,7 @@ class Inference:
         self.attributes: dict[ClassInfo, dict[str, Value]] = {}
         self.parameters: dict[FunctionInfo, dict[str, Value]] = {}  # joined over call sites
         self.returns: dict[FunctionInfo, Value] = {}
+        self.returns_for: dict[Any, Value] = {}  # by function and the modules and classes that it gets
         self.calls: dict[FunctionInfo, set[FunctionInfo]] = {}
         self.evidence: dict[FunctionInfo, frozenset[str]] = {}
         self.module_env: dict[ModuleInfo, Env] = {}
@@ -92,7 +93,7 @@ class Inference:
     def run(self) -> Inference:
         for _ in range(_ROUNDS):
             # each round starts afresh, with what the last one found for what is not known yet
-            self.values, self.kept, self.returns = {}, [], {}
+            self.values, self.kept, self.returns, self.returns_for = {}, [], {}, {}
             self.earlier = (self.attributes, self.parameters, self.contents, self.dynamic)
             self.attributes, self.parameters, self.contents, self.dynamic = {}, {}, {}, {}
             for module in self.project.modules.values():
@@ -109,13 +110,16 @@ class Inference:
 
     def function(self, info: FunctionInfo, closure: Env | None = None) -> None:
         """Interpret one function with what is known of its parameters now."""
+        self.note(self.returns, info, self._interpreted(info, closure))
+
+    def _interpreted(self, info: FunctionInfo, closure: Env | None = None, given: Env | None = None) -> Value:
         frame = Frame(self, info.module, info, closure)
-        env = frame.parameters()
+        env = frame.parameters() | (given or {})
         frame.block(tree.body_statements(info.node), env)
         result = frame.result if frame.result is not None else NONE
         if frame.yields is not None:
             result = Sequence(frame.yields)
-        self.note(self.returns, info, result)
+        return result
 
     def result(self, info: FunctionInfo) -> Value:
         """What a function returns; it is interpreted on demand, so that a first look does not count as unknown."""
@@ -124,6 +128,19 @@ class Inference:
             self.function(info)
             self.running.discard(info)
         return self.returns.get(info, Tensor(assumed=True) if info.name != "__init__" else NONE)
+
+    def result_for(self, info: FunctionInfo, given: Env) -> Value:
+        """What a function returns that gets these modules and classes: `clones(nn.BatchNorm1d(n), 3)` holds no other layer."""
+        seen = {**self.earlier[1].get(info, {}), **self.parameters.get(info, {})}
+        others = tuple((name, given[name]) for name in sorted(given) if seen.get(name) != given[name])
+        if not others or info in self.running or info.outer is not None:
+            return self.result(info)
+        key = (info, others)
+        if key not in self.returns_for:
+            self.running.add(info)
+            self.returns_for[key] = self._interpreted(info, given=given)
+            self.running.discard(info)
+        return self.returns_for[key]
 
     def is_method_of_modules(self, name: str) -> bool:
         """Whether modules of the project have a method of this name, and no other class, tensor or container has one."""
@@ -726,7 +743,42 @@ class Frame:
                 function = Module(open=True)
                 self.facts.values[id(node.func)] = function
                 self.facts.wrapped.add((self.cls, name))
+        elif isinstance(node.func, cst.Name) and function == UNKNOWN and self._names_attributes(node.func):
+            function = Module(open=True)
+            self.facts.values[id(node.func)] = function
         return self.apply(node, function, args, env)
+
+    def _names_attributes(self, name: cst.Name) -> bool:
+        """Whether a name that is called stands for attributes of unknown make: `rnn = self.back if reverse else self.front`."""
+        if self.info is None or self.cls is None or self.info.name == "__init__" or not self.info.self_name:
+            return False
+        found = set()
+        for assignment in tree.scope_nodes(self.info.node.body, cst.Assign):
+            if name.value in tree.names_assigned(assignment):
+                sides = [assignment.value]
+                while sides:
+                    side = sides.pop()
+                    if isinstance(side, cst.IfExp):
+                        sides += [side.body, side.orelse]
+                    elif tree.dotted(side) is not None and isinstance(side, cst.Attribute) and tree.dotted(side.value) == self.info.self_name:
+                        found.add(side.attr.value)
+                    else:
+                        return False
+        if not all(self.facts.attribute(self.cls, n) == UNKNOWN for n in found) or self._runs_while_built():
+            return False
+        self.facts.wrapped |= {(self.cls, n) for n in found}
+        return bool(found)
+
+    def _runs_while_built(self) -> bool:
+        """Whether a constructor calls this method, itself or through others."""
+        assert self.cls is not None
+        todo = [c.methods["__init__"] for c in self.cls.family() if "__init__" in c.methods]
+        seen = set(todo)
+        while todo:
+            called = self.facts.calls.get(todo.pop(), set()) - seen
+            seen |= called
+            todo.extend(called)
+        return self.info in seen
 
     def _super_call(self, node: cst.Call, method: str, args: list[Any]) -> Value:
         info = self.info
@@ -784,9 +836,9 @@ class Frame:
                 bound = args[1:]  # Base.method(self, …)
             result: Value | None = None
             for target in self._overrides(function):
-                self._bind_arguments(target, bound)
+                given = self._bind_arguments(target, bound)
                 self._called(target)
-                result = join(result, facts.result(target))
+                result = join(result, facts.result_for(target, given))
             return result or UNKNOWN
         if isinstance(function, Method):
             return self._method_call(function, args, node, env)
@@ -812,8 +864,10 @@ class Frame:
         if self.info is not None:
             self.facts.calls.setdefault(self.info, set()).add(info)
 
-    def _bind_arguments(self, info: FunctionInfo, args: list[Any]) -> None:
+    def _bind_arguments(self, info: FunctionInfo, args: list[Any]) -> Env:
+        """Note what the parameters of a function get in a call. Returns the modules and classes among it, by parameter."""
         parameters = self.facts.parameters.setdefault(info, {})
+        given: Env = {}
         names = [p.name.value for p in info.parameters()]
         positional = names[: len(names) - len(info.node.params.kwonly_params)]
         i = 0
@@ -828,14 +882,17 @@ class Frame:
                         self._note_parameter(parameters, f"**{word}", Static())
             elif keyword is not None:
                 if keyword in names:
+                    given[keyword] = value
                     self._note_parameter(parameters, keyword, value)
                 elif info.node.params.star_kwarg is not None:
                     self._note_parameter(parameters, f"**{keyword}", value)
             elif i < len(positional):
+                given[positional[i]] = value
                 self._note_parameter(parameters, positional[i], value)
                 i += 1
             elif isinstance(info.node.params.star_arg, cst.Param):
                 self._note_parameter(parameters, "*", value)
+        return {name: value for name, value in given.items() if self._makes_modules(value) or isinstance(value, Module) and not value.is_self}
 
     def _handed_on(self, args: list[Any]) -> list[Any]:
         """What is known of the keywords in `**kwargs`, where a function passes its own on."""
@@ -938,6 +995,13 @@ class Frame:
         if isinstance(ref, tuple) and ref and ref[0] == "open":
             inner = self._construct(ref[1], args) if not isinstance(ref[1], str) else Module(frozenset([ref[1]]))
             return dataclasses.replace(inner, open=True, items=None) if isinstance(inner, Module) else inner
+        if isinstance(ref, tuple) and ref and ref[0] == "one of":
+            made: Value | None = None
+            for one in sorted(ref[1], key=str):
+                # their arguments are not noted: a call in a branch for one class says nothing of the others
+                is_module = self.facts.rulebook.layer(one) is not None if isinstance(one, str) else one.is_module
+                made = join(made, Module(frozenset([one])) if is_module else UNKNOWN)
+            return made or UNKNOWN
         if isinstance(ref, ClassInfo):
             constructor = ref.find("__init__")
             if constructor is not None:

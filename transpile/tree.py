@@ -6,6 +6,7 @@ import ast
 import collections
 import dataclasses
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, nullcontext
@@ -213,6 +214,25 @@ def walk_scope(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             below = children(current)
             below.reverse()
             stack.extend(below)
+
+
+def scope_nodes(node: cst.CSTNode, *wanted: type[Node]) -> Iterator[Node]:
+    """What `walk_scope` finds of these classes."""
+    only = frozenset(wanted)
+    stack: list[Any] = children(node)
+    stack.reverse()
+    while stack:
+        current = stack.pop()
+        kind = current.__class__
+        if _UNIT[kind] and not _present(current, only):
+            continue
+        if kind in only:
+            yield current
+        if kind in _SCOPES or _LEAF[kind]:
+            continue
+        below = children(current)
+        below.reverse()
+        stack.extend(below)
 
 
 _SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
@@ -534,19 +554,25 @@ def target_names(target: cst.CSTNode) -> list[str]:
 def names_assigned(node: cst.CSTNode) -> list[str]:
     """Names that the statements at or below a node bind, in order, those of inner functions and comprehensions left out."""
     found: dict[str, None] = {}
-    for current in [node, *walk_scope(node)]:
+    current: Any
+    for current in itertools.chain([node], scope_nodes(node, *_BINDING)):
         targets: list[Any] = []
         if isinstance(current, cst.Assign):
             targets = [t.target for t in current.targets]
-        elif isinstance(current, (cst.For, cst.AugAssign, cst.NamedExpr)) or isinstance(current, cst.AnnAssign) and current.value is not None:
+        elif isinstance(current, cst.AnnAssign):
+            targets = [current.target] if current.value is not None else []
+        elif isinstance(current, (cst.For, cst.AugAssign, cst.NamedExpr)):
             targets = [current.target]
-        elif isinstance(current, cst.WithItem) and current.asname is not None:
-            targets = [current.asname.name]
+        elif isinstance(current, cst.WithItem):
+            targets = [current.asname.name] if current.asname is not None else []
         elif isinstance(current, (cst.FunctionDef, cst.ClassDef)) and current is not node:
             targets = [current.name]
         for target in targets:
             found.update(dict.fromkeys(target_names(target)))
     return list(found)
+
+
+_BINDING = (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.WithItem, cst.FunctionDef, cst.ClassDef)
 
 
 def parameter_names(function: cst.FunctionDef) -> set[str]:
@@ -595,7 +621,7 @@ def jumps(node: cst.CSTNode) -> bool:
 
 def returns(node: cst.CSTNode) -> bool:
     """Whether a `return` of this scope is at or below a node."""
-    return isinstance(node, cst.Return) or any(isinstance(n, cst.Return) for n in walk_scope(node))
+    return isinstance(node, cst.Return) or any(True for _ in scope_nodes(node, cst.Return))
 
 
 def always_returns(statements: Sequence[Any]) -> bool:

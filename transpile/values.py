@@ -169,6 +169,8 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Mapping(join(a.element, b.element), placed)
     if isinstance(a, Method) and isinstance(b, Method) and a.name == b.name:
         return Method(join(a.receiver, b.receiver), a.name)
+    if (one_of := _classes(a) | _classes(b)) and _classes(a) and _classes(b):
+        return Class(("one of", one_of))
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
             return other if not isinstance(other, Static) else Tensor(assumed=True)
@@ -181,6 +183,17 @@ def join(a: Value | None, b: Value | None) -> Value:
         if isinstance(other, (Value, Class, External, Torch, Function)) and not isinstance(other, (Tensor, Static, Sequence, Mapping)):
             return dataclasses.replace(module, open=True)
     return UNKNOWN
+
+
+def _classes(value: Value) -> frozenset[Any]:
+    """The classes that a value may be, where all are known: `nn.LSTMCell if cell == "lstm" else nn.GRUCell`."""
+    if isinstance(value, Class) and isinstance(value.ref, tuple):
+        return value.ref[1] if value.ref[0] == "one of" else frozenset()
+    if isinstance(value, Class):
+        return frozenset([value.ref])
+    if isinstance(value, Torch) and value.name.startswith("torch.nn.") and value.name.rpartition(".")[2][:1].isupper():
+        return frozenset([value.name])
+    return frozenset()
 
 
 def _covering(a: Sequence, b: Sequence) -> Value:

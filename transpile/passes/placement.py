@@ -38,14 +38,15 @@ def run(context: Context, module: cst.Module) -> cst.Module:
 
 def _held(node: cst.FunctionDef) -> dict[str, dict[str, Any]]:
     """The local dicts of nothing but placement, with their items."""
-    once = tree.bound_once(node.body) - {p.name.value for p in tree.walk(node.params) if isinstance(p, cst.Param)}
     found = {}
-    for small in tree.walk_scope(node.body):
-        name = _single_target(small)
-        items = _items(small.value) if isinstance(small, cst.Assign) else None
-        if items and name in once and set(items) <= WORDS and not any(_does(n) for v in items.values() for n in tree.walk(v)):
+    for small in tree.scope_nodes(node.body, cst.Assign):
+        name, items = _single_target(small), _items(small.value)
+        if name and items and set(items) <= WORDS and not any(_does(n) for v in items.values() for n in tree.walk(v)):
             found[name] = items
-    return found
+    if not found:
+        return found
+    once = tree.bound_once(node.body) - tree.parameter_names(node)
+    return {name: items for name, items in found.items() if name in once}
 
 
 def _does(node: cst.CSTNode) -> bool:
