@@ -8,6 +8,8 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)` with x of shape (4, 6) and y of shape (4, 6)
 PROGRAMS = {
+    "a scale before its tensors": "z = x.clone()\nz.addmm_(1, -2, x, y.t() @ y)\nz.addcmul_(0.5, x, y).addcdiv_(2, x, y.abs() + 1)\nz.add_(3, y)\nreturn torch.addmm(0.5, z, 2, x, x.t() @ y)",
+    "made and filled": "a = x.data.new(2, 3).zero_()\nb = x.detach().new(3).fill_(2)\nc = torch.zeros(3, dtype=x.dtype).fill_(4)\nreturn a + b + c, torch.ones(2).fill_(3).dtype.is_floating_point, x.data.dim()",
     "augmented": "x = x * 1\nx += y\nreturn x",
     "augmented alias": "z = x * 2\nw = z\nw += y\nreturn z, w",
     "rebinding is no alias": "z = x * 2\nw = z\nz = z + y\nz += 1\nreturn z, w",

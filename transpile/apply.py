@@ -9,7 +9,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import tree
+from . import identities, tree
 from .context import Context, key_site
 from .emit import keyword
 from .rule import PLACEMENT
@@ -523,7 +523,7 @@ def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any
             return tree.rewrite(node.value, before) and tree.replace(node, value=tree.fit(node, "value", tree.rewrite(node.value, before)))
         if isinstance(node, cst.Attribute):
             value = tree.rewrite(node.value, before)
-            return node if value is node.value else tree.replace(node, value=tree.fit(node, "value", value))
+            return node if value is node.value else tree.replace(node, value=tree.fit(node, "value", identities.described(value, node.attr.value)))
         if isinstance(node, cst.Name):
             return _named(context, node, binding, parameters, loose)
         return None
@@ -531,7 +531,7 @@ def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any
     def _is_sizes(name: cst.Name) -> bool:
         return name.value in parameters and parameters[name.value].kind == "sizes"
 
-    return tree.rewrite(template, before)
+    return identities.simplified(tree.rewrite(template, before))
 
 
 def _named(context: Context, node: cst.Name, binding: Binding, parameters: MappingABC[str, Parameter], loose: list[Any] | None) -> Any:
