@@ -1,11 +1,4 @@
-"""`__init__` is split: hyperparameters and submodules stay; `init(key)` makes the params, `init_state(key)` the buffers.
-
-What made an array at the top level of `__init__` moves, with the local values it needs: those are read from `self`, and
-kept there if they were not. Where that is not possible (in a loop, under a computed name) the attribute becomes a
-declaration that holds its initialiser, `nn.Parameter(lambda key: …)`. A buffer that depends on hyperparameters alone is
-a property. Other values given to the params of a submodule are `nn.reinitialise(module, name, function)`.
-"""
-
+"""The split of `__init__`, statement by statement."""
 from __future__ import annotations
 
 import functools
@@ -15,14 +8,17 @@ from typing import Any
 
 import libcst as cst
 
-from .. import tree
-from ..arrays import Arrays, registered_value
-from ..context import KEY, Context
-from ..emit import call, spaced, unaugmented
-from ..infer import Inference
-from ..paths import below
-from ..project import PLAIN_MODULE, ClassInfo, FunctionInfo
-from ..values import NONE, UNKNOWN, External, Function, Method, Module, Static, Tensor, Torch, Value
+from ... import tree
+from ...arrays import Arrays, registered_value
+from ...context import KEY, Context
+from ...emit import call, spaced, unaugmented
+from ...paths import below
+from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
+from ...values import NONE, UNKNOWN, External, Function, Method, Module, Static, Tensor, Torch, Value
+from .bindings import assigned, changed_attributes, has_key, only_computes, surely_assigned, unsteady
+from .failures import fails
+from .initial_values import parameter_call
+from .statements import Mark, branch, one_by_one, returned, without_dead, without_marks
 
 
 @dataclass
@@ -256,7 +252,7 @@ def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.A
         return None
     if isinstance(base, Module) and not (isinstance(value, Tensor) and value.param) and name not in context.rulebook.array_names:
         return None
-    inner = _parameter_call(small.value)
+    inner = parameter_call(small.value)
     new_value = inner if inner is not None else small.value
     if isinstance(new_value, cst.Name) and new_value.value == "None":
         return None
@@ -299,7 +295,7 @@ def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[A
                 return n
             small = tree.only_small(n)
             target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
-            if target is not None and _own_param(context, target, holder) in depths and _parameter_call(small.value) is None:
+            if target is not None and _own_param(context, target, holder) in depths and parameter_call(small.value) is None:
                 arrays = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if _own_param(context, a, holder) is not None}
                 return _reinitialised(context, n, small, target, None, info.node) if whole or arrays <= {tree.code(target)} else None
             if whole and isinstance(n, cst.Comparison) and len(n.comparisons) == 1 and tree.code(n.comparisons[0].comparator) == "None":
@@ -332,36 +328,8 @@ def _own_param(context: Context, node: Any, holder: str) -> bool | None:
 
 def _late(body: Any, function: cst.FunctionDef, bound: set[str]) -> str:
     """Defaults that fix the present value of names assigned more than once or in a loop: `, n=n`."""
-    unsteady = _unsteady(function) - bound
-    return "".join(f", {n}={n}" for n in sorted(tree.names_read(body) & unsteady))
-
-
-def _unsteady(function: cst.FunctionDef) -> set[str]:
-    counts: dict[str, int] = {}
-    parameters = {p.name.value for p in [*function.params.params, *function.params.kwonly_params]}
-
-    def note(target: Any, by: int) -> None:
-        if isinstance(target, (cst.Tuple, cst.List)):
-            for element in target.elements:
-                note(element.value, by)
-        elif isinstance(target, cst.Name):
-            counts[target.value] = counts.get(target.value, int(target.value in parameters)) + by
-
-    def visit(node: cst.CSTNode, in_loop: bool) -> None:
-        by = 2 if in_loop else 1
-        if isinstance(node, cst.Assign):
-            for t in node.targets:
-                note(t.target, by)
-        elif isinstance(node, (cst.AugAssign, cst.AnnAssign)):
-            note(node.target, by)
-        elif isinstance(node, cst.For):
-            note(node.target, 2)
-        for child in tree.children(node):
-            if not isinstance(child, (cst.FunctionDef, cst.ClassDef)):
-                visit(child, in_loop or isinstance(node, (cst.For, cst.While)))
-
-    visit(function.body, False)
-    return {n for n, c in counts.items() if c > 1}
+    late = unsteady(function) - bound
+    return "".join(f", {n}={n}" for n in sorted(tree.names_read(body) & late))
 
 
 def _over_parameters(context: Context, node: cst.For) -> Any:
@@ -421,14 +389,6 @@ def _only_flags(body: list[Any], p: str) -> bool:
     return True
 
 
-def _parameter_call(node: Any) -> Any:
-    """The initial value in `nn.Parameter(value)`, else None."""
-    if isinstance(node, cst.Call) and tree.dotted(node.func) == "nn.Parameter":
-        first = next((a.value for a in node.args if a.keyword is None or a.keyword.value == "data"), None)
-        return first if first is not None else tree.expression("jnp.zeros(0)")
-    return None
-
-
 class Split:
     """Split the `__init__` of one class."""
 
@@ -437,26 +397,26 @@ class Split:
         self.initialising, self.failing = initialising, failing
         self.self_name = cls.methods["__init__"].self_name or "self"
         self.result = Constructor()
-        self.unsteady = _unsteady(node)
+        self.unsteady = unsteady(node)
         self.times = tree.times_bound(node.body)
         self.parameters = {p.name.value for p in cls.methods["__init__"].parameters()}
         p = node.params
         for star in (p.star_arg, p.star_kwarg):
             if isinstance(star, cst.Param):
                 self.parameters.add(star.name.value)
-        self.locals = self.parameters | _assigned(node.body)
+        self.locals = self.parameters | assigned(node.body)
         self.definitions: dict[str, list[Any]] = {}  # assignments of locals so far
         self.compounds: dict[str, list[Any]] = {}  # branches and loops so far that only compute, by the locals that they bind
         self.blocks: list[list[Any]] = []  # the statements around the current one, outermost first
         self.moved_locals: set[str] = set()
-        self.changed = _changed_attributes(node, self.self_name)
+        self.changed = changed_attributes(node, self.self_name)
 
     def run(self) -> Constructor:
         statements = tree.body_statements(self.node)
         self.statements = statements
         self._all(statements)
         self._resolve()
-        self.result.kept = _drop_dead(self.result.kept, self.locals - self.parameters, self.moved_locals)
+        self.result.kept = without_dead(self.result.kept, self.locals - self.parameters, self.moved_locals)
         self.result.kept = [self._without_arrays(s) for s in self.result.kept]
         self.result.properties = {name: [self._without_arrays(s) for s in body] for name, body in self.result.properties.items()}
         return self.result
@@ -519,7 +479,7 @@ class Split:
         if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
             if self._is_plain_super(statement.body[0]):
                 return
-            apart = _one_by_one(statement)
+            apart = one_by_one(statement)
             if any(self._moved(line, line.body[0])[0] for line in apart):
                 for line in apart:
                     self._top(line)
@@ -547,7 +507,7 @@ class Split:
                 return
             small = statement.body[0]
             if isinstance(small, cst.Assign) and len(small.targets) == 1 or isinstance(small, cst.AugAssign):
-                for name in _assigned(small):
+                for name in assigned(small):
                     self.definitions.setdefault(name, []).append(statement)
             (result.params if self._defers(statement) else result.kept).append(statement)
         elif isinstance(statement, cst.If) and self._touches_arrays(statement):
@@ -564,8 +524,8 @@ class Split:
         elif self._defers(statement):
             result.params.append(statement)
         else:
-            if isinstance(statement, (cst.If, cst.For, cst.While)) and _only_computes(statement):
-                for name in sorted(_assigned(statement)):
+            if isinstance(statement, (cst.If, cst.For, cst.While)) and only_computes(statement):
+                for name in sorted(assigned(statement)):
                     self.compounds.setdefault(name, []).append(statement)
             result.kept.append(statement)
 
@@ -574,11 +534,11 @@ class Split:
 
         A module whose initialisers are beyond us can still be built, and take its params from a checkpoint.
         """
-        if not _unconverted(statement) and not any(f in self.failing for f in _functions(self.context, statement)):
+        if not fails(self.context, statement, self.failing):
             return False
         if isinstance(statement, cst.SimpleStatementLine) and not all(isinstance(s, cst.Expr) for s in statement.body):
             return False
-        set_here = _assigned(statement)
+        set_here = assigned(statement)
         elsewhere = {n for s in self.statements if s is not statement for n in tree.names_read(s)}
         own = any(isinstance(n.target, cst.Attribute) and tree.dotted(n.target.value) == self.self_name for n in tree.nodes(statement, cst.AssignTarget))
         leaves = any(isinstance(n, (cst.Return, cst.Raise)) for n in tree.walk_scope(statement))
@@ -591,7 +551,7 @@ class Split:
 
     def _mark(self, statement: Any) -> None:
         """Remember where a moved statement stood: what it needs is stored there."""
-        self.result.kept.append(_Mark(statement))
+        self.result.kept.append(Mark(statement))
 
     def _is_plain_super(self, small: Any) -> bool:
         """`super().__init__()` where that reaches nn.Module itself."""
@@ -632,7 +592,7 @@ class Split:
                 deletion = tree.statement(f'{holder}.pop("{path[-1]}")  # tied to {source}\n')
                 return "params", [tree.replace(deletion, leading_lines=statement.leading_lines)]
             if isinstance(base, Module) and isinstance(known, Tensor) and known.param:
-                new = _parameter_call(small.value)
+                new = parameter_call(small.value)
                 return "params", [tree.replace(statement, body=[tree.replace(small, value=new if new is not None else small.value)])]
             if isinstance(base, Module) and target.attr.value == "requires_grad" or target.attr.value == "requires_grad":
                 return "dropped", None
@@ -648,7 +608,7 @@ class Split:
             return "dropped", None
         if array.where == "params" and isinstance(small.value, cst.IfExp):
             return "params", [self._conditional_parameter(statement, small, target)]
-        initial = _parameter_call(small.value)
+        initial = parameter_call(small.value)
         value = initial if initial is not None else small.value
         if array.where == "constant":
             if self.context.value(small.value) == NONE or isinstance(value, cst.Name) and value.value == "None":
@@ -685,7 +645,7 @@ class Split:
         definitions = self.definitions.get(name, []) if name in self.locals - self.parameters else []
         if name in self.compounds and name not in self.parameters:
             whole = [*definitions, *self.compounds[name]]
-            return sorted(whole, key=self._place) if any(_has_key(d) for d in whole) else []
+            return sorted(whole, key=self._place) if any(has_key(d) for d in whole) else []
         return definitions if self._belongs_to_moved(definitions) else []
 
     def _assignment(self, statement: Any, name: str, value: Any) -> Any:
@@ -697,7 +657,7 @@ class Split:
         """`self.bias = nn.Parameter(…) if bias else None`"""
         choice = small.value
         assert isinstance(choice, cst.IfExp)
-        then, other = _parameter_call(choice.body), _parameter_call(choice.orelse)
+        then, other = parameter_call(choice.body), parameter_call(choice.orelse)
         if other is None and then is not None:
             line = cst.SimpleStatementLine([tree.replace(small, value=then)])
             return cst.If(choice.test, cst.IndentedBlock([line]), leading_lines=statement.leading_lines)
@@ -731,7 +691,7 @@ class Split:
                     return "dropped", None
                 kept = self._assignment(statement, name, initial)
                 return ("state", [kept]) if array.where == "state" else ("replaced", kept)
-            inner = _parameter_call(initial)
+            inner = parameter_call(initial)
             if array.where == "constant":
                 return self._constant(statement, name, inner if inner is not None else initial)
             if isinstance(initial, cst.IfExp) and array.where == "params":
@@ -795,21 +755,21 @@ class Split:
             if part is None:
                 continue
             for name, (line, value) in part.properties.items():
-                part.kept = [self._eager(line, name, value) if isinstance(k, _Mark) and k.statement is line else k for k in part.kept]
+                part.kept = [self._eager(line, name, value) if isinstance(k, Mark) and k.statement is line else k for k in part.kept]
         for kind in ("params", "state", "kept"):
             a = [s for s in getattr(then, kind)]
             b = [s for s in getattr(other, kind)] if other is not None else []
-            real_a, real_b = _without_marks(a), _without_marks(b)
-            marks = [m for m in [*a, *b] if isinstance(m, _Mark)]
+            real_a, real_b = without_marks(a), without_marks(b)
+            marks = [m for m in [*a, *b] if isinstance(m, Mark)]
             if kind == "kept":
                 if real_a or real_b:
-                    self.result.kept.append(_branch(statement, real_a, real_b))
+                    self.result.kept.append(branch(statement, real_a, real_b))
                 if then.params or then.state or other is not None and (other.params or other.state):
                     self._mark(statement)
                 else:
                     self.result.kept.extend(marks)
             elif real_a or real_b:
-                getattr(self.result, kind).append(_branch(statement, real_a, real_b))
+                getattr(self.result, kind).append(branch(statement, real_a, real_b))
 
     # ------------------------------------------------------------------ declarations in place
 
@@ -841,7 +801,7 @@ class Split:
             name = target.attr.value if isinstance(target, cst.Attribute) and dotted.count(".") == 1 and dotted.startswith(self.self_name + ".") else None
             array = arrays.get(name) if name is not None else None
             if array is not None and array.where in ("params", "state") and not (isinstance(small.value, cst.Name) and small.value.value == "None"):
-                inner = _parameter_call(small.value)
+                inner = parameter_call(small.value)
                 kind = "Parameter" if array.where == "params" else "Buffer"
                 if inner is None and array.where == "params" and any(isinstance(n, cst.Call) and tree.dotted(n.func) == "nn.Parameter" for n in tree.walk(small.value)):
                     return tree.replace(small, value=self._lambdas(small.value))
@@ -858,7 +818,7 @@ class Split:
                 literal = call.args[0].value
                 is_none = isinstance(initial, cst.Name) and initial.value == "None"
                 kind = "Parameter" if func.endswith("parameter") else "Buffer"
-                inner = _parameter_call(initial)
+                inner = parameter_call(initial)
                 value = initial if is_none else self._lambda(kind, inner if inner is not None else initial)
                 if isinstance(literal, cst.SimpleString) and isinstance(literal.evaluated_value, str):
                     array = arrays.get(literal.evaluated_value)
@@ -899,7 +859,7 @@ class Split:
         """A parameter that is given its final value before anything is built: `if hidden is None: hidden = dim`."""
         seen_use = False
         for statement in self.statements:
-            if name in _assigned(statement):
+            if name in assigned(statement):
                 if seen_use:
                     return False
             elif name in tree.names_read(statement):
@@ -916,14 +876,14 @@ class Split:
             setattr(result, kind, statements)
         properties: dict[str, list[Any]] = {}
         for name, (line, value) in result.properties.items():
-            body = self._with_definitions([_ret(line, value)], moved_locals)
+            body = self._with_definitions([returned(line, value)], moved_locals)
             properties[name] = body
         result.properties = properties
         needed: dict[str, None] = {}
         for statements in (result.params, result.state, *properties.values()):
             bound: set[str] = set()
             for s in statements:
-                bound |= _assigned(s)
+                bound |= assigned(s)
                 for name in sorted(tree.names_read(s) & self.locals - {self.self_name} - bound):
                     needed[name] = None
         mapping = {name: self._attribute_for(name) for name in needed}
@@ -993,7 +953,7 @@ class Split:
         return attribute
 
     def _from_self(self, statements: list[Any], mapping: dict[str, str]) -> list[Any]:
-        local = {n for s in statements for n in _assigned(s)}
+        local = {n for s in statements for n in assigned(s)}
 
         def before(node: cst.CSTNode) -> Any:
             if isinstance(node, cst.Arg) and node.keyword is not None:
@@ -1019,10 +979,10 @@ class Split:
         pending = {name: attribute for name, attribute in self.result.stored.items() if not self._stored_inside(name)}
         out: list[Any] = []
         for item in self.result.kept:
-            if not isinstance(item, _Mark) and self._asks_for_params(item):  # `init` must be able to run
+            if not isinstance(item, Mark) and self._asks_for_params(item):  # `init` must be able to run
                 for name in sorted(pending.keys() & self.parameters - self.unsteady, key=self._order):
                     out.append(tree.statement(f"{self.self_name}.{pending.pop(name)} = {name}"))
-            if isinstance(item, _Mark):
+            if isinstance(item, Mark):
                 for name in sorted(tree.names_read(item.statement) | self._indirect(item.statement), key=lambda n: (self._order(n), n)):
                     if name in pending:
                         out.append(tree.statement(f"{self.self_name}.{pending.pop(name)} = {name}"))
@@ -1041,13 +1001,13 @@ class Split:
 
     def _stored_inside(self, name: str) -> bool:
         """Store a local that only a branch sets in that branch: elsewhere there is no such name."""
-        kept = [s for s in self.result.kept if not isinstance(s, _Mark) and name in _assigned(s)]
-        if name in self.parameters or not kept or any(name in _surely_assigned(s) for s in kept):
+        kept = [s for s in self.result.kept if not isinstance(s, Mark) and name in assigned(s)]
+        if name in self.parameters or not kept or any(name in surely_assigned(s) for s in kept):
             return False
         line = tree.statement(f"{self.self_name}.{self.result.stored[name]} = {name}")
 
         def after(node: Any) -> Any:
-            places = [i for i, s in enumerate(node.body) if isinstance(s, cst.SimpleStatementLine) and name in _assigned(s)]
+            places = [i for i, s in enumerate(node.body) if isinstance(s, cst.SimpleStatementLine) and name in assigned(s)]
             return tree.replace(node, body=[*node.body[: places[-1] + 1], line, *node.body[places[-1] + 1 :]]) if places else node
 
         self.result.kept = [tree.rewrite(s, None, after, only={cst.IndentedBlock}) if isinstance(s, cst.If) else s for s in self.result.kept]
@@ -1070,180 +1030,6 @@ class Split:
         return names.index(name) if name in names else len(names)
 
 
-def failing(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo]:
-    """Functions that build nothing, and in which something could not be converted, here or in what they call."""
-    building = {f for f in functions if _builds(f)}
-    found = {f for f in functions if f not in building and _unconverted(f.node)}
-    changed = True
-    while changed:
-        more = {f for f in functions if f not in building | found and facts.calls.get(f, set()) & found}
-        found |= more
-        changed = bool(more)
-    return {f for f in found if not facts.calls.get(f, set()) & building}
-
-
-def _builds(info: FunctionInfo) -> bool:
-    """Whether a function may set attributes."""
-    if any(isinstance(n.target, cst.Attribute) for n in tree.nodes(info.node, cst.AssignTarget)):
-        return True
-    called = {(tree.dotted(n.func) or "").rpartition(".")[2] for n in tree.nodes(info.node, cst.Call)}
-    return bool(called & {"setattr", "add_module", "register_module", "register_buffer", "register_parameter", "append", "extend"})
-
-
-def _unconverted(node: cst.CSTNode) -> bool:
-    """Whether something is not converted that runs when this runs: what takes a key is called by `init` alone."""
-    todo: list[Any] = [node]
-    while todo:
-        current = todo.pop()
-        if isinstance(current, cst.Call) and tree.dotted(current.func) == "nn.unconverted":
-            return True
-        late = isinstance(current, (cst.FunctionDef, cst.Lambda)) and current is not node and any(p.name.value == "key" for p in current.params.params)
-        todo.extend(() if late else tree.children(current))
-    return False
-
-
-def _functions(context: Context, node: cst.CSTNode) -> list[FunctionInfo]:
-    """The user's functions that a statement calls or passes on."""
-    values = [context.value(n) for n in tree.nodes(node, cst.Name, cst.Attribute)]
-    return [v.info for v in values if isinstance(v, Function)]
-
-
-@dataclass(frozen=True)
-class _Mark:
-    statement: Any
-
-
-def _without_marks(items: list[Any]) -> list[Any]:
-    return [i for i in items if not isinstance(i, _Mark)]
-
-
-def _branch(statement: cst.If, then: list[Any], other: list[Any]) -> cst.If:
-    if not then:
-        negated = _negated(statement.test)
-        return cst.If(negated, cst.IndentedBlock(other), leading_lines=statement.leading_lines)
-    orelse = None
-    if other:
-        orelse = other[0] if len(other) == 1 and isinstance(other[0], cst.If) and isinstance(statement.orelse, cst.If) else cst.Else(cst.IndentedBlock(other))
-    return cst.If(statement.test, cst.IndentedBlock(then), orelse, leading_lines=statement.leading_lines)
-
-
-def _negated(test: Any) -> Any:
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        return test.expression
-    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
-        flipped = {cst.Is: cst.IsNot, cst.IsNot: cst.Is, cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal}
-        kind = flipped.get(type(test.comparisons[0].operator))
-        if kind is not None:
-            return tree.replace(test, comparisons=[tree.replace(test.comparisons[0], operator=kind())])
-    return cst.UnaryOperation(cst.Not(), tree.fit(cst.UnaryOperation(cst.Not(), cst.Name("x")), "expression", test))
-
-
-def _one_by_one(line: Any) -> list[Any]:
-    """`self.w, self.b = nn.Parameter(w), nn.Parameter(b)` as two lines; none where it is another statement."""
-    pairs = _pairs(line.body[0]) if isinstance(line.body[0], cst.Assign) else []
-    lines: list[Any] = [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], value)]) for target, value in pairs]
-    if lines:
-        lines[0] = tree.replace(lines[0], leading_lines=line.leading_lines)
-        lines[-1] = tree.replace(lines[-1], trailing_whitespace=line.trailing_whitespace)
-    return lines
-
-
-def _pairs(node: cst.Assign) -> list[tuple[Any, Any]]:
-    """Each target with its value in `self.w, self.b = w, b`."""
-    target, value = node.targets[0].target, node.value
-    if len(node.targets) != 1 or not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple) or len(target.elements) != len(value.elements):
-        return []
-    parts = [e.value for e in target.elements]
-    if not all(isinstance(e, cst.Element) for e in (*target.elements, *value.elements)) or not all(isinstance(p, cst.Attribute) for p in parts):
-        return []
-    names = {tree.code(p) for p in parts}
-    holders = {name.split(".")[0] for name in names}
-    reads = any(isinstance(n, cst.Attribute) and tree.code(n) in names for n in tree.walk(value))
-    called = any((tree.dotted(n.func) or "").split(".")[0] in holders or any(tree.dotted(a.value) in holders for a in n.args) for n in tree.nodes(value, cst.Call))
-    return [] if reads or called or any(tree.dotted(p) is None for p in parts) else [(p, e.value) for p, e in zip(parts, value.elements)]
-
-
-def _ret(line: Any, value: Any) -> Any:
-    return tree.replace(line, body=[cst.Return(value)])
-
-
-def _surely_assigned(statement: Any) -> set[str]:
-    """Names that a statement binds whichever way its conditions go; loops are taken to make a turn."""
-    if isinstance(statement, cst.If):
-        ways = [tree.body_statements(statement), [statement.orelse] if isinstance(statement.orelse, cst.If) else tree.body_statements(statement.orelse) if statement.orelse else []]
-        return set.intersection(*({n for s in way for n in _surely_assigned(s)} for way in ways))
-    return set(tree.names_assigned(statement))
-
-
-def _assigned(node: cst.CSTNode) -> set[str]:
-    """Local names that a piece of code assigns."""
-    found: set[str] = set()
-    for n in tree.nodes(node, cst.Assign, cst.For, cst.AugAssign, cst.AnnAssign, cst.CompFor, cst.FunctionDef):
-        targets: list[Any] = []
-        if isinstance(n, cst.Assign):
-            targets = [t.target for t in n.targets]
-        elif isinstance(n, (cst.For, cst.AugAssign, cst.AnnAssign, cst.CompFor)):
-            targets = [n.target]
-        elif isinstance(n, cst.FunctionDef):
-            found.add(n.name.value)
-        while targets:
-            target = targets.pop()
-            if isinstance(target, (cst.Tuple, cst.List)):
-                targets.extend(e.value for e in target.elements)
-            elif isinstance(target, cst.Name):
-                found.add(target.value)
-    return found
-
-
-def _only_computes(statement: Any) -> bool:
-    """Whether a branch or loop does nothing but bind local names."""
-    for node in tree.walk(statement):
-        if isinstance(node, (cst.Return, cst.Raise, cst.FunctionDef, cst.With, cst.Try)):
-            return False
-        if isinstance(node, cst.SimpleStatementLine) and not all(isinstance(small, (cst.Assign, cst.AugAssign, cst.Pass, cst.Break, cst.Continue)) for small in node.body):
-            return False
-        if isinstance(node, cst.AssignTarget) and not isinstance(node.target, (cst.Name, cst.Tuple)) or isinstance(node, cst.AugAssign) and not isinstance(node.target, cst.Name):
-            return False
-    return True
-
-
-def _has_key(node: cst.CSTNode) -> bool:
-    return any(n.value == KEY for n in tree.nodes(node, cst.Name))
-
-
-def _drop_dead(statements: list[Any], locals_: set[str], moved: set[str]) -> list[Any]:
-    """Leave out assignments of locals that only moved code read."""
-    names = moved & locals_
-    while names:
-        left = _pruned(statements, names)
-        read = {n for s in left if not isinstance(s, _Mark) for n in tree.names_read(s)}
-        if not names & read:
-            return left
-        names = names - read
-    return statements
-
-
-def _pruned(statements: list[Any], names: set[str]) -> list[Any]:
-    """The statements without assignments of these names, also in branches and loops, of which none is left empty."""
-    out: list[Any] = []
-    for s in statements:
-        small = tree.only_small(s)
-        target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
-        if isinstance(target, cst.Name) and target.value in names:
-            continue
-        if isinstance(s, (cst.If, cst.For, cst.While)) and names & set(tree.names_assigned(s)):
-            body = _pruned(tree.body_statements(s), names)
-            orelse: Any = s.orelse
-            other = _pruned([orelse] if isinstance(orelse, cst.If) else tree.body_statements(orelse) if orelse is not None else [], names)
-            if isinstance(s, cst.If):
-                out += [_branch(s, body, other)] if body or other else []
-            else:
-                out += [tree.with_body(s, body)] if body else other
-        else:
-            out.append(s)
-    return out
-
-
 def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:
     """`nn.Parameter(lambda key: value)`"""
     defaults = _late(value, function, set())
@@ -1255,31 +1041,9 @@ def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -
     """Every `nn.Parameter(value)` below becomes a declaration."""
 
     def before(n: cst.CSTNode) -> Any:
-        inner = _parameter_call(n)
+        inner = parameter_call(n)
         if inner is not None and not isinstance(inner, cst.Lambda):
             return declaration(context, "Parameter", inner, function)
         return None
 
     return tree.rewrite(node, before, only={cst.Call})
-
-
-def _changed_attributes(node: cst.FunctionDef, self_name: str) -> set[str]:
-    """Attributes of self that a constructor sets more than once, or stores into: `self.grid[:, 0] = …`."""
-    counts: dict[str, int] = {}
-    for n in tree.nodes(node.body, cst.Assign, cst.AugAssign):
-        targets: list[Any] = [t.target for t in n.targets] if isinstance(n, cst.Assign) else [n.target] if isinstance(n, cst.AugAssign) else []
-        while targets:
-            target = targets.pop()
-            if isinstance(target, (cst.Tuple, cst.List)):
-                targets.extend(e.value for e in target.elements)
-                continue
-            times = 2 if isinstance(n, cst.AugAssign) else 1
-            while isinstance(target, cst.Subscript):
-                target, times = target.value, 2
-            if isinstance(target, cst.Attribute) and tree.code(target.value) == self_name:
-                counts[target.attr.value] = counts.get(target.attr.value, 0) + times
-    for made in tree.nodes(node.body, cst.Call):
-        if tree.dotted(made.func) == f"{self_name}.register_buffer" and made.args and isinstance(made.args[0].value, cst.SimpleString):
-            name = str(made.args[0].value.evaluated_value)
-            counts[name] = counts.get(name, 0) + 1
-    return {name for name, times in counts.items() if times > 1}
