@@ -14,7 +14,7 @@ import libcst as cst
 from . import tree
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import UNKNOWN, Function, Module, Tensor
+from .values import Function, Module, Tensor, is_anything
 
 _ALL = frozenset({"nn.apply", "nn.modules", "nn.named_modules", "nn.reinitialise_all"})  # they reach everything below a module
 _ONE = frozenset({"nn.reinitialise", "nn.reset_parameters"})
@@ -117,7 +117,7 @@ class Walks:
 
 def _any_module(value: Any) -> bool:
     """Whether a value may be a module of any class."""
-    return isinstance(value, Module) and value.open or value == UNKNOWN or isinstance(value, Tensor) and value.assumed
+    return isinstance(value, Module) and value.open or is_anything(value)
 
 
 def uses_below(facts: Inference, info: FunctionInfo) -> bool:

@@ -1,8 +1,9 @@
 """The split of `__init__`, statement by statement."""
+
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Set
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +12,15 @@ import libcst as cst
 from ... import tree
 from ...arrays import Arrays, registered_value
 from ...context import KEY, Context
-from ...emit import call, spaced, unaugmented
+from ...emit import unaugmented
 from ...paths import below
 from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
-from ...values import NONE, UNKNOWN, External, Function, Method, Module, Static, Tensor, Torch, Value
+from ...values import NONE, Module, Static, Tensor
 from .bindings import assigned, changed_attributes, has_key, only_computes, surely_assigned, unsteady
+from .declarations import declaration, declare_parameters
 from .failures import fails
 from .initial_values import parameter_call
+from .questions import NO_ARRAYS, Asked, ask, fact, presence
 from .statements import Mark, branch, one_by_one, returned, without_dead, without_marks
 
 
@@ -32,361 +35,15 @@ class Constructor:
     stored: dict[str, str] = field(default_factory=dict)  # local name -> attribute that holds it
 
 
-def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
-    """Writes to the params of modules other than self, while models are built, become `nn.reinitialise`."""
-    own = info.self_name
-
-    def before(n: cst.CSTNode) -> Any:
-        if isinstance(n, cst.SimpleStatementLine) and len(n.body) == 1:
-            small = n.body[0]
-            if (registered := _registered_again(context, small, info, arrays)) is not None:
-                return tree.replace(n, body=[registered])
-            if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and tree.dotted(small.value.func) == "lax.stop_gradient":
-                return cst.RemoveFromParent()  # `self.norm.bias.requires_grad_(False)`: which params are trained is the training step's affair
-            if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
-                target = small.targets[0].target
-                if _computed(context, target) and _filled(context, target) is None:
-                    return cst.RemoveFromParent()  # torch computes the weight anew in each call: what is filled here is lost
-                return _reinitialised(context, n, small, target, own, node)
-        if isinstance(n, cst.For):
-            return _over_parameters(context, n)
-        if isinstance(n, (cst.If, cst.IfExp)) and (test := _present(context, n.test, own)) is not None:
-            return tree.rewrite(tree.replace(n, test=test), lambda inner: before(inner) if inner is not test else test)
-        if isinstance(n, cst.Call) and (reset := _reset(context, n)) is not None:
-            return reset
-        if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and not n.args:
-            walked = _walked(context, n, n.func)
-            if walked is not None:
-                return walked
-        if isinstance(n, cst.Attribute) and _computed(context, n):
-            return _filled(context, n)
-        if isinstance(n, (cst.Comparison, cst.Attribute, cst.Call)):
-            asked = _asked(context, n, own)
-            if asked is not None:
-                return asked
-        if isinstance(n, cst.Call) and isinstance(n.func, cst.Attribute) and n.func.attr.value == "apply":
-            receiver = context.value(n.func.value)
-            if isinstance(receiver, Module) and len(n.args) == 1:
-                return call(context.name("apply"), [n.func.value, n.args[0].value])
-        return None
-
-    return tree.rewrite(node, before, only={cst.SimpleStatementLine, cst.For, cst.If, cst.IfExp, cst.Call, cst.Comparison, cst.Attribute})  # type: ignore[no-any-return]
-
-
-def _registered_again(context: Context, small: Any, info: FunctionInfo, arrays: Arrays) -> Any:
-    """`self.register_buffer("mask", mask)` in a method that a constructor calls, of a buffer that is a constant: `self.mask = mask`."""
-    call_ = small.value if isinstance(small, cst.Expr) else None
-    if not isinstance(call_, cst.Call) or info.owner is None or info.name == "__init__" or tree.dotted(call_.func) != f"{info.self_name}.register_buffer" or not call_.args:
-        return None
-    literal, value = context.value(call_.args[0].value), registered_value(call_)
-    if not isinstance(literal, Static) or not isinstance(literal.const, str) or value is None:
-        return None
-    array = arrays.find(info.owner, literal.const)
-    if array is None or array.where != "constant" or not _registers(info.owner, literal.const):
-        return None
-    return cst.Assign([cst.AssignTarget(tree.expression(f"{info.self_name}.{literal.const}"))], value)
-
-
-def _registers(cls: ClassInfo, name: str) -> bool:
-    """Whether the constructor has a buffer of this name already."""
-    calls = [n for c in cls.ancestors() if "__init__" in c.methods for n in tree.nodes(c.methods["__init__"].node.body, cst.Call)]
-    return any(isinstance(n.func, cst.Attribute) and n.func.attr.value == "register_buffer" and n.args and tree.code(n.args[0].value).strip("\"'") == name for n in calls)
-
-
-def _reset(context: Context, node: cst.Call) -> Any:
-    """`m.reset_parameters()` of a layer of torch's, or of any module, and `hasattr(m, "reset_parameters")`."""
-    if tree.dotted(node.func) == "hasattr" and len(node.args) == 2 and tree.code(node.args[1].value).strip("\"'") == "reset_parameters":
-        known = isinstance(value := context.value(node.args[0].value), Module) and not value.is_self
-        return call(context.name("resets"), [node.args[0].value]) if known else None
-    if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "reset_parameters" or node.args:
-        return None
-    value = context.value(node.func.value)
-    known = isinstance(value, Module) and not value.is_self and not isinstance(context.value(node.func), Function)
-    return call(context.name("reset_parameters"), [node.func.value]) if known else None
-
-
-def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
-    """`m.modules()`, `m.children()` and their named forms, while models are built."""
-    holder, name = tree.code(func.value), func.attr.value
-    known = context.value(func.value)
-    if not isinstance(known, Module) and not (known == UNKNOWN and name in ("modules", "named_modules")):
-        return None
-    if name in ("modules", "named_modules", "parameters", "named_parameters"):
-        return call(context.name(name), [func.value])
-    if name == "named_children":
-        return tree.expression(f"{holder}.children()")
-    if name == "children":
-        return tree.expression(f"[child for _, child in {holder}.children()]")
-    if name in ("state_dict", "buffers", "named_buffers"):
-        return context.unconverted("module-value", node, f"a module has no arrays of its own here, so that {name}() has nothing to give while it is built")
-    return None
-
-
-def _asked(context: Context, node: Any, own: str | None) -> Any:
-    """Questions about the params of another module: `m.bias is not None`, `hasattr(m, "bias")`, `m.weight.shape`."""
-    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and tree.code(node.comparisons[0].comparator) == "None":
-        left, operator = node.left, node.comparisons[0].operator
-        asked = (left.value, left.attr.value) if isinstance(left, cst.Attribute) and _foreign_array(context, left, own) else _array_by_name(context, left, own, "getattr")
-        return _is_there(context, tree.code(asked[0]), asked[1], operator) if asked is not None and isinstance(operator, (cst.Is, cst.IsNot)) else None
-    if isinstance(node, cst.Attribute) and node.attr.value == "shape" and _foreign_array(context, array := _undetached(node.value), own):
-        return _asking(context, "shape", tree.code(array.value), array.attr.value)
-    if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "size", "ndim") and _foreign_array(context, array := _undetached(node.value), own):
-        return tree.replace(node, value=_asking(context, "like", tree.code(array.value), array.attr.value))
-    if isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and _foreign_array(context, node, own) or _array_by_name(context, node, own, "getattr"):
-        return context.unconverted("module-value", node, _NO_ARRAYS)
-    if isinstance(node, cst.Call) and (shaped := _shaped(context, node, lambda array: _foreign_array(context, array, own))) is not None:
-        return shaped
-    named = _array_by_name(context, node, own, "hasattr")
-    return _asking(context, "has", tree.code(named[0]), named[1]) if named is not None else None
-
-
-_NO_ARRAYS = "a module has no arrays of its own here: its params are made by init"
-
-
-def _asking(context: Context, function: str, holder: str, name: str) -> Any:
-    """`nn.has(m, "weight")`, `nn.shape(m, "weight")`: what is asked of a module about an array that it is yet to get."""
-    return tree.expression(f'{context.name(function)}({holder}, "{name}")')
-
-
 def _is_row(node: cst.Subscript) -> bool:
     """`w[0]`"""
     return len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index) and isinstance(node.slice[0].slice.value, cst.Integer)
 
 
-def _is_there(context: Context, holder: str, name: str, operator: cst.BaseCompOp) -> Any:
-    """`m.bias is not None`, of params that are not made yet."""
-    asked = _asking(context, "has", holder, name)
-    return asked if isinstance(operator, cst.IsNot) else cst.UnaryOperation(cst.Not(), asked)
-
-
-def _array_by_name(context: Context, node: Any, own: str | None, function: str) -> tuple[Any, str] | None:
-    """The module and the name of `getattr(m, "weight", None)` or `hasattr(m, "weight")`, where m is another module."""
-    if not isinstance(node, cst.Call) or tree.dotted(node.func) != function or len(node.args) < 2 or not isinstance(node.args[1].value, cst.SimpleString):
-        return None
-    subject, name = node.args[0].value, str(node.args[1].value.evaluated_value)
-    known = name in context.rulebook.array_names and tree.dotted(subject) != own and isinstance(context.value(subject), Module)
-    return (subject, name) if known else None
-
-
-def _shaped(context: Context, node: cst.Call, is_array: Callable[[Any], bool]) -> Any:
-    """`nn.fan_in_and_fan_out(m.weight)`, of a rule that asks for the shape alone, with what stands for the array."""
-    definition = context.rulebook.definitions.get((tree.dotted(node.func) or "").removeprefix("nn."))
-    if definition is None or definition.is_class or not definition.torch_names or not node.args:
-        return None
-    array: Any = node.args[0].value
-    if not is_array(array):
-        return None
-    if node.args[0].keyword is not None or not definition.asks_shape(definition.parameters[0].name):
-        return None
-    like = _asking(context, "like", tree.code(array.value), array.attr.value)
-    return tree.replace(node, args=[tree.replace(node.args[0], value=like), *node.args[1:]])
-
-
-def _layers(context: Context, node: cst.Attribute) -> list[str]:
-    """The definitions of torch's layers that an attribute may be an array of; none where it may be something else's."""
-    base = context.value(node.value)
-    layers = [context.rulebook.layer(ref) if isinstance(ref, str) else None for ref in base.refs] if isinstance(base, Module) and not base.open else []
-    return [layer.name for layer in layers if layer is not None] if all(layers) else []
-
-
-def _computed(context: Context, node: cst.Attribute) -> bool:
-    """`self.conv.weight` of a layer that computes it from other params: `self.conv = spectral_norm(nn.Conv2d(3, 3, 1))`."""
-    layers = _layers(context, node)
-    return bool(layers) and all(context.rulebook.computed(layer, node.attr.value) for layer in layers)
-
-
-def _filled(context: Context, node: cst.Attribute) -> Any:
-    """The param that is the same memory while the model is built, so that initialisers fill it; None where there is none."""
-    names = {context.rulebook.filled(layer, node.attr.value) for layer in _layers(context, node)}
-    name = names.pop() if len(names) == 1 else None
-    if name is None:
-        return None
-    made = tree.replace(node, attr=cst.Name(name))
-    context.facts.carry(node, made)
-    return made
-
-
-def _present(context: Context, test: Any, own: str | None) -> Any:
-    """`if m.bias:` where torch can say so: of a bias of more than one number it cannot, and None is False."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        inner = _present(context, test.expression, own)
-        return None if inner is None else tree.replace(test, expression=inner)
-    if isinstance(test, cst.BooleanOperation):
-        sides = [_present(context, side, own) or side for side in (test.left, test.right)]
-        return tree.replace(test, left=sides[0], right=sides[1]) if any(a is not b for a, b in zip(sides, (test.left, test.right))) else None
-    return _asking(context, "has", tree.code(test.value), test.attr.value) if _foreign_array(context, test, own) and isinstance(context.value(test.value), Module) else None
-
-
-def _undetached(node: Any) -> Any:
-    """`m.weight` of `m.weight.data`, which has become `lax.stop_gradient(m.weight)`."""
-    return node.args[0].value if isinstance(node, cst.Call) and tree.dotted(node.func) == "lax.stop_gradient" else node
-
-
-def _foreign_array(context: Context, node: Any, own: str | None) -> bool:
-    """`m.weight` of a module that is not self or below it."""
-    if not isinstance(node, cst.Attribute) or node.attr.value not in context.rulebook.array_names:
-        return False
-    dotted = tree.dotted(node)
-    if dotted is None or dotted.split(".")[0] == own:
-        return False
-    base = context.value(node.value)
-    return isinstance(base, Module) or _any_object(base)
-
-
-def _any_object(value: Value) -> bool:
-    """Whether a value may be a module: nothing is known of it, or that it is an attribute of a module of any class."""
-    if isinstance(value, Method):
-        return isinstance(value.receiver, Module) or _any_object(value.receiver)
-    return value == UNKNOWN or isinstance(value, Tensor) and value.assumed
-
-
-def _reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.Attribute, own: str | None, function: cst.FunctionDef) -> Any:
-    base = context.value(target.value)
-    dotted = tree.dotted(target.value)
-    root = dotted.split(".")[0] if dotted else ""
-    name = target.attr.value
-    value = context.value(target)
-    unknown = _any_object(base)
-    made_here = function.name.value != "__init__" and dotted in _submodules_made(context, function)
-    if root == own and not made_here and not (unknown and dotted != own) or not (isinstance(base, Module) or unknown and name in context.rulebook.array_names):
-        return None
-    if isinstance(base, Module) and not (isinstance(value, Tensor) and value.param) and name not in context.rulebook.array_names:
-        return None
-    inner = parameter_call(small.value)
-    new_value = inner if inner is not None else small.value
-    if isinstance(new_value, cst.Name) and new_value.value == "None":
-        return None
-    path = tree.code(target)
-
-    def swap(n: cst.CSTNode) -> Any:
-        if isinstance(n, cst.Attribute) and tree.code(n) in (path, f"{path}.data"):
-            return cst.Name(name)
-        if isinstance(n, cst.Call) and tree.dotted(n.func) == "lax.stop_gradient" and tree.code(n.args[0].value) == path:
-            return cst.Name(name)  # nobody differentiates an initial value
-        return None
-
-    body = tree.rewrite(new_value, swap)
-    defaults = _late(body, function, {name})
-    text = f"lambda {name}, key{defaults}: 0"
-    function_ = tree.expression(text)
-    function_ = tree.replace(function_, body=body)
-    call = tree.expression(f'{context.name("reinitialise")}({tree.code(target.value)}, "{name}", 0)')
-    args = [*call.args[:2], cst.Arg(function_)]
-    return tree.replace(line, body=[cst.Expr(tree.replace(call, args=args))])
-
-
-def _submodules_made(context: Context, function: cst.FunctionDef) -> set[str]:
-    """The paths of submodules that a method makes: it runs in the constructor, and gives their params values there."""
-    assigned = [(tree.dotted(t.target), n.value) for n in tree.nodes(function.body, cst.Assign) for t in n.targets]
-    return {path for path, value in assigned if path is not None and path.count(".") == 1 and isinstance(context.value(value), Module)}
-
-
-def in_place(context: Context, info: FunctionInfo, below: list[Any], own: list[Any]) -> cst.FunctionDef:
-    """A constructor, or a method that it calls, with writes to params made where they stand: in some statements those to
-    params of submodules, in some those to its own."""
-    holder, whole = info.self_name or "self", info.name != "__init__"
-    kinds = [set(map(id, below)), set(map(id, own))]
-
-    def made(statement: Any) -> Any:
-        depths = [depth for depth, chosen in zip((False, True), kinds) if id(statement) in chosen]
-
-        def before(n: cst.CSTNode) -> Any:
-            if isinstance(n, cst.AssignTarget):
-                return n
-            small = tree.only_small(n)
-            target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
-            if target is not None and _own_param(context, target, holder) in depths and parameter_call(small.value) is None:
-                arrays = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if _own_param(context, a, holder) is not None}
-                return _reinitialised(context, n, small, target, None, info.node) if whole or arrays <= {tree.code(target)} else None
-            if whole and isinstance(n, cst.Comparison) and len(n.comparisons) == 1 and tree.code(n.comparisons[0].comparator) == "None":
-                operator = n.comparisons[0].operator
-                return _is_there(context, tree.code(n.left.value), n.left.attr.value, operator) if _own_param(context, n.left, holder) is not None and isinstance(operator, (cst.Is, cst.IsNot)) else None  # type: ignore[attr-defined]
-            if whole and isinstance(n, cst.Call):
-                return _shaped(context, n, lambda array: _own_param(context, array, holder) is not None)
-            if whole and isinstance(n, cst.Attribute):
-                if n.attr.value in ("shape", "dtype", "size", "ndim") and _own_param(context, array := _undetached(n.value), holder) is not None:
-                    asked = _asking(context, "shape" if n.attr.value == "shape" else "like", tree.code(array.value), array.attr.value)
-                    return asked if n.attr.value == "shape" else tree.replace(n, value=asked)
-                if _own_param(context, n, holder) is not None:
-                    return context.unconverted("module-value", n, "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows")
-            return None
-
-        return tree.rewrite(statement, before, only={cst.SimpleStatementLine, cst.AssignTarget, cst.Attribute, cst.Call, cst.Comparison}) if depths else statement
-
-    body = [made(s) for s in tree.body_statements(info.node)]
-    return info.node if all(a is b for a, b in zip(body, tree.body_statements(info.node))) else tree.with_body(info.node, body)
-
-
-def _own_param(context: Context, node: Any, holder: str) -> bool | None:
-    """True for `self.weight`, False for `self.fc.weight`, None for what is no param by a path from self."""
-    dotted = tree.dotted(node) if isinstance(node, cst.Attribute) else None
-    if dotted is None or not dotted.startswith(f"{holder}."):
-        return None
-    value = context.value(node)
-    return dotted.count(".") == 1 if isinstance(context.value(node.value), Module) and isinstance(value, Tensor) and value.param else None
-
-
-def _late(body: Any, function: cst.FunctionDef, bound: set[str]) -> str:
-    """Defaults that fix the present value of names assigned more than once or in a loop: `, n=n`."""
-    late = unsteady(function) - bound
-    return "".join(f", {n}={n}" for n in sorted(tree.names_read(body) & late))
-
-
-def _over_parameters(context: Context, node: cst.For) -> Any:
-    """`for p in self.parameters(): nn.init.xavier_uniform_(p)` gives every param a new initial value."""
-    walk: Any = node.iter
-    if not (isinstance(walk, cst.Call) and isinstance(walk.func, cst.Attribute) and walk.func.attr.value in ("parameters", "named_parameters")):
-        return None
-    named = walk.func.attr.value == "named_parameters"
-    if named:
-        if not (isinstance(node.target, cst.Tuple) and all(isinstance(e.value, cst.Name) for e in node.target.elements)):
-            return None
-        names = [e.value.value for e in node.target.elements]  # type: ignore[attr-defined]
-    elif isinstance(node.target, cst.Name):
-        names = ["name", node.target.value]
-    else:
-        return None
-    p = names[1]
-    body = tree.body_statements(node)
-    assigned = [n for s in body for n in tree.walk(s) if isinstance(n, cst.Assign) and isinstance(n.targets[0].target, cst.Name) and n.targets[0].target.value == p]
-    if not assigned:
-        return cst.RemoveFromParent() if _only_flags(body, p) else None
-    if any(isinstance(n, (cst.Continue, cst.Break)) for s in body for n in tree.walk(s)):
-        return None
-    body = [tree.rewrite(s, lambda n: _passed_on(context, n, p), only={cst.Expr}) for s in body]
-    definition = tree.statement(f"def initial({names[0]}, {p}, key):\n    pass\n")
-    definition = tree.with_body(definition, [*body, tree.statement(f"return {p}")])
-    use = cst.SimpleStatementLine([cst.Expr(call(context.name("reinitialise_all"), [walk.func.value, cst.Name("initial")]))])
-    comments = [line for line in node.leading_lines if line.comment is not None]
-    return cst.FlattenSentinel([tree.replace(definition, leading_lines=[cst.EmptyLine(indent=False), *comments]), spaced(use)])
-
-
-def _passed_on(context: Context, node: Any, p: str) -> Any:
-    """`self.initialiser(p)` as a statement, of a function that is passed in: what it writes does not come back."""
-    call_ = node.value
-    if not isinstance(call_, cst.Call) or not any(isinstance(a.value, cst.Name) and a.value.value == p for a in call_.args):
-        return None
-    if isinstance(context.value(call_.func), (External, Function, Torch)):
-        return None
-    return tree.replace(node, value=context.unconverted("aliased-write", call_, f"a function that is not known here may write {p} in place: let it return the new value, and assign that"))
-
-
-def _only_flags(body: list[Any], p: str) -> bool:
-    """`p.requires_grad = False` and nothing else: which params are trained is the training step's affair."""
-    for statement in body:
-        if not isinstance(statement, cst.SimpleStatementLine):
-            if isinstance(statement, cst.If):
-                if not _only_flags(tree.body_statements(statement), p):
-                    return False
-                continue
-            return False
-        for small in statement.body:
-            if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Attribute) and small.targets[0].target.attr.value == "requires_grad":
-                continue
-            if isinstance(small, (cst.Pass,)):
-                continue
-            return False
-    return True
+def _size_of_row(context: Context, array: Asked) -> Any:
+    """`self.weight[0].numel()`"""
+    like, shape = (tree.code(ask(context, function, array)) for function in ("like", "shape"))
+    return cst.BinaryOperation(tree.expression(f"{like}.size"), cst.FloorDivide(), tree.expression(f"{shape}[0]"), lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
 class Split:
@@ -433,25 +90,24 @@ class Split:
         def before(node: Any) -> Any:
             if isinstance(node, cst.AssignTarget):
                 return node
-            if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and tree.code(node.comparisons[0].comparator) == "None":
-                name, operator = self._own_array(node.left), node.comparisons[0].operator
-                if name is not None and isinstance(operator, (cst.Is, cst.IsNot)):
-                    return _is_there(self.context, self._holder(name), name, operator)
-            if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "size", "ndim"):
-                name = self._own_array(node.value)
-                if name is not None and node.attr.value == "shape":
-                    return _asking(self.context, "shape", self._holder(name), name)
-                if name is not None and name in self.inherited:
-                    return tree.replace(node, value=_asking(self.context, "like", "super()", name))
-                name = self._own_array(node.value.value) if node.attr.value == "size" and isinstance(node.value, cst.Subscript) and _is_row(node.value) else None
-                if name is not None:  # `self.weight[0].numel()`
-                    like, shape = (tree.code(_asking(self.context, f, self._holder(name), name)) for f in ("like", "shape"))
-                    return cst.BinaryOperation(tree.expression(f"{like}.size"), cst.FloorDivide(), tree.expression(f"{shape}[0]"), lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            if (there := presence(self.context, node, self._asked)) is not None:
+                return there
+            if isinstance(node, cst.Attribute):
+                certain = node.attr.value == "shape"
+                known = fact(self.context, node, lambda n: found if (found := self._asked(n)) is not None and (certain or found.name in self.inherited) else None)
+                if known is not None:
+                    return known
+                if node.attr.value == "size" and isinstance(node.value, cst.Subscript) and _is_row(node.value) and (array := self._asked(node.value.value)) is not None:
+                    return _size_of_row(self.context, array)
             if isinstance(node, cst.Attribute) and self._own_array(node) in self.inherited:
-                return self.context.unconverted("module-value", node, _NO_ARRAYS)
+                return self.context.unconverted("module-value", node, NO_ARRAYS)
             return None
 
         return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Comparison, cst.Attribute})
+
+    def _asked(self, node: Any) -> Asked | None:
+        name = self._own_array(node)
+        return Asked(self._holder(name), name) if name is not None else None
 
     def _own_array(self, node: Any) -> str | None:
         """The name in `self.weight`, if that is in the params or the state."""
@@ -730,6 +386,7 @@ class Split:
 
     def _if(self, statement: cst.If) -> None:
         """A branch is split in two: one for what stays, one for what moves, under the same test."""
+
         def split(node: Any) -> Constructor:
             saved, self.result = self.result, Constructor()
             statements = tree.body_statements(node)
@@ -1028,22 +685,3 @@ class Split:
     def _order(self, name: str) -> int:
         names = [p.name.value for p in self.cls.methods["__init__"].parameters()]
         return names.index(name) if name in names else len(names)
-
-
-def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:
-    """`nn.Parameter(lambda key: value)`"""
-    defaults = _late(value, function, set())
-    function_ = tree.replace(tree.expression(f"lambda key{defaults}: 0"), body=value)
-    return tree.replace(tree.expression(f"{context.name(kind)}()"), args=[cst.Arg(function_)])
-
-
-def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -> Any:
-    """Every `nn.Parameter(value)` below becomes a declaration."""
-
-    def before(n: cst.CSTNode) -> Any:
-        inner = parameter_call(n)
-        if inner is not None and not isinstance(inner, cst.Lambda):
-            return declaration(context, "Parameter", inner, function)
-        return None
-
-    return tree.rewrite(node, before, only={cst.Call})
