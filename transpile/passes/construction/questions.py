@@ -14,6 +14,7 @@ import libcst as cst
 from ... import tree
 from ...context import Context
 from ...values import Method, Module, Value, is_anything
+from .constructors import Original
 from .initial_values import written_text
 
 NO_ARRAYS = "a module has no arrays of its own here: its params are made by init"
@@ -145,3 +146,40 @@ def may_be_module(value: Value) -> bool:
     if isinstance(value, Method):
         return isinstance(value.receiver, Module) or may_be_module(value.receiver)
     return is_anything(value)
+
+
+# ------------------------------------------------------------------ arrays of self
+
+
+def asked_of_self(original: Original, statement: Any) -> Any:
+    """What stays asks for the shape of a param, or whether there is one: the module itself has none of them."""
+    context = original.context
+
+    def find(node: Any) -> Asked | None:
+        name = original.array(node)
+        return Asked(original.holder(name), name) if name is not None else None
+
+    def before(node: Any) -> Any:
+        if isinstance(node, cst.AssignTarget):
+            return node
+        if isinstance(node, cst.Comparison):
+            return presence(context, node, find)
+        if (known := fact(context, node, lambda n: find(n) if node.attr.value == "shape" or original.array(n) in original.inherited else None)) is not None:
+            return known
+        if (row := _size_of_row(context, node, find)) is not None:
+            return row
+        return context.unconverted("module-value", node, NO_ARRAYS) if original.array(node) in original.inherited else None
+
+    return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Comparison, cst.Attribute})
+
+
+def _size_of_row(context: Context, node: Any, find: Find) -> Any:
+    """`self.weight[0].numel()`, which has become `self.weight[0].size`."""
+    row = node.value if isinstance(node, cst.Attribute) and node.attr.value == "size" else None
+    if not isinstance(row, cst.Subscript) or len(row.slice) != 1 or not isinstance(row.slice[0].slice, cst.Index) or not isinstance(row.slice[0].slice.value, cst.Integer):
+        return None
+    array = find(row.value)
+    if array is None:
+        return None
+    like, shape = (tree.code(ask(context, function, array)) for function in ("like", "shape"))
+    return cst.BinaryOperation(tree.expression(f"{like}.size"), cst.FloorDivide(), tree.expression(f"{shape}[0]"), lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

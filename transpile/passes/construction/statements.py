@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,9 +78,9 @@ def _pairs(node: cst.Assign) -> list[tuple[Any, Any]]:
     return [] if reads or called or any(tree.dotted(p) is None for p in parts) else [(p, e.value) for p, e in zip(parts, value.elements)]
 
 
-def without_dead(statements: list[Any], locals_: set[str], moved: set[str]) -> list[Any]:
+def without_dead(statements: list[Any], locals_: Set[str], moved: Set[str]) -> list[Any]:
     """Leave out assignments of locals that only moved code read."""
-    names = moved & locals_
+    names = set(moved & locals_)
     while names:
         left = _pruned(statements, names)
         read = {n for s in without_marks(left) for n in tree.names_read(s)}
