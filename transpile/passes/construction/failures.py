@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...callgraph import with_callers
 from ...context import Context
 from ...infer import Inference
 from ...project import FunctionInfo
@@ -17,12 +18,8 @@ from ...values import Function
 def failing(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo]:
     """Functions that build nothing, and in which something could not be converted, here or in what they call."""
     building = {f for f in functions if _builds(f)}
-    found = {f for f in functions if f not in building and _unconverted(f.node)}
-    changed = True
-    while changed:
-        more = {f for f in functions if f not in building | found and facts.calls.get(f, set()) & found}
-        found |= more
-        changed = bool(more)
+    others = [f for f in functions if f not in building]
+    found = with_callers(facts, (f for f in others if _unconverted(f.node)), others)
     return {f for f in found if not facts.calls.get(f, set()) & building}
 
 
