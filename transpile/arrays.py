@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
+from .callgraph import reachable
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
 from .values import NONE, UNKNOWN, Class, Function, Mapping, Module, Sequence, Static, Tensor, Torch, Value, is_choice
@@ -161,7 +162,7 @@ class Arrays:
             return True
         if isinstance(given, Tensor) and not all(isinstance(v, Static) and v != NONE for v in first):
             return False
-        built = _reachable(self.facts, starts) & {f for c in cls.family() for f in c.methods.values()}
+        built = reachable(self.facts, starts) & {f for c in cls.family() for f in c.methods.values()}
         return any(_reads(f, name) for f in built) or not isinstance(given, Tensor) and not any(_reads(f, name) for c in cls.family() for f in c.methods.values() if f in self.forward)
 
     def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool, function: FunctionInfo) -> None:
@@ -340,30 +341,19 @@ def running_functions(facts: Inference) -> set[FunctionInfo]:
     """The functions that run in a forward pass: reachable from `forward`, or at least not only from a constructor."""
     functions = _functions(facts)
     forward = _forward_functions(facts)
-    built = _reachable(facts, [f for f in functions if f.name == "__init__"])
+    built = reachable(facts, [f for f in functions if f.name == "__init__"])
     building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f) or _hands_on_classes(facts, f)}
     rest = [f for f in functions if f not in forward | built | building]
-    others = {f for f in _reachable(facts, rest) if f not in built | building}
+    others = {f for f in reachable(facts, rest) if f not in built | building}
     return {f for f in forward | others if f.name != "__init__"}
 
 
 def _forward_functions(facts: Inference) -> set[FunctionInfo]:
-    return _reachable(facts, [f for f in _functions(facts) if f.name == "forward"])
+    return reachable(facts, [f for f in _functions(facts) if f.name == "forward"])
 
 
 def _functions(facts: Inference) -> list[FunctionInfo]:
     return [f for m in facts.project.modules.values() for f in m.all_functions if f.outer is None]
-
-
-def _reachable(facts: Inference, start: list[FunctionInfo]) -> set[FunctionInfo]:
-    seen: set[FunctionInfo] = set()
-    todo = list(start)
-    while todo:
-        current = todo.pop()
-        if current not in seen:
-            seen.add(current)
-            todo.extend(facts.calls.get(current, ()))
-    return seen
 
 
 def filling_functions(facts: Inference, running: Set[FunctionInfo]) -> set[FunctionInfo]:

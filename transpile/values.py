@@ -217,6 +217,11 @@ def is_traced(value: Value) -> bool:
     return isinstance(value, Tensor) and not value.assumed and not value.none
 
 
+def is_anything(value: Value) -> bool:
+    """Whether nothing is known of the value, or it is only assumed to be an array."""
+    return value == UNKNOWN or isinstance(value, Tensor) and value.assumed
+
+
 def element_of(value: Value) -> Value:
     """What iterating over it yields."""
     if isinstance(value, Sequence):

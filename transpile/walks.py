@@ -12,9 +12,10 @@ from typing import Any
 import libcst as cst
 
 from . import tree
+from .callgraph import reachable, with_callers
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import UNKNOWN, Function, Module, Tensor
+from .values import Function, Module, Tensor, is_anything
 
 _ALL = frozenset({"nn.apply", "nn.modules", "nn.named_modules", "nn.reinitialise_all"})  # they reach everything below a module
 _ONE = frozenset({"nn.reinitialise", "nn.reset_parameters"})
@@ -25,12 +26,7 @@ class Walks:
 
     def __init__(self, facts: Inference, functions: list[FunctionInfo]) -> None:
         self.facts, self.functions = facts, functions
-        self.walking = {f for f in functions if _calls(f.node, _ALL | _ONE)}
-        changed = True
-        while changed:
-            more = {f for f in functions if f not in self.walking and facts.calls.get(f, set()) & self.walking}
-            self.walking |= more
-            changed = bool(more)
+        self.walking = with_callers(facts, (f for f in functions if _calls(f.node, _ALL | _ONE)), functions)
         self.by_name = {name for f in functions for name in self._asked_of_any(f)}
         self.reached = [(f, self._reached(f)) for f in functions if _calls(f.node, _ALL)]
 
@@ -77,13 +73,7 @@ class Walks:
         return False
 
     def _all_called(self, info: FunctionInfo) -> set[FunctionInfo]:
-        seen: set[FunctionInfo] = set()
-        todo = [info]
-        while todo:
-            for callee in self.facts.calls.get(todo.pop(), set()) - seen:
-                seen.add(callee)
-                todo.append(callee)
-        return seen
+        return reachable(self.facts, self.facts.calls.get(info, ()))
 
     def _all_called_by(self, statement: Any) -> set[FunctionInfo]:
         called = {info for n in tree.nodes(statement, cst.Call) if (info := getattr(self.facts.of(n.func), "info", None)) is not None}
@@ -117,7 +107,7 @@ class Walks:
 
 def _any_module(value: Any) -> bool:
     """Whether a value may be a module of any class."""
-    return isinstance(value, Module) and value.open or value == UNKNOWN or isinstance(value, Tensor) and value.assumed
+    return isinstance(value, Module) and value.open or is_anything(value)
 
 
 def uses_below(facts: Inference, info: FunctionInfo) -> bool:

@@ -1,0 +1,106 @@
+"""Initial values as functions of a key, and the declarations that hold them where they stand: `nn.Parameter(lambda key: …)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...arrays import Array, registered_value
+from ...context import Context
+from ...values import Static
+from .bindings import has_key, unsteady
+from .constructors import Original
+from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
+
+
+def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = ()) -> Any:
+    """`lambda weight, key: value`, made in a function; `given` are the names that come before the key.
+
+    It is called later: names that the function assigns more than once or in a loop keep the present value as defaults, `n=n`.
+    """
+    late = unsteady(function) - set(given)
+    defaults = "".join(f", {n}={n}" for n in sorted(tree.names_read(value) & late))
+    return tree.replace(tree.expression(f"lambda {', '.join((*given, 'key'))}{defaults}: 0"), body=value)
+
+
+def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:
+    """`nn.Parameter(lambda key: value)`"""
+    return tree.replace(tree.expression(f"{context.name(kind)}()"), args=[cst.Arg(initializer(function, value))])
+
+
+def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -> Any:
+    """Every `nn.Parameter(value)` below becomes a declaration."""
+
+    def before(n: cst.CSTNode) -> Any:
+        inner = parameter_call(n)
+        if inner is not None and not isinstance(inner, cst.Lambda):
+            return declaration(context, "Parameter", inner, function)
+        return None
+
+    return tree.rewrite(node, before, only={cst.Call})
+
+
+def declared(original: Original, line: Any) -> list[Any]:
+    """A line that makes an array which cannot move, as a declaration."""
+    new = _declared(original, line.body[0])
+    return [tree.replace(line, body=[new])] if new is not None else []
+
+
+def declared_below(original: Original, statement: Any) -> Any:
+    """Turn every array made below into a declaration; for loops and the like."""
+
+    def before(node: cst.CSTNode) -> Any:
+        if isinstance(node, (cst.Assign, cst.Expr)):
+            new = _declared(original, node)
+            return new if new is not None else node
+        return None
+
+    return tree.rewrite(statement, before)
+
+
+def _declared(original: Original, small: Any) -> Any:
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        name = original.attribute(small.targets[0].target)
+        array = original.own.get(name) if name is not None else None
+        if array is not None and array.where in ("params", "state") and not is_none(small.value):
+            return _assigned(original, small, array)
+    if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and small.value.args:
+        function = original.attribute(small.value.func)
+        if function in ("register_buffer", "register_parameter"):
+            return _registered(original, small.value, "Buffer" if function == "register_buffer" else "Parameter")
+    return tree.replace(small, value=_inside(original, small.value)) if isinstance(small, (cst.Assign, cst.Expr)) else None
+
+
+def _assigned(original: Original, small: cst.Assign, array: Array) -> Any:
+    """`self.weight = …`"""
+    if array.where == "params" and parameter_call(small.value) is None and holds_parameter(small.value):
+        return tree.replace(small, value=_inside(original, small.value))
+    if array.where == "state" and isinstance(original.context.value(small.value), Static):
+        return None
+    kind = "Parameter" if array.where == "params" else "Buffer"
+    return tree.replace(small, value=declaration(original.context, kind, initial_value(small.value), original.node))
+
+
+def _registered(original: Original, call: cst.Call, kind: str) -> Any:
+    """`self.register_buffer("mask", mask)`, also under a computed name."""
+    initial = registered_value(call)
+    if initial is None:
+        return None
+    value = initial if is_none(initial) else declaration(original.context, kind, initial_value(initial), original.node)
+    name = registered_name(call)
+    if name is None:
+        made = tree.expression(f"setattr({original.self_name}, {tree.code(call.args[0].value)}, 0)")
+        return cst.Expr(tree.replace(made, args=[*made.args[:2], cst.Arg(value)]))
+    array = original.own.get(name)
+    if array is not None and array.where == "constant" and not is_none(initial):
+        if has_key(initial):
+            array.where = "state"
+        else:
+            value = initial
+    return original.setting(name, value)
+
+
+def _inside(original: Original, node: Any) -> Any:
+    return declare_parameters(original.context, node, original.node)

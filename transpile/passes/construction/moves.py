@@ -1,0 +1,165 @@
+"""Where a statement of a constructor goes: to `init`, to `init_state`, into a property, or nowhere since it is not needed any more."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...arrays import registered_value
+from ...emit import unaugmented
+from ...paths import below
+from ...project import FunctionInfo
+from ...values import NONE, Module, Tensor
+from .constructors import Original
+from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
+from .local_values import Locals
+from .statements import unless
+
+
+@dataclass(frozen=True)
+class Move:
+    """Where a statement goes: "params", "state", "property", "dropped", "replaced" by other lines, or "" where it stays."""
+
+    where: str = ""
+    lines: tuple[Any, ...] = ()
+    name: str = ""  # of what becomes a property
+    value: Any = None
+
+
+STAYS, DROPPED = Move(), Move("dropped")
+
+
+class Moves:
+    """Where the statements of one constructor go; `initialising` are methods that give params values while a model is built."""
+
+    def __init__(self, original: Original, locals_: Locals, initialising: Set[FunctionInfo]) -> None:
+        self.original, self.locals, self.initialising = original, locals_, initialising
+        self.context, self.cls, self.arrays = original.context, original.cls, original.arrays
+
+    def of(self, statement: Any, small: Any) -> Move:
+        """Where the one small statement of a line goes."""
+        if isinstance(small, cst.AnnAssign) and small.value is not None:
+            small = cst.Assign([cst.AssignTarget(small.target)], small.value)
+        if isinstance(small, cst.AugAssign) and self.original.array(small.target) is not None:
+            value = unaugmented(small)
+            small = cst.Assign([cst.AssignTarget(small.target)], value) if value is not None else small
+        if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
+            target = small.targets[0].target
+            name = self.original.attribute(target)
+            return self._own(statement, small, name) if name is not None else self._below(statement, small, target)
+        if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+            return self._called(statement, small.value)
+        return STAYS
+
+    def touches_arrays(self, statement: Any) -> bool:
+        """Whether something below a branch or loop moves, or makes a parameter."""
+        node: Any
+        for node in tree.nodes(statement, cst.SimpleStatementLine, cst.Call):
+            if isinstance(node, cst.Call):
+                if tree.dotted(node.func) == "nn.Parameter":
+                    return True
+            elif any(self.of(node, small).where for small in node.body):
+                return True
+        return False
+
+    def only_writes(self, statement: Any) -> bool:
+        """Whether a loop does nothing but give params values."""
+        for line in tree.nodes(statement, cst.SimpleStatementLine):
+            for small in line.body:
+                if self.of(line, small).where != "params" and not isinstance(small, cst.Pass) or holds_parameter(small):
+                    return False
+        return True
+
+    def _below(self, statement: Any, small: cst.Assign, target: cst.Attribute) -> Move:
+        """`self.fc.weight = …`: a param of a submodule."""
+        dotted = tree.dotted(target)
+        if dotted is None or not dotted.startswith(self.original.self_name + "."):
+            return STAYS
+        base, known = self.context.value(target.value), self.context.value(target)
+        path = self.arrays.canonical(self.cls, tuple(dotted.split(".")[1:]))
+        ties = self.arrays.ties(self.cls)
+        if path in ties:
+            deletion = tree.statement(f'{below(path[:-1])}.pop("{path[-1]}")  # tied to {".".join(ties[path].source)}\n')
+            return Move("params", (tree.replace(deletion, leading_lines=statement.leading_lines),))
+        if isinstance(base, Module) and isinstance(known, Tensor) and known.param:
+            return Move("params", (tree.replace(statement, body=[tree.replace(small, value=initial_value(small.value))]),))
+        return DROPPED if target.attr.value == "requires_grad" else STAYS
+
+    def _own(self, statement: Any, small: cst.Assign, name: str) -> Move:
+        """`self.weight = …`"""
+        if (name,) in self.arrays.ties(self.cls):
+            return DROPPED
+        array = self.original.own.get(name)
+        if array is None:
+            return STAYS
+        if array.where == "params" and is_none(small.value):
+            return DROPPED
+        if array.where == "params" and isinstance(small.value, cst.IfExp):
+            return Move("params", (_conditional(statement, small, small.value),))
+        value = initial_value(small.value)
+        if array.where == "constant":
+            if self.context.value(small.value) == NONE or is_none(value):
+                return STAYS
+            if isinstance(value, cst.Name) and value.value in self.original.parameters:
+                return STAYS  # given to the constructor: there is nothing to compute
+            return self._constant(statement, name, value)
+        return Move(array.where, (tree.replace(statement, body=[tree.replace(small, value=value)]),))
+
+    def _constant(self, statement: Any, name: str, value: Any) -> Move:
+        if self.locals.draws(value):
+            self.original.own[name].where = "state"
+            return Move("state", (self._assignment(statement, name, value),))
+        return Move("property", name=name, value=value)
+
+    def _assignment(self, statement: Any, name: str, value: Any) -> Any:
+        made = self.original.setting(name, value)
+        target: Any = made.targets[0].target
+        self.context.facts.tell(target.value, Module(frozenset([self.cls]), is_self=True))
+        return tree.replace(statement, body=[made])
+
+    def _called(self, statement: Any, call: cst.Call) -> Move:
+        """A method that gives arrays their first values, or `self.register_buffer("mask", mask)`."""
+        name = self.original.attribute(call.func)
+        info = getattr(self.context.value(call.func), "info", None)
+        if info is not None and name == info.name and self._sets_state(info):
+            return Move("state", (statement,))
+        if info is not None and name == info.name and info in self.initialising:
+            return Move("params", (statement,))
+        return self._registered(statement, call) if name in ("register_buffer", "register_parameter") else STAYS
+
+    def _registered(self, statement: Any, call: cst.Call) -> Move:
+        name = registered_name(call)
+        if name is None:
+            return STAYS
+        initial, array = registered_value(call), self.original.own.get(name)
+        if array is None or initial is None:
+            return DROPPED
+        if is_none(initial):
+            if array.where == "params":
+                return DROPPED
+            return Move("state" if array.where == "state" else "replaced", (self._assignment(statement, name, initial),))
+        if array.where == "constant":
+            return self._constant(statement, name, initial_value(initial))
+        if isinstance(initial, cst.IfExp) and array.where == "params":
+            line = self._assignment(statement, name, initial)
+            return Move("params", (_conditional(line, line.body[0], initial),))
+        return Move(array.where, (self._assignment(statement, name, initial_value(initial)),))
+
+    def _sets_state(self, info: FunctionInfo) -> bool:
+        """Whether a method that runs later too, `self.extend_pe(x)`, gives buffers their first values; all else it sets is set here too."""
+        written = self.arrays.written_by(self.cls, info)
+        here = {t.target.attr.value for t in tree.nodes(self.original.node, cst.AssignTarget) if isinstance(t.target, cst.Attribute)}
+        return "state" in written.values() and all(where == "state" or not where and name in here for name, where in written.items())
+
+
+def _conditional(statement: Any, small: Any, choice: cst.IfExp) -> Any:
+    """`self.bias = nn.Parameter(…) if bias else None`"""
+    then, other = parameter_call(choice.body), parameter_call(choice.orelse)
+    if (then is None) == (other is None):
+        return tree.replace(statement, body=[tree.replace(small, value=tree.replace(choice, body=then, orelse=other))])
+    line = cst.SimpleStatementLine([tree.replace(small, value=then if then is not None else other)])
+    return cst.If(choice.test if then is not None else unless(choice.test), cst.IndentedBlock([line]), leading_lines=statement.leading_lines)

@@ -1,0 +1,191 @@
+"""The split of `__init__`, statement by statement: what stays, and what goes to `init`, `init_state` and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...arrays import Arrays
+from ...context import Context
+from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
+from .bindings import assigned, changed_attributes
+from .constructors import Constructor, Original
+from .declarations import declared, declared_below
+from .failures import fails
+from .local_values import Locals
+from .moves import Move, Moves
+from .questions import asked_of_self
+from .statements import Mark, branch, one_by_one, without_dead, without_marks
+from .storage import resolve
+
+
+class Split:
+    """Split the `__init__` of one class."""
+
+    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, initialising: Set[FunctionInfo], failing: Set[FunctionInfo]) -> None:
+        self.original = Original(context, cls, node, arrays)
+        self.failing = failing
+        self.locals = Locals(self.original)
+        self.moves = Moves(self.original, self.locals, initialising)
+        self.changed = changed_attributes(node, self.original.self_name)
+        self.result = Constructor()
+
+    def run(self) -> Constructor:
+        self._all(self.original.statements)
+        result = self.result
+        resolve(self.original, self.locals, result)
+        result.kept = without_dead(result.kept, self.locals.names - self.original.parameters, self.locals.moved)
+        result.kept = [asked_of_self(self.original, s) for s in result.kept]
+        result.properties = {name: [asked_of_self(self.original, s) for s in body] for name, body in result.properties.items()}
+        return result
+
+    def _all(self, statements: list[Any]) -> None:
+        self.locals.blocks.append(statements)
+        for statement in statements:
+            self._one(statement)
+        self.locals.blocks.pop()
+
+    def _one(self, statement: Any) -> None:
+        if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+            if not self._is_plain_super(statement.body[0]):
+                self._line(statement)
+        elif isinstance(statement, (cst.If, cst.With, cst.For, cst.While, cst.Try)) and self.moves.touches_arrays(statement):
+            self._compound(statement)
+        elif self._defers(statement):
+            self.result.params.append(statement)
+        else:
+            self.locals.note(statement)
+            self.result.kept.append(statement)
+
+    def _is_plain_super(self, small: Any) -> bool:
+        """`super().__init__()` where that reaches nn.Module itself."""
+        if not isinstance(small, cst.Expr) or not isinstance(small.value, cst.Call):
+            return False
+        func, cls = small.value.func, self.original.cls
+        if not isinstance(func, cst.Attribute) or func.attr.value != "__init__":
+            return False
+        if isinstance(func.value, cst.Call) and isinstance(func.value.func, cst.Name) and func.value.func.value == "super":
+            return cls.above("__init__") is None
+        text = tree.code(func.value)
+        return text == "nn.Module" or self.original.context.facts.project.resolve(cls.module, text) in PLAIN_MODULE
+
+    # ------------------------------------------------------------------ lines
+
+    def _line(self, statement: Any) -> None:
+        """A line with one small statement."""
+        apart = one_by_one(statement)
+        if any(self.moves.of(line, line.body[0]).where for line in apart):
+            for line in apart:
+                self._line(line)
+            return
+        move = self.moves.of(statement, statement.body[0])
+        if move.where:
+            self._move(statement, move)
+            return
+        self.locals.note(statement)
+        (self.result.params if self._defers(statement) else self.result.kept).append(statement)
+
+    def _move(self, statement: Any, move: Move) -> None:
+        result = self.result
+        if move.where == "property":
+            if self.locals.resolvable(move.value) and self._set_once(move.name, move.value):
+                result.constants[move.name] = (statement, move.value)
+                self._mark(statement)
+            else:
+                result.kept.append(self._eager(statement, move.name, move.value))
+        elif move.where == "replaced":
+            result.kept.extend(move.lines)
+        elif move.where in ("params", "state"):
+            if all(self.locals.resolvable(line) for line in move.lines):
+                (result.params if move.where == "params" else result.state).extend(move.lines)
+                self._mark(statement)
+            else:
+                result.kept.extend(declared(self.original, statement))
+
+    def _mark(self, statement: Any) -> None:
+        """Remember where a moved statement stood: what it needs is stored there."""
+        self.result.kept.append(Mark(statement))
+
+    def _set_once(self, name: str, value: Any) -> bool:
+        """Whether a constant, and what it is made of, keeps its first value: a property computes it when it is asked for."""
+        read = {self.original.attribute(n) for n in tree.nodes(value, cst.Attribute)}
+        return not ({name} | read) & self.changed
+
+    def _eager(self, statement: Any, name: str, value: Any) -> Any:
+        """A constant that cannot be a property: computed once, where it stood."""
+        return tree.replace(statement, body=[self.original.setting(name, value)])
+
+    def _defers(self, statement: Any) -> bool:
+        """Whether a statement that could not be converted only gives initial values: it raises where those are made.
+
+        A module whose initialisers are beyond us can still be built, and take its params from a checkpoint.
+        """
+        if not fails(self.original.context, statement, self.failing):
+            return False
+        if isinstance(statement, cst.SimpleStatementLine) and not all(isinstance(s, cst.Expr) for s in statement.body):
+            return False
+        set_here = assigned(statement)
+        elsewhere = {n for s in self.original.statements if s is not statement for n in tree.names_read(s)}
+        own = any(self.original.attribute(n.target) is not None for n in tree.nodes(statement, cst.AssignTarget))
+        leaves = any(isinstance(n, (cst.Return, cst.Raise)) for n in tree.walk_scope(statement))
+        return not own and not leaves and not set_here & elsewhere and self.locals.resolvable(statement, set_here)
+
+    # ------------------------------------------------------------------ blocks
+
+    def _compound(self, statement: Any) -> None:
+        """A statement that holds others, some of which make arrays."""
+        if isinstance(statement, cst.If):
+            self._if(statement)
+        elif isinstance(statement, cst.With):
+            for inner in tree.body_statements(statement):
+                self._one(inner)
+        elif self.moves.only_writes(statement) and self.locals.resolvable(statement):
+            self.result.params.append(statement)
+            self._mark(statement)
+        else:
+            self.result.kept.append(declared_below(self.original, statement))
+
+    def _if(self, statement: cst.If) -> None:
+        """A branch is split in two: one for what stays, one for what moves, under the same test."""
+        then, orelse = self._side(statement), statement.orelse
+        if isinstance(orelse, cst.If):
+            other = self._apart(lambda: self._if(orelse))
+        else:
+            other = self._side(orelse) if orelse is not None else Constructor()
+        if not self.locals.resolvable(statement.test):
+            self.result.kept.append(declared_below(self.original, statement))
+            return
+        for a, b, joined in ((then.params, other.params, self.result.params), (then.state, other.state, self.result.state)):
+            if a or b:
+                joined.append(branch(statement, a, b))
+        kept = [self._with_constants(part) for part in (then, other)]
+        if any(without_marks(part) for part in kept):
+            self.result.kept.append(branch(statement, *map(without_marks, kept)))
+        if then.params or then.state or other.params or other.state:
+            self._mark(statement)
+        else:
+            self.result.kept.extend(item for part in kept for item in part if isinstance(item, Mark))
+
+    def _side(self, block: Any) -> Constructor:
+        statements = tree.body_statements(block)
+        found = self._apart(lambda: self._all(statements))
+        found.params = self.locals.with_definitions(found.params, statements)
+        found.state = self.locals.with_definitions(found.state, statements)
+        return found
+
+    def _apart(self, split: Callable[[], None]) -> Constructor:
+        """What a split gives, in parts of their own."""
+        saved, self.result = self.result, Constructor()
+        split()
+        found, self.result = self.result, saved
+        return found
+
+    def _with_constants(self, part: Constructor) -> list[Any]:
+        """What stays of a side; a property has no branches, so that constants made in one are computed there."""
+        kept = part.kept
+        for name, (line, value) in part.constants.items():
+            kept = [self._eager(line, name, value) if isinstance(k, Mark) and k.statement is line else k for k in kept]
+        return kept

@@ -1,0 +1,140 @@
+"""What moved code reads of a constructor's local values: it is stored on `self` where it was known, and read from there."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from .bindings import assigned, surely_assigned
+from .constructors import Constructor, Original
+from .local_values import Locals
+from .questions import ASKING
+from .statements import Mark, returned
+
+
+def resolve(original: Original, locals_: Locals, made: Constructor) -> None:
+    """Store what moved code reads, and rewrite it to read from `self`."""
+    made.params = locals_.with_definitions(made.params)
+    made.state = locals_.with_definitions(made.state)
+    made.properties = {name: locals_.with_definitions([returned(line, value)]) for name, (line, value) in made.constants.items()}
+    storage = Storage(original, locals_, made)
+    needed = storage.needed()
+    attributes = {name: storage.attribute_for(name) for name in needed}
+    made.params = _from_self(original, made.params, attributes)
+    made.state = _from_self(original, made.state, attributes)
+    made.properties = {name: _from_self(original, body, attributes) for name, body in made.properties.items()}
+    storage.store()
+
+
+def _from_self(original: Original, statements: list[Any], attributes: Mapping[str, str]) -> list[Any]:
+    """Statements that read local names from the attributes that hold them."""
+    local = {n for s in statements for n in assigned(s)}
+
+    def before(node: cst.CSTNode) -> Any:
+        if isinstance(node, cst.Arg) and node.keyword is not None:
+            return tree.replace(node, value=tree.rewrite(node.value, before))
+        if isinstance(node, cst.Attribute):
+            value = tree.rewrite(node.value, before)
+            if value is node.value:
+                return node
+            new = tree.replace(node, value=value)
+            original.context.facts.carry(node, new)
+            return new
+        if isinstance(node, cst.Name) and node.value in attributes and node.value not in local:
+            new = tree.expression(f"{original.self_name}.{attributes[node.value]}")
+            original.context.facts.carry(node, new)
+            return new
+        return None
+
+    return [tree.rewrite(s, before) for s in statements]
+
+
+class Storage:
+    """The attributes of self that hold local values of one constructor."""
+
+    def __init__(self, original: Original, locals_: Locals, made: Constructor) -> None:
+        self.original, self.locals, self.made = original, locals_, made
+        self._set = collections.Counter(name for node in self._assignments() for name in self._set_by(node))
+
+    def needed(self) -> list[str]:
+        """The local names that moved code reads before it binds them, in order."""
+        found: dict[str, None] = {}
+        for statements in (self.made.params, self.made.state, *self.made.properties.values()):
+            bound: set[str] = set()
+            for s in statements:
+                bound |= assigned(s)
+                found.update(dict.fromkeys(sorted(tree.names_read(s) & self.locals.names - {self.original.self_name} - bound)))
+        return list(found)
+
+    def attribute_for(self, name: str) -> str:
+        """The attribute of self that holds a local: one that the user made, or a new one."""
+        holder = self._holder(name)
+        if holder is not None and self._set[holder] == 1 and name not in self.locals.unsteady and holder not in self.original.own:
+            return holder
+        taken = {a for a in self._set if a not in self.original.own or self.original.own[a].where == "constant"}
+        attribute = name
+        while attribute in taken or self.original.cls.find(attribute) is not None or attribute in self.made.properties:
+            attribute += "_"
+        self.made.stored[name] = attribute
+        return attribute
+
+    def store(self) -> None:
+        """Insert `self.name = name` where the code that needs it stood."""
+        pending = {name: attribute for name, attribute in self.made.stored.items() if not self._stored_inside(name)}
+        out: list[Any] = []
+        for item in self.made.kept:
+            names: list[str] = []
+            if isinstance(item, Mark):
+                names = sorted(tree.names_read(item.statement) | self.locals.read_through(item.statement), key=lambda n: (self._order(n), n))
+            elif self._asks_for_params(item):  # `init` must be able to run
+                names = sorted(pending.keys() & self.original.parameters - self.locals.unsteady, key=self._order)
+            out += [self._line(name, pending.pop(name)) for name in names if name in pending]
+            if not isinstance(item, Mark):
+                out.append(item)
+        self.made.kept = out + [self._line(name, attribute) for name, attribute in pending.items()]
+
+    def _holder(self, name: str) -> str | None:
+        """The attribute that a statement that stays gives the value of a local, the last if there are several."""
+        found = None
+        for statement in self.original.statements:
+            for node in tree.nodes(statement, cst.Assign):
+                if isinstance(node.value, cst.Name) and node.value.value == name and statement in self.made.kept:
+                    found = next(reversed(self._set_by(node)), found)
+        return found
+
+    def _assignments(self) -> list[cst.Assign]:
+        return [node for statement in self.original.statements for node in tree.nodes(statement, cst.Assign)]
+
+    def _set_by(self, node: cst.Assign) -> list[str]:
+        return [name for target in node.targets if (name := self.original.attribute(target.target)) is not None]
+
+    def _line(self, name: str, attribute: str) -> Any:
+        return tree.statement(f"{self.original.self_name}.{attribute} = {name}")
+
+    def _asks_for_params(self, statement: Any) -> bool:
+        """Whether a statement may ask which params there are: it does so itself, or calls a method."""
+        calls = tree.nodes(statement, cst.Call)
+        return any(tree.dotted(n.func) in ASKING or self.original.arrays.method_called(n, self.original.self_name) is not None for n in calls)
+
+    def _stored_inside(self, name: str) -> bool:
+        """Store a local that only a branch sets in that branch: elsewhere there is no such name."""
+        kept = [s for s in self.made.kept if not isinstance(s, Mark) and name in assigned(s)]
+        if name in self.original.parameters or not kept or any(name in surely_assigned(s) for s in kept):
+            return False
+        line = self._line(name, self.made.stored[name])
+
+        def after(node: Any) -> Any:
+            places = [i for i, s in enumerate(node.body) if isinstance(s, cst.SimpleStatementLine) and name in assigned(s)]
+            return tree.replace(node, body=[*node.body[: places[-1] + 1], line, *node.body[places[-1] + 1 :]]) if places else node
+
+        self.made.kept = [tree.rewrite(s, None, after, only={cst.IndentedBlock}) if isinstance(s, cst.If) else s for s in self.made.kept]
+        return True
+
+    def _order(self, name: str) -> int:
+        """The place of a name among the parameters; other names come last."""
+        names = [p.name.value for p in self.original.cls.methods["__init__"].parameters()]
+        return names.index(name) if name in names else len(names)
