@@ -22,6 +22,16 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..emit import call, fresh_name
+from ..inplace import (
+    inplace_argument,
+    is_inplace_name,
+    is_known_method,
+    is_old_spelling,
+    is_undecided,
+    module_writes,
+    out_argument,
+    says_inplace,
+)
 from ..liveness import Liveness
 from ..memory import Memory, merge
 from ..ownership import is_owned
@@ -105,20 +115,6 @@ def _by_index(context: Context, loop: cst.For, function: cst.FunctionDef) -> Any
     return cst.FlattenSentinel([*first, new]) if first else new
 
 
-def _inplace_argument(context: Context, call: cst.Call) -> cst.Arg | None:
-    """The argument that says whether a call writes its first one: `inplace=True`, or the last of `F.relu6(x, self.inplace)`."""
-    for argument in call.args:
-        if argument.keyword is not None and argument.keyword.value == "inplace":
-            return argument
-    value = context.value(call.func)
-    if not isinstance(value, Torch) or value.name not in context.rulebook.table("INPLACE_LAST"):
-        return None
-    found = context.rulebook.find(value.name)
-    limit = sum(1 for p in found[0].parameters if p.kind == "positional") if found else len(call.args)
-    extra = [a for a in call.args if a.keyword is None and not a.star][limit:]
-    return extra[0] if extra else None
-
-
 def _common_test(values: list[Any]) -> Any:
     """The test of `a if test else None`, where all of several values have this form with the same one."""
     if not all(isinstance(v, cst.IfExp) and tree.code(v.orelse) == "None" for v in values):
@@ -133,12 +129,6 @@ def _open_tuple(values: list[Any]) -> cst.Tuple:
     return cst.Tuple([cst.Element(v, comma=comma) if v is not values[-1] else cst.Element(v) for v in values], lpar=[], rpar=[])
 
 
-def _old_spelling(context: Context, name: str) -> bool:
-    """`nn.init.normal`, the old name of `nn.init.normal_`: one rule has both."""
-    found = context.rulebook.find(name)
-    return bool(found) and name + "_" in found[0].torch_names
-
-
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
     for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
         if isinstance(n, cst.AugAssign):
@@ -147,16 +137,16 @@ def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) ->
             return True
         if isinstance(n, cst.Call):
             name = n.func.attr.value if isinstance(n.func, cst.Attribute) else n.func.value if isinstance(n.func, cst.Name) else ""
-            if name.endswith("_") and not name.endswith("__"):
+            if is_inplace_name(name):
                 return True
-            if any(a.keyword is not None and a.keyword.value == "out" for a in n.args) or _inplace_argument(context, n) is not None:
+            if out_argument(n) is not None or inplace_argument(context, n) is not None:
                 return True
             value = context.value(n.func)
             if isinstance(value, Function) and value.info in mutations.writes:
                 return True
             if isinstance(value, Method) and any(f.name == value.name and f.owner is not None for f in mutations.writes):
                 return True
-            if isinstance(value, Torch) and (context.rulebook.find(value.name + "[updating]") or _old_spelling(context, value.name)):
+            if isinstance(value, Torch) and (context.rulebook.find(value.name + "[updating]") or is_old_spelling(context, value.name)):
                 return True
             if isinstance(value, Module):
                 if value.inplace or value.items:
@@ -179,7 +169,7 @@ class _Mutation:
         self.live: frozenset[str] = frozenset()
         self.parameters = {p.name.value for p in info.parameters()}
         self.chosen = 0  # how many choices are around the current expression
-        self.memory = Memory(context, info, self.views, self._index_kind, self._says_inplace, mutations.passed)
+        self.memory = Memory(context, info, self.views, self._index_kind, mutations.passed)
         self.current: Any = None
         self.prelude: list[Any] = []
         self.after: list[Any] = []
@@ -436,7 +426,7 @@ class _Mutation:
         """`y = x.add_(1)`: x changes, and y is x."""
         root = self._lvalue(subject)
         target = node.targets[0].target
-        if root is not None and self._perhaps(node.value) and self._read_again(root, target):
+        if root is not None and is_undecided(self.context, node.value) and self._read_again(root, target):
             return tree.replace(node, value=self._undecided(node.value, root))
         if root is None or tree.code(target) == tree.code(subject):
             if root is None or tree.code(target) == tree.code(root):
@@ -853,8 +843,8 @@ class _Mutation:
         value = self.context.value(node.func)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             name = value.name
-            if name.endswith("_") and not name.endswith("__") and (isinstance(value.receiver, Tensor) or value.receiver == UNKNOWN or isinstance(value.receiver, Method)):
-                if self.views.get(name) == "same" or not self._known_method(name):
+            if is_inplace_name(name) and (isinstance(value.receiver, Tensor) or value.receiver == UNKNOWN or isinstance(value.receiver, Method)):
+                if self.views.get(name) == "same" or not is_known_method(self.context, name):
                     return None
                 chained = self._inplace_call(node.func.value)
                 if chained is not None:  # x.mul_(a).add_(b)
@@ -866,19 +856,17 @@ class _Mutation:
             return None
         if isinstance(value, Torch):
             last = value.name.rpartition(".")[2]
-            for argument in node.args:
-                if argument.keyword is not None and argument.keyword.value == "out" and tree.code(argument.value) != "None":
-                    args = [a for a in node.args if a is not argument]
-                    new = self._with_args(node, args)
-                    return argument.value, new
-            written = last.endswith("_") and not last.endswith("__") or self._says_inplace(node) or _old_spelling(self.context, value.name)
+            out = out_argument(node)
+            if out is not None and tree.code(out.value) != "None":
+                return out.value, self._with_args(node, [a for a in node.args if a is not out])
+            written = is_inplace_name(last) or says_inplace(self.context, node) or is_old_spelling(self.context, value.name)
             if written and node.args:
                 first = next((a for a in node.args if a.keyword is None or a.keyword.value in ("tensor", "input")), None)
                 if first is None:
                     return None
                 stripped = self._strip(first.value)
                 args = [tree.replace(a, value=self.expression(stripped)) if a is first else self.expression(a) for a in node.args]
-                told = _inplace_argument(self.context, node)
+                told = inplace_argument(self.context, node)
                 made = self._with_args(node, [new for new, old in zip(args, node.args) if old is not told])
                 if last.endswith("_") and not self.context.rulebook.find(value.name) and self.context.rulebook.find(value.name[:-1]):
                     func = tree.replace(node.func, attr=cst.Name(last[:-1])) if isinstance(node.func, cst.Attribute) else cst.Name(last[:-1])
@@ -887,7 +875,7 @@ class _Mutation:
                     self.facts.carry(node, made)
                 return first.value, made
             return None
-        if isinstance(value, Module) and self._module_writes(value) and node.args and isinstance(node.args[0].value, (cst.Name, cst.Attribute, cst.Subscript)):
+        if isinstance(value, Module) and module_writes(self.views, value) and node.args and isinstance(node.args[0].value, (cst.Name, cst.Attribute, cst.Subscript)):
             subject: Any = node.args[0].value
             if self._is_tensor(subject) and self.runs:
                 return subject, self.expression_inside(node)
@@ -911,24 +899,6 @@ class _Mutation:
         self.after = []
         return subject
 
-    def _module_writes(self, value: Module) -> bool:
-        """Whether a submodule writes its argument: an in-place activation, or a Sequential that begins with one."""
-        if value.inplace and not value.items:
-            return True
-        if value.items:
-            for _, item in value.items:
-                if isinstance(item, Module) and self._module_writes(item):
-                    return True
-                kinds = {r.rpartition(".")[2] for r in item.classes if isinstance(r, str)} if isinstance(item, Module) else set()
-                if not kinds or not all(self.views.get(k.lower()) == "same" or k == "Identity" for k in kinds):
-                    return False
-        return False
-
-    def _perhaps(self, node: Any) -> bool:
-        """Whether only the run tells if a call writes its argument: `F.relu(x, inplace=self.inplace)`."""
-        argument = _inplace_argument(self.context, node) if isinstance(node, cst.Call) else None
-        return argument is not None and tree.code(argument.value) not in ("True", "False")
-
     def _read_again(self, root: Any, target: Any) -> bool:
         """Whether what a write of `root` reaches is read later under another name than the assignment's target."""
         name = self.memory.name(root)
@@ -936,15 +906,6 @@ class _Mutation:
 
     def _undecided(self, node: Any, root: Any) -> Any:
         return self.context.unconverted("aliased-write", node, f"{tree.code(root)} is read later, and whether this writes it is not known here; write inplace=False or True")
-
-    def _says_inplace(self, node: cst.Call) -> bool:
-        """`F.relu(x, inplace=True)`; anything but a literal False counts as True."""
-        argument = _inplace_argument(self.context, node)
-        return argument is not None and not (isinstance(argument.value, cst.Name) and argument.value.value == "False")
-
-    def _known_method(self, name: str) -> bool:
-        find = self.context.rulebook.find
-        return bool(find("torch.Tensor." + name) or find("torch.Tensor." + name[:-1]))
 
     def _method_call(self, node: cst.Call, receiver: Any, name: str) -> Any:
         """The functional form: without the underscore where that exists."""
@@ -1033,7 +994,7 @@ class _Mutation:
             return value
         if not self.runs:
             return value
-        if self._perhaps(node):
+        if is_undecided(self.context, node):
             return self._undecided(node, root)
         if self.chosen:
             return self.context.unconverted("aliased-write", node, f"{name} is written in place on one side of a choice, and read later: write the choice as an if statement")
