@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import libcst as cst
 
 from . import tree
 from .context import Context
+from .indices import index_kind
 from .inplace import is_inplace_name, says_inplace
 from .project import FunctionInfo
 from .values import UNKNOWN, Class, External, Function, Mapping, Method, Module, Sequence, Static, Tensor, Torch
@@ -37,7 +37,6 @@ class Place:
 
 
 Env = dict[str, frozenset[Place]]
-IndexKind = Callable[[Any], str]
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,8 @@ class Part:
 class Memory:
     """The flow-sensitive part: an environment of places, moved along by statements."""
 
-    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], index_kind: IndexKind, passed: dict[FunctionInfo, frozenset[str]]) -> None:
+    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], passed: dict[FunctionInfo, frozenset[str]]) -> None:
         self.context, self.info, self.views = context, info, views
-        self.index_kind = index_kind
         self.passed = passed  # for each function asked about, the parameters that its result may be, or be a view of
         self.env: Env = {}
         self.returned: set[str] | None = None  # collects the parameters that what is returned may share memory with
@@ -223,7 +221,7 @@ class Memory:
     def view_base(self, node: Any) -> str | None:
         """The name that an expression is a certain view of: `base[...]`, `base.view(...)`, `base.T`."""
         if isinstance(node, cst.Subscript) and isinstance(self.context.value(node.value), Tensor):
-            return self.name(node.value) if self.index_kind(node.slice) == "basic" else None
+            return self.name(node.value) if index_kind(self.context, node.slice) == "basic" else None
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             value = self.context.value(node.func)
             if isinstance(value, Method) and self.views.get(node.func.attr.value) in ("same", "reshape", "swap", "part"):
@@ -313,7 +311,7 @@ class Memory:
         """The parameters that the result of a function may share memory with."""
         if info not in self.passed:
             self.passed[info] = frozenset()  # while it is being found out: recursion
-            inner = Memory(self.context, info, self.views, self.index_kind, self.passed)
+            inner = Memory(self.context, info, self.views, self.passed)
             inner.returned = set()
             inner.block(tree.body_statements(info.node))
             self.passed[info] = frozenset(inner.returned)

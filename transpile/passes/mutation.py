@@ -21,7 +21,8 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
-from ..emit import call, fresh_name
+from ..emit import call, display, fresh_name
+from ..indices import index_expression, index_kind, may_overlap, only_index
 from ..inplace import (
     inplace_argument,
     is_inplace_name,
@@ -49,6 +50,9 @@ OPERATORS = {
 
 # views whose places in what they are views of are each there once
 _PLACES = frozenset("narrow select diagonal permute movedim moveaxis".split())
+
+
+_INT = Static(type="int")
 
 
 @dataclass
@@ -93,7 +97,7 @@ def _by_index(context: Context, loop: cst.For, function: cst.FunctionDef) -> Any
 
     Where the body gives the name of the tensor to another, the tensor looped over gets a name of its own.
     """
-    name, values, over = fresh_name(tree.names_read(function), "i"), context.facts.values, loop.iter
+    name, over = fresh_name(tree.names_read(function), "i"), loop.iter
     first: list[Any] = []
     if tree.code(over) in tree.names_assigned(loop.body):
         over = cst.Name(fresh_name(tree.names_read(function), "rows"))
@@ -105,12 +109,11 @@ def _by_index(context: Context, loop: cst.For, function: cst.FunctionDef) -> Any
     shape = cst.Attribute(over, cst.Name("shape"))
     length = tree.replace(tree.expression("x[0]"), value=shape)
     turns = tree.replace(tree.expression("range()"), args=[cst.Arg(length)])
-    values[id(index)] = values[id(length)] = Static(type="int")
-    values[id(shape)], values[id(turns)], values[id(row)] = Static(type="shape"), Static(type="range"), Tensor()
-    context.facts.kept.extend([index, length, shape, turns, row])
+    for node, value in ((index, _INT), (length, _INT), (shape, Static(type="shape")), (turns, Static(type="range")), (row, Tensor())):
+        context.facts.tell(node, value)
     body = [tree.assignment(loop.target, row), *tree.body_statements(loop)]
     new = tree.replace(tree.with_body(loop, body), target=cst.Name(name), iter=turns)
-    values[id(new.target)] = Static(type="int")
+    context.facts.tell(new.target, _INT)
     context.facts.kept.append(new)
     return cst.FlattenSentinel([*first, new]) if first else new
 
@@ -121,12 +124,6 @@ def _common_test(values: list[Any]) -> Any:
         return None
     tests = {tree.code(v.test) for v in values}
     return values[0].test if len(tests) == 1 else None
-
-
-def _open_tuple(values: list[Any]) -> cst.Tuple:
-    """`a, b` without parentheses."""
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    return cst.Tuple([cst.Element(v, comma=comma) if v is not values[-1] else cst.Element(v) for v in values], lpar=[], rpar=[])
 
 
 def _may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
@@ -169,7 +166,7 @@ class _Mutation:
         self.live: frozenset[str] = frozenset()
         self.parameters = {p.name.value for p in info.parameters()}
         self.chosen = 0  # how many choices are around the current expression
-        self.memory = Memory(context, info, self.views, self._index_kind, mutations.passed)
+        self.memory = Memory(context, info, self.views, mutations.passed)
         self.current: Any = None
         self.prelude: list[Any] = []
         self.after: list[Any] = []
@@ -390,7 +387,7 @@ class _Mutation:
         if isinstance(node.value, cst.Tuple) and len(node.value.elements) == len(target.elements):
             written = {tree.code(e.value.value) for e in target.elements if isinstance(e.value, cst.Subscript)}
             values: list[Any] = [e.value for e in node.value.elements]
-            late = [isinstance(v, cst.Subscript) and tree.code(v.value) in written and self._is_tensor(v.value) and self._index_kind(v.slice) == "basic" for v in values]
+            late = [isinstance(v, cst.Subscript) and tree.code(v.value) in written and self._is_tensor(v.value) and index_kind(self.context, v.slice) == "basic" for v in values]
             if all(late) and all(isinstance(e.value, cst.Subscript) for e in target.elements):
                 singles = [cst.Assign([cst.AssignTarget(e.value)], v) for e, v in zip(target.elements, values)]
                 made = [self._assign(single, single.targets[0].target) for single in singles]
@@ -473,44 +470,44 @@ class _Mutation:
 
     def _store(self, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
         base, index = target.value, target.slice
-        kind = self._index_kind(index, base)
-        if _overlap(target, node.value):
+        kind = index_kind(self.context, index, base)
+        if may_overlap(target, node.value):
             self.context.report("overlapping-copy", target, "source and target of this copy may overlap: it is converted as if the source were cloned first")
         scalar = isinstance(self.context.value(node.value), Static)
         selected = self._unselected(value, index)
         if moving(self.context, index):
             return self._store_window(node, target, value)
         if kind == "mask" and scalar:
-            new = call("jnp.where", [self._only_index(index), value, base])
+            new = call("jnp.where", [only_index(index), value, base])
         elif selected is not None:
-            new = call(self.context.name("assign_where"), [base, self._only_index(index), selected])
+            new = call(self.context.name("assign_where"), [base, only_index(index), selected])
         elif kind == "basic":
             new = self._at(base, target, "set", value)
         else:
-            new = call(self.context.name("store"), [base, self._index_expression(index), value])
+            new = call(self.context.name("store"), [base, index_expression(index), value])
         self._typed(new, base)
         return self._rebind(base, new, node)
 
     def _augmented_store(self, node: cst.AugAssign, target: cst.Subscript, value: Any) -> Any:
         method, operator = OPERATORS[type(node.operator)]
         base, index = target.value, target.slice
-        kind = self._index_kind(index, base)
+        kind = index_kind(self.context, index, base)
         scalar = isinstance(self.context.value(node.value), Static)
         if kind == "basic" and method:
             new = self._at(base, target, method, value)
         elif kind == "basic":
             new = self._at(base, target, "set", self._binary(target, operator, value))
         elif kind == "mask" and scalar:
-            new = call("jnp.where", [self._only_index(index), self._binary(base, operator, value), base])
+            new = call("jnp.where", [only_index(index), self._binary(base, operator, value), base])
         elif scalar:
             function = tree.replace(tree.expression("lambda old: 0"), body=self._binary(cst.Name("old"), operator, value))
-            new = call(self.context.name("update"), [base, self._index_expression(index), function])
+            new = call(self.context.name("update"), [base, index_expression(index), function])
         elif (selected := self._unselected(value, index)) is not None:
-            new = call(self.context.name("assign_where"), [base, self._only_index(index), self._binary(base, operator, selected)])
+            new = call(self.context.name("assign_where"), [base, only_index(index), self._binary(base, operator, selected)])
         elif kind == "mask":
             return self._expr(self.context.unconverted("data-dependent-shape", target, "an update of the places of a mask by a value that may have their number"))
         else:
-            new = call(self.context.name("store"), [base, self._index_expression(index), self._binary(target, operator, value)])
+            new = call(self.context.name("store"), [base, index_expression(index), self._binary(target, operator, value)])
         self._typed(new, base)
         return self._rebind(base, new, node)
 
@@ -569,62 +566,13 @@ class _Mutation:
         self._typed(call, base)
         return call
 
-    def _only_index(self, index: Any) -> Any:
-        return index[0].slice.value
-
-    def _index_expression(self, index: Any) -> Any:
-        """An index as an expression that a function can take."""
-        if len(index) == 1 and isinstance(index[0].slice, cst.Index):
-            only = index[0].slice.value
-            return call("jnp.array", [only]) if isinstance(only, cst.List) else only
-        parts = []
-        for element in index:
-            part = element.slice
-            if isinstance(part, cst.Index):
-                value = call("jnp.array", [part.value]) if isinstance(part.value, cst.List) else part.value
-                parts.append(cst.Element(value))
-            else:
-                bounds = [tree.code(b) if b is not None else "None" for b in (part.lower, part.upper)]
-                if part.step is not None:
-                    bounds.append(tree.code(part.step))
-                parts.append(cst.Element(tree.expression(f"slice({', '.join(bounds)})")))
-        return cst.Tuple(parts) if len(parts) > 1 else tree.expression(f"({tree.code(parts[0].value)},)")
-
-    def _index_kind(self, index: Any, base: Any = None) -> str:
-        """"basic" (ints, slices, None, ...), "mask" (one boolean tensor of the same rank), or "unknown"."""
-        if len(index) == 1 and isinstance(index[0].slice, cst.Index):
-            value = self.context.value(index[0].slice.value)
-            if isinstance(value, Tensor) and value.kind == "b":
-                return "mask" if self._same_shape(index[0].slice.value, base) else "unknown"
-        for element in index:
-            part = element.slice
-            if isinstance(part, cst.Index):
-                value = self.context.value(part.value)
-                if isinstance(part.value, (cst.Integer, cst.Ellipsis)) or isinstance(value, Static):
-                    continue
-                if isinstance(part.value, cst.UnaryOperation) and isinstance(part.value.expression, cst.Integer):
-                    continue
-                if value == UNKNOWN and isinstance(part.value, (cst.Name, cst.BinaryOperation, cst.Attribute)) and self._counter(part.value):
-                    continue
-                return "unknown"
-        return "basic"
-
-    def _counter(self, node: Any) -> bool:
-        return not any(isinstance(self.context.value(n), Tensor) for n in tree.walk(node))
-
-    def _same_shape(self, node: Any, base: Any) -> bool:
-        """`x[x > 0] = v`: a mask made by comparing the tensor itself with a number has its shape."""
-        if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or base is None:
-            return False
-        return tree.code(node.left) == tree.code(base) and isinstance(self.context.value(node.comparisons[0].comparator), Static)
-
     def _rebind(self, subject: Any, value: Any, node: Any) -> Any:
         """Assign a new value to what an in-place operation wrote, and let its aliases follow."""
         subject = self._strip(subject)
         if isinstance(subject, cst.Subscript):
             outer = subject.value
             if self._is_tensor(outer):
-                kind = self._index_kind(subject.slice)
+                kind = index_kind(self.context, subject.slice)
                 if kind == "basic":
                     return self._rebind(outer, self._at(outer, subject, "set", value), node)
                 if isinstance(node, cst.Expr):
@@ -672,7 +620,6 @@ class _Mutation:
             made = tree.replace(made, func=tree.replace(made.func, value=tree.fit(made.func, "value", value)), args=[cst.Arg(cst.Attribute(base, cst.Name("shape")))])
             self.facts.tell(made.func, Method(Tensor(), "reshape"))
             self.facts.tell(made.args[0].value, Static(type="shape"))
-            self.facts.kept.extend([made.func, made.args[0].value])
             self.facts.carry(base, made)
             return made
         if kind == "swap":
@@ -1052,11 +999,11 @@ class _Mutation:
         if name is None:
             name = fresh_name(tree.names_read(self.node), "output")
         if test is None:
-            self.prelude.append(tree.assignment(_open_tuple([cst.Name(name), *written]), call))
+            self.prelude.append(tree.assignment(display([cst.Name(name), *written]), call))
         else:  # `self.mean if track else None`: only then there is something to keep
             new = [cst.Name(fresh_name(tree.names_read(self.node), word)) for word in words]
-            self.prelude.append(tree.assignment(_open_tuple([cst.Name(name), *new]), call))
-            keep = tree.assignment(_open_tuple(written), _open_tuple(list(new)))
+            self.prelude.append(tree.assignment(display([cst.Name(name), *new]), call))
+            keep = tree.assignment(display(written), display(new))
             self.prelude.append(cst.If(test, cst.IndentedBlock([keep])))
         result = cst.Name(name)
         self.facts.tell(result, Tensor())
@@ -1159,29 +1106,3 @@ class _Mutation:
                 if reached:
                     self.mutations.writes.setdefault(self.info, set()).update(reached)
         return None
-
-
-def _overlap(target: cst.Subscript, source: Any) -> bool:
-    """Whether `x[1:] = x[:-1]` may read what it has just written; not `x[:n] = x[n:]`, nor `x[0] = x[1]`."""
-    if not isinstance(source, cst.Subscript) or tree.code(source.value) != tree.code(target.value):
-        return False
-    if [tree.code(e.slice) for e in source.slice] == [tree.code(e.slice) for e in target.slice]:
-        return False
-    for one, other in zip(target.slice, source.slice):
-        a: Any = one.slice
-        b: Any = other.slice
-        if isinstance(a, cst.Index) and isinstance(b, cst.Index):
-            if isinstance(a.value, cst.Ellipsis) or isinstance(b.value, cst.Ellipsis):
-                continue
-            if tree.code(a.value) != tree.code(b.value):
-                return False  # two rows: the same only where the numbers are, and then nothing moves
-        elif isinstance(a, cst.Slice) and isinstance(b, cst.Slice):
-            bounds = [tree.code(n) if n is not None else "" for n in (a.lower, a.upper, b.lower, b.upper)]
-            if bounds[1] and bounds[1] == bounds[2] or bounds[3] and bounds[3] == bounds[0]:
-                return False  # x[:n] and x[n:] meet
-            if a.step is not None and b.step is not None and tree.code(a.step) == tree.code(b.step) and bounds[0] != bounds[2]:
-                return False  # x[0::2] and x[1::2]
-        else:
-            return False
-    return True
-
