@@ -29,7 +29,9 @@ def _is_number(context: Context, place: Any) -> bool:
         return True
     if isinstance(place, cst.UnaryOperation) and isinstance(place.expression, cst.Integer):
         return True
-    return value == UNKNOWN and isinstance(place, (cst.Name, cst.BinaryOperation, cst.Attribute)) and not any(isinstance(context.value(n), Tensor) for n in tree.walk(place))
+    if value != UNKNOWN or not isinstance(place, (cst.Name, cst.BinaryOperation, cst.Attribute)):
+        return False
+    return not any(isinstance(context.value(n), Tensor) for n in tree.walk(place))
 
 
 def _same_shape(context: Context, node: Any, base: Any) -> bool:

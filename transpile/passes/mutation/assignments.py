@@ -97,7 +97,8 @@ def _holds_objects(frame: Frame, target: cst.Subscript, value: Any) -> bool:
         return False
     index = target.slice[0].slice
     key = frame.value(index.value) if isinstance(index, cst.Index) else UNKNOWN
-    return isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(key, Static) and key.type == "str" or isinstance(frame.value(value), (Sequence, Module))
+    by_name = isinstance(key, Static) and key.type == "str"
+    return by_name or isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(frame.value(value), (Sequence, Module))
 
 
 def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
@@ -166,15 +167,16 @@ def _chained(frame: Frame, node: cst.Assign) -> Any:
 def _unpacked(frame: Frame, node: cst.Assign, target: cst.Tuple) -> Any:
     """`x[0], y[1] = a, b`: one after another, in order, from temporaries; `x[0], x[1] = x[1], x[0]` reads views, when their turn comes."""
     left: list[Any] = [e.value for e in target.elements]
-    late = _reads_late(frame, left, node.value)
+    value: Any = node.value
+    late = _reads_late(frame, left, value)
     if late and all(late) and all(isinstance(one, cst.Subscript) for one in left):
-        values = [e.value for e in node.value.elements]  # type: ignore[attr-defined]
-        return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], value) for one, value in zip(left, values)])
+        return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], e.value) for one, e in zip(left, value.elements)])
     if any(late):
-        return cst.Expr(frame.context.unconverted("aliased-write", node.value, "rows are given to rows of the same tensor, some of them views that the first stores change"))
+        message = "rows are given to rows of the same tensor, some of them views that the first stores change"
+        return cst.Expr(frame.context.unconverted("aliased-write", value, message))
     names = [f"value_{i}" for i in range(len(left))]
     temporaries = tree.replace(target, elements=[tree.replace(e, value=cst.Name(n)) for e, n in zip(target.elements, names)])
-    frame.prelude.append(tree.assignment(temporaries, rewritten(frame, node.value)))
+    frame.prelude.append(tree.assignment(temporaries, rewritten(frame, value)))
     return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], cst.Name(name)) for one, name in zip(left, names)])
 
 

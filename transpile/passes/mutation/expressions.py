@@ -61,7 +61,7 @@ def _settled(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     if name is None or not frame.runs or not (name in read or frame.memory.sharing(name, frozenset(read))):
         return value
     if frame.chosen:
-        return frame.context.unconverted("aliased-write", node, f"{name} is written in place on one side of a choice, and read there: write the choice as an if statement")
+        return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read there")
     live, frame.live = frame.live, frame.live | read
     made = rebind(frame, subject, value, cst.Expr(node))
     frame.live = live
@@ -71,7 +71,13 @@ def _settled(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
 
 def undecided(frame: Frame, node: Any, root: Any) -> Any:
     """What stands for a call that perhaps writes what is read later."""
-    return frame.context.unconverted("aliased-write", node, f"{tree.code(root)} is read later, and whether this writes it is not known here; write inplace=False or True")
+    message = f"{tree.code(root)} is read later, and whether this writes it is not known here; write inplace=False or True"
+    return frame.context.unconverted("aliased-write", node, message)
+
+
+def _on_one_side(frame: Frame, node: Any, message: str) -> Any:
+    """What stands for a call that a choice may leave out, where what it writes is read."""
+    return frame.context.unconverted("aliased-write", node, f"{message}: write the choice as an if statement")
 
 
 def _visit(frame: Frame, node: cst.CSTNode) -> Any:
@@ -114,7 +120,7 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     if is_undecided(frame.context, node):
         return undecided(frame, node, lvalue(frame, subject))
     if frame.chosen:
-        return frame.context.unconverted("aliased-write", node, f"{name} is written in place on one side of a choice, and read later: write the choice as an if statement")
+        return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read later")
     frame.before_with_followers(rebind(frame, subject, value, cst.Expr(node)))
     return subject
 

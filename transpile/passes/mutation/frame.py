@@ -38,7 +38,7 @@ class Frame:
         self.assigned: Any = None  # to this value
         self.chosen = 0  # how many choices are around the current expression
         self.prelude: list[Any] = []  # statements that come before it
-        self.after: list[Any] = []
+        self.after: list[Any] = []  # and after it: what follows a write, or raises
 
     def value(self, node: cst.CSTNode) -> Value:
         return self.context.value(node)

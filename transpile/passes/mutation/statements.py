@@ -106,7 +106,8 @@ def _compound(frame: Frame, node: Any) -> Any:
 
 def _turn(frame: Frame, node: Any) -> Any:
     """The statement with its own body rewritten: inside a loop over the rows of a tensor, that is known of writes."""
-    over = frame.memory.name(node.iter) if isinstance(node, cst.For) and frame.is_tensor(node.iter) and isinstance(node.target, cst.Name) else None
+    by_row = isinstance(node, cst.For) and isinstance(node.target, cst.Name) and frame.is_tensor(node.iter)
+    over = frame.memory.name(node.iter) if by_row else None
     if over is None:
         return _suite(frame, node)
     frame.rows.append((node, over))

@@ -18,7 +18,7 @@ _PLACES = frozenset("narrow select diagonal permute movedim moveaxis".split())
 def of_base(frame: Frame, view: Any, name: str) -> Any:
     """The expression of a view, of another base."""
     facts = frame.facts
-    if isinstance(view, cst.Subscript) and isinstance(view.value, cst.Call):  # a part of several: `z.chunk(2)[0]`
+    if _is_one_of_several(view):
         whole = of_base(frame, view.value, name)
         facts.tell(whole, Sequence(Tensor()))
         part = tree.replace(view, value=whole)
@@ -34,10 +34,15 @@ def of_base(frame: Frame, view: Any, name: str) -> Any:
     return new
 
 
+def _is_one_of_several(view: Any) -> bool:
+    """`z.chunk(2)[0]`"""
+    return isinstance(view, cst.Subscript) and isinstance(view.value, cst.Call)
+
+
 def written_back(frame: Frame, view: Any, value: Any) -> Any:
     """The base after a view of it was written; None where that cannot be said."""
-    if isinstance(view, cst.Subscript) and isinstance(view.value, cst.Call):
-        return _put_through(frame, view, view.value.func.value, value)  # type: ignore[attr-defined]
+    if _is_one_of_several(view):
+        return _put_through(frame, view, view.value.func.value, value)
     if isinstance(view, cst.Subscript):
         return at_index(frame, view.value, view, "set", value)
     if isinstance(view, cst.Call):
