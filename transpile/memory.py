@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,8 @@ import libcst as cst
 
 from . import tree
 from .context import Context
+from .indices import index_kind
+from .inplace import is_inplace_name, says_inplace
 from .project import FunctionInfo
 from .values import UNKNOWN, Class, External, Function, Mapping, Method, Module, Sequence, Static, Tensor, Torch
 
@@ -36,7 +37,6 @@ class Place:
 
 
 Env = dict[str, frozenset[Place]]
-IndexKind = Callable[[Any], str]
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,8 @@ class Part:
 class Memory:
     """The flow-sensitive part: an environment of places, moved along by statements."""
 
-    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], index_kind: IndexKind, says_inplace: Callable[[Any], bool], passed: dict[FunctionInfo, frozenset[str]]) -> None:
+    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], passed: dict[FunctionInfo, frozenset[str]]) -> None:
         self.context, self.info, self.views = context, info, views
-        self.index_kind, self.says_inplace = index_kind, says_inplace
         self.passed = passed  # for each function asked about, the parameters that its result may be, or be a view of
         self.env: Env = {}
         self.returned: set[str] | None = None  # collects the parameters that what is returned may share memory with
@@ -209,9 +208,9 @@ class Memory:
         if not isinstance(node, cst.Call):
             return None
         value = self.context.value(node.func)
-        if isinstance(value, Method) and isinstance(node.func, cst.Attribute) and _in_place(value.name):
+        if isinstance(value, Method) and isinstance(node.func, cst.Attribute) and is_inplace_name(value.name):
             return node.func.value
-        if isinstance(value, Torch) and (_in_place(value.name) or self.says_inplace(node)) and node.args:
+        if isinstance(value, Torch) and (is_inplace_name(value.name) or says_inplace(self.context, node)) and node.args:
             return node.args[0].value
         if isinstance(value, Module) and value.inplace and len(value.classes) == 1 and len(node.args) == 1:
             return node.args[0].value
@@ -222,7 +221,7 @@ class Memory:
     def view_base(self, node: Any) -> str | None:
         """The name that an expression is a certain view of: `base[...]`, `base.view(...)`, `base.T`."""
         if isinstance(node, cst.Subscript) and isinstance(self.context.value(node.value), Tensor):
-            return self.name(node.value) if self.index_kind(node.slice) == "basic" else None
+            return self.name(node.value) if index_kind(self.context, node.slice) == "basic" else None
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             value = self.context.value(node.func)
             if isinstance(value, Method) and self.views.get(node.func.attr.value) in ("same", "reshape", "swap", "part"):
@@ -278,13 +277,13 @@ class Memory:
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             if isinstance(value.receiver, Module):
                 return frozenset()
-            if value.name in self.views or value.name.endswith("_") and not value.name.endswith("__") or isinstance(value.receiver, (Sequence, Mapping)):
+            if value.name in self.views or is_inplace_name(value.name) or isinstance(value.receiver, (Sequence, Mapping)):
                 return self.shares(node.func.value)
             return frozenset()
         everything = _all(self.shares(a.value) for a in node.args)
         if isinstance(value, Torch):
             last = value.name.rpartition(".")[2]
-            if last in self.views or last.endswith("_") or self.says_inplace(node):
+            if last in self.views or last.endswith("_") or says_inplace(self.context, node):
                 return self.shares(node.args[0].value) if node.args else frozenset()
             return frozenset()
         if isinstance(value, Module):
@@ -312,7 +311,7 @@ class Memory:
         """The parameters that the result of a function may share memory with."""
         if info not in self.passed:
             self.passed[info] = frozenset()  # while it is being found out: recursion
-            inner = Memory(self.context, info, self.views, self.index_kind, self.says_inplace, self.passed)
+            inner = Memory(self.context, info, self.views, self.passed)
             inner.returned = set()
             inner.block(tree.body_statements(info.node))
             self.passed[info] = frozenset(inner.returned)
@@ -366,10 +365,6 @@ def _all(sets: Any) -> frozenset[Place]:
     for s in sets:
         found |= s
     return found
-
-
-def _in_place(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__")
 
 
 def _passes_on(node: Any) -> bool:

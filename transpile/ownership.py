@@ -16,6 +16,7 @@ import libcst as cst
 
 from . import tree
 from .infer import Inference
+from .inplace import is_inplace_name
 from .values import External, Method, Module, Static, Tensor, Torch
 
 _READERS = frozenset({"print", "len", "float", "int", "bool", "str", "round", "isinstance", "abs"})
@@ -64,7 +65,7 @@ class _Look:
         return receiver or any(self.lends(a.value, not reads) for a in node.args)
 
     def _passes_on(self, name: str) -> bool:
-        return name in self.views or name.endswith("_") and not name.endswith("__") or name in ("from_numpy", "as_tensor")
+        return name in self.views or is_inplace_name(name) or name in ("from_numpy", "as_tensor")
 
     def _made(self, value: Any) -> bool:
         """Whether an expression makes memory of its own, or none: `torch.zeros(3)`, `x + 1`, `0`."""

@@ -18,6 +18,7 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..emit import bare
+from ..inplace import is_inplace_name
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -28,7 +29,7 @@ def run(context: Context, module: cst.Module) -> cst.Module:
 def _as_branch(context: Context, line: Any) -> cst.If | None:
     small = tree.only_small(line)
     choice = small.value if isinstance(small, (cst.Expr, cst.Return, cst.Assign)) else None
-    if not isinstance(choice, cst.IfExp) or not any(_says_in_place(n) for n in tree.nodes(choice, cst.Call)):
+    if not isinstance(choice, cst.IfExp) or not any(is_inplace_name(tree.code(n.func)) for n in tree.nodes(choice, cst.Call)):
         return None
     then, other = (tree.replace(line, body=[tree.replace(small, value=bare(side))], leading_lines=[]) for side in (choice.body, choice.orelse))
     nothing = isinstance(small, cst.Expr) and tree.code(choice.orelse) == "None"
@@ -36,9 +37,3 @@ def _as_branch(context: Context, line: Any) -> cst.If | None:
     made = cst.If(choice.test, cst.IndentedBlock([then]), _as_branch(context, other) or last, leading_lines=line.leading_lines)
     context.facts.carry(line, made)
     return made
-
-
-def _says_in_place(node: cst.Call) -> bool:
-    """Whether a call is of a name that ends in one underscore."""
-    name = tree.code(node.func)
-    return name.endswith("_") and not name.endswith("__")

@@ -1,0 +1,92 @@
+"""What an index selects: places known by their numbers, those of a mask, or what only the values tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .context import Context
+from .emit import call
+from .values import UNKNOWN, Static, Tensor
+
+
+def index_kind(context: Context, index: Any, base: Any = None) -> str:
+    """"basic" (ints, slices, None, ...), "mask" (one boolean tensor of the same rank), or "unknown"."""
+    if len(index) == 1 and isinstance(index[0].slice, cst.Index):
+        value = context.value(index[0].slice.value)
+        if isinstance(value, Tensor) and value.kind == "b":
+            return "mask" if _same_shape(context, index[0].slice.value, base) else "unknown"
+    places = [element.slice.value for element in index if isinstance(element.slice, cst.Index)]
+    return "basic" if all(_is_number(context, place) for place in places) else "unknown"
+
+
+def _is_number(context: Context, place: Any) -> bool:
+    """Whether one place of an index is a number, None or an ellipsis, or else a name that nothing tells to be a tensor: a counter."""
+    value = context.value(place)
+    if isinstance(place, (cst.Integer, cst.Ellipsis)) or isinstance(value, Static):
+        return True
+    if isinstance(place, cst.UnaryOperation) and isinstance(place.expression, cst.Integer):
+        return True
+    if value != UNKNOWN or not isinstance(place, (cst.Name, cst.BinaryOperation, cst.Attribute)):
+        return False
+    return not any(isinstance(context.value(n), Tensor) for n in tree.walk(place))
+
+
+def _same_shape(context: Context, node: Any, base: Any) -> bool:
+    """`x[x > 0] = v`: a mask made by comparing the tensor itself with a number has its shape."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or base is None:
+        return False
+    return tree.code(node.left) == tree.code(base) and isinstance(context.value(node.comparisons[0].comparator), Static)
+
+
+def only_index(index: Any) -> Any:
+    """The expression in `x[m]`, an index of one part."""
+    return index[0].slice.value
+
+
+def index_expression(index: Any) -> Any:
+    """An index as an expression that a function can take."""
+    if len(index) == 1 and isinstance(index[0].slice, cst.Index):
+        return _place(only_index(index))
+    parts = []
+    for element in index:
+        part = element.slice
+        if isinstance(part, cst.Index):
+            parts.append(cst.Element(_place(part.value)))
+        else:
+            bounds = [tree.code(b) if b is not None else "None" for b in (part.lower, part.upper)]
+            if part.step is not None:
+                bounds.append(tree.code(part.step))
+            parts.append(cst.Element(tree.expression(f"slice({', '.join(bounds)})")))
+    return cst.Tuple(parts) if len(parts) > 1 else tree.expression(f"({tree.code(parts[0].value)},)")
+
+
+def _place(value: Any) -> Any:
+    return call("jnp.array", [value]) if isinstance(value, cst.List) else value
+
+
+def may_overlap(target: cst.Subscript, source: Any) -> bool:
+    """Whether `x[1:] = x[:-1]` may read what it has just written; not `x[:n] = x[n:]`, nor `x[0] = x[1]`."""
+    if not isinstance(source, cst.Subscript) or tree.code(source.value) != tree.code(target.value):
+        return False
+    if [tree.code(e.slice) for e in source.slice] == [tree.code(e.slice) for e in target.slice]:
+        return False
+    for one, other in zip(target.slice, source.slice):
+        a: Any = one.slice
+        b: Any = other.slice
+        if isinstance(a, cst.Index) and isinstance(b, cst.Index):
+            if isinstance(a.value, cst.Ellipsis) or isinstance(b.value, cst.Ellipsis):
+                continue
+            if tree.code(a.value) != tree.code(b.value):
+                return False  # two rows: the same only where the numbers are, and then nothing moves
+        elif isinstance(a, cst.Slice) and isinstance(b, cst.Slice):
+            bounds = [tree.code(n) if n is not None else "" for n in (a.lower, a.upper, b.lower, b.upper)]
+            if bounds[1] and bounds[1] == bounds[2] or bounds[3] and bounds[3] == bounds[0]:
+                return False  # x[:n] and x[n:] meet
+            if a.step is not None and b.step is not None and tree.code(a.step) == tree.code(b.step) and bounds[0] != bounds[2]:
+                return False  # x[0::2] and x[1::2]
+        else:
+            return False
+    return True

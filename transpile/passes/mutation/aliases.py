@@ -1,0 +1,100 @@
+"""What must follow a write: other names for the same memory that are read later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from .frame import Frame
+from .rows import Stale
+from .views import of_base, written_back
+
+
+def follow(frame: Frame, subject: Any, node: Any) -> None:
+    """Names for the same memory that are read later get the new value."""
+    if not frame.runs:
+        return
+    name = frame.memory.name(subject)
+    if name is None:
+        return element_written(frame, subject, node)
+    if frame.is_held_by_object(subject) and not frame.is_owned(subject.attr.value):
+        message = f"{name} is written in place, and what it was made from, or who was given it, may have the same memory"
+        frame.after.append(tree.assignment(subject, frame.context.unconverted("aliased-write", node, message)))
+    for loop, over in frame.rows:
+        if name == over or frame.memory.sharing(name, frozenset([over])):
+            raise Stale(loop)
+    others = [o for o in frame.reached(name) if not frame.memory.apart(name, o)]
+    bases = _bases(frame, name, others)
+    done: dict[Any, str] = {}  # for each place that has followed, a name for it
+    for other in [*(o for o in others if o in bases), *(o for o in others if o not in bases)]:
+        place = frame.memory.only(other)
+        relation = frame.named(done[place]) if place in done else _relation(frame, name, other)
+        if place is not None and relation is not None:
+            done[place] = other
+        if relation is None:
+            relation = _sibling(frame, other, bases)
+        if relation is None:
+            _refuse(frame, other, node, f"{name} is written in place, and {other} may be the same memory")
+        else:
+            follower = tree.assignment(frame.named(other), relation)
+            frame.followers[id(follower)] = follower
+            frame.after.append(follower)
+    frame.record_write(name)
+
+
+def element_written(frame: Frame, subject: Any, node: Any) -> None:
+    """A write to an element of a list or dict, or to an attribute of an object: names for the same memory cannot follow."""
+    name = _holder(frame, subject)
+    if name is None or not frame.runs:
+        return
+    for other in frame.reached(name):
+        _refuse(frame, other, node, f"an element of {name} is written in place, and {other} may be the same memory")
+    if frame.memory.parameters(name) - {name}:
+        frame.record_write(name)
+
+
+def _holder(frame: Frame, subject: Any) -> str | None:
+    """The name of what holds an element: the list of `xs[0].y`."""
+    root = subject
+    while isinstance(root, (cst.Subscript, cst.Attribute)) and frame.memory.name(root) is None:
+        root = root.value
+    return frame.memory.name(root)
+
+
+def _refuse(frame: Frame, name: str, node: Any, message: str) -> None:
+    """A name that cannot follow raises where it is read."""
+    written = node.value if hasattr(node, "value") else node
+    frame.after.append(tree.assignment(frame.named(name), frame.context.unconverted("aliased-write", written, message)))
+
+
+def _bases(frame: Frame, name: str, others: list[str]) -> list[str]:
+    """Of these names, those that are what the written view is a view of."""
+    mine = frame.memory.only(name)
+    if mine is None or mine.view is None:
+        return []
+    return [o for o in others if (its := frame.memory.only(o)) is not None and mine.parents == frozenset([its])]
+
+
+def _relation(frame: Frame, name: str, other: str) -> Any:
+    """What the other name becomes when this one has its new value, or None where that is not known."""
+    memory = frame.memory
+    mine, its = memory.only(name), memory.only(other)
+    if mine is None or its is None:
+        return None
+    if mine is its:
+        return frame.named(name)
+    if its.view is not None and its.parents == frozenset([mine]) and memory.unchanged(its):
+        return of_base(frame, its.view, name)  # a view of what was written is taken again
+    if mine.view is not None and mine.parents == frozenset([its]) and memory.unchanged(mine):
+        return written_back(frame, of_base(frame, mine.view, other), frame.named(name))
+    return None
+
+
+def _sibling(frame: Frame, other: str, bases: list[str]) -> Any:
+    """Two views of one base: the base has been written back, and the other is taken from it again."""
+    its = frame.memory.only(other)
+    if its is None or its.view is None or not bases or not frame.memory.unchanged(its):
+        return None
+    return of_base(frame, its.view, bases[0]) if its.parents == frame.memory.places(bases[0]) else None

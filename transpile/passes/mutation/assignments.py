@@ -1,0 +1,198 @@
+"""Simple statements that write: stores, calls, augmented assignments, and assignments that take back what a call changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...indices import index_kind
+from ...inplace import is_undecided
+from ...values import UNKNOWN, Module, Sequence, Static, Tensor
+from .aliases import element_written, follow
+from .callees import call_taken_back
+from .expressions import in_place, rewritten, rewritten_arguments, undecided
+from .frame import Frame
+from .rebinding import lvalue, rebind
+from .stores import OPERATORS, augmented_store, binary, store
+from .updates import store_updates, updated_by
+
+
+def small(frame: Frame, node: Any) -> Any:
+    """A simple statement without mutation; None where what stands before it does all."""
+    if isinstance(node, cst.Assign):
+        frame.rebound = frozenset(name for t in node.targets for name in tree.target_names(t.target))
+        frame.assigned = node.value
+        if len(node.targets) == 1:
+            return _assign(frame, node, node.targets[0].target)
+        if any(frame.is_element(t.target) for t in node.targets):
+            return _chained(frame, node)
+    if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+        return _call(frame, node, node.value)
+    if isinstance(node, cst.Expr) and isinstance(node.value, cst.Tuple):
+        return _several(frame, node.value)
+    if isinstance(node, cst.AugAssign):
+        return _augmented(frame, node)
+    return rewritten(frame, node)
+
+
+def _call(frame: Frame, node: cst.Expr, call: cst.Call) -> Any:
+    write = in_place(frame, call)
+    if write is not None:
+        return rebind(frame, *write, node)
+    return call_taken_back(frame, node, call) or rewritten(frame, node)
+
+
+def _several(frame: Frame, node: cst.Tuple) -> Any:
+    """`a.zero_(), b.zero_()` as a statement: one after another."""
+    made = [small(frame, cst.Expr(element.value)) for element in node.elements]
+    for one in made[:-1]:
+        if one is not None:
+            frame.before(one)
+    return made[-1] if made else None
+
+
+def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
+    target = node.target
+    value = rewritten(frame, node.value)
+    if frame.is_element(target):
+        return augmented_store(frame, node, target, value)
+    of_object = isinstance(target, cst.Attribute) and frame.memory.name(target) is None and frame.value(target) == UNKNOWN
+    if isinstance(target, cst.Subscript) and frame.is_tensor(target) or of_object:
+        element_written(frame, target, node)
+    if isinstance(target, (cst.Name, cst.Attribute)) and (frame.is_tensor(target) or frame.is_held_by_object(target) and frame.is_tensor(node.value)):
+        elsewhere = isinstance(target, cst.Attribute) and (target.attr.value == "data" or not frame.is_on_self(target))
+        if elsewhere or lvalue(frame, target) is None:
+            return rebind(frame, target, binary(frame, target, OPERATORS[type(node.operator)][1], value), node)
+        follow(frame, target, node)
+    return node if value is node.value else tree.replace(node, value=value)
+
+
+# ---------------------------------------------------------------------- assignments
+
+
+def _assign(frame: Frame, node: cst.Assign, target: Any) -> Any:
+    if id(node) in frame.mutations.written:
+        return _taken_back(frame, node, target)
+    if frame.is_element(target) and not _holds_objects(frame, target, node.value):
+        return store(frame, node, target, rewritten(frame, node.value))
+    if frame.is_data(target):
+        return rebind(frame, target.value, rewritten(frame, node.value), node)
+    if isinstance(target, cst.Tuple) and any(frame.is_element(e.value) for e in target.elements):
+        return _unpacked(frame, node, target)
+    if isinstance(target, cst.Name) and isinstance(node.value, cst.Call):
+        update = updated_by(frame, node.value)
+        if update is not None:
+            store_updates(frame, update, rewritten_arguments(frame, node.value), target.value)
+            return None  # what stands before has set the name
+    write = in_place(frame, node.value)
+    return _through(frame, node, *write) if write is not None else rewritten(frame, node)
+
+
+def _holds_objects(frame: Frame, target: cst.Subscript, value: Any) -> bool:
+    """Whether what is only assumed to be a tensor must be a list or dict: by what is stored, or under what."""
+    base = frame.value(target.value)
+    if not (isinstance(base, Tensor) and base.assumed):
+        return False
+    index = target.slice[0].slice
+    key = frame.value(index.value) if isinstance(index, cst.Index) else UNKNOWN
+    by_name = isinstance(key, Static) and key.type == "str"
+    return by_name or isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(frame.value(value), (Sequence, Module))
+
+
+def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
+    """`y = x.add_(1)`: x changes, and y is x."""
+    root, target = lvalue(frame, subject), tree.code(node.targets[0].target)
+    if root is None:
+        return tree.replace(node, value=value)
+    name = frame.memory.name(root)
+    if is_undecided(frame.context, node.value) and _is_read_again(frame, name, target):
+        return tree.replace(node, value=undecided(frame, node.value, root))
+    if target == tree.code(subject) == tree.code(root):
+        follow(frame, root, node)
+        return tree.replace(node, value=value)
+    if name is not None and name not in frame.live and not frame.reached(name):
+        return tree.replace(node, value=value)
+    frame.before(rebind(frame, subject, value, node))
+    return tree.replace(node, value=subject)
+
+
+def _is_read_again(frame: Frame, name: str | None, target: str) -> bool:
+    """Whether what a write of a name reaches is read later under another name than the assignment's target."""
+    return name is not None and (name in frame.live and target != name or bool(set(frame.reached(name)) - {target}))
+
+
+def _taken_back(frame: Frame, node: cst.Assign, target: Any) -> Any:
+    """`z = shifted(z, y)`, made of a call that changed z: other names for it follow, parts of others are put back."""
+    targets = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+    value = rewritten(frame, node.value)
+    plain: list[Any] = []
+    stores: list[tuple[Any, cst.Name]] = []
+    for i, one in enumerate(targets):
+        if frame.is_element(one):
+            name = cst.Name(frame.fresh(f"part_{i}" if i else "part"))
+            frame.facts.carry(one, name)
+            stores.append((one, name))
+            plain.append(name)
+        else:
+            plain.append(one)
+    left: Any = plain[0]
+    if isinstance(target, cst.Tuple):
+        left = tree.replace(target, elements=[tree.replace(e, value=p) for e, p in zip(target.elements, plain)])
+    for one in plain:
+        if isinstance(one, (cst.Name, cst.Attribute)) and frame.is_tensor(one):
+            follow(frame, one, node)
+    made: Any = cst.Assign([cst.AssignTarget(left)], value)
+    for one, name in stores:
+        frame.before(made)
+        made = store(frame, cst.Assign([cst.AssignTarget(one)], name), one, name)
+    return made
+
+
+# ---------------------------------------------------------------------- several targets
+
+
+def _chained(frame: Frame, node: cst.Assign) -> Any:
+    """`x[0] = y[1] = v`: one after another, from the left."""
+    value: Any = node.value
+    if not isinstance(value, (cst.Name, cst.Integer, cst.Float)):
+        name = cst.Name(frame.fresh("value"))
+        frame.facts.carry(value, name)
+        frame.prelude.append(tree.assignment(name, rewritten(frame, value)))
+        value = name
+    return _one_by_one(frame, [cst.Assign([target], value) for target in node.targets])
+
+
+def _unpacked(frame: Frame, node: cst.Assign, target: cst.Tuple) -> Any:
+    """`x[0], y[1] = a, b`: one after another, in order, from temporaries; `x[0], x[1] = x[1], x[0]` reads views, when their turn comes."""
+    left: list[Any] = [e.value for e in target.elements]
+    value: Any = node.value
+    late = _reads_late(frame, left, value)
+    if late and all(late) and all(isinstance(one, cst.Subscript) for one in left):
+        return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], e.value) for one, e in zip(left, value.elements)])
+    if any(late):
+        message = "rows are given to rows of the same tensor, some of them views that the first stores change"
+        return cst.Expr(frame.context.unconverted("aliased-write", value, message))
+    names = [f"value_{i}" for i in range(len(left))]
+    temporaries = tree.replace(target, elements=[tree.replace(e, value=cst.Name(n)) for e, n in zip(target.elements, names)])
+    frame.prelude.append(tree.assignment(temporaries, rewritten(frame, value)))
+    return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], cst.Name(name)) for one, name in zip(left, names)])
+
+
+def _reads_late(frame: Frame, left: list[Any], value: Any) -> list[bool]:
+    """For each of as many values as targets, whether it is a view of a tensor that the targets write."""
+    if not isinstance(value, cst.Tuple) or len(value.elements) != len(left):
+        return []
+    written = {tree.code(one.value) for one in left if isinstance(one, cst.Subscript)}
+    values: list[Any] = [e.value for e in value.elements]
+    return [frame.is_element(v) and tree.code(v.value) in written and index_kind(frame.context, v.slice) == "basic" for v in values]
+
+
+def _one_by_one(frame: Frame, singles: list[cst.Assign]) -> Any:
+    """The last of several assignments, the others put before it."""
+    made = _assign(frame, singles[0], singles[0].targets[0].target)
+    for single in singles[1:]:
+        frame.before(made)
+        made = _assign(frame, single, single.targets[0].target)
+    return made

@@ -1,0 +1,85 @@
+"""Calls of the user's functions that write their arguments: taken back where that can be said, else refused where it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...project import FunctionInfo
+from ...values import Function, Method, Module, Sequence, Static, Tensor
+from .aliases import follow
+from .frame import Frame
+from .order import elsewhere
+from .rebinding import written_name
+
+
+def call_taken_back(frame: Frame, node: cst.Expr, call: cst.Call) -> cst.Assign | None:
+    """`x = clip_(x, 2.0)` for `clip_(x, 2.0)` as a statement, of a function that returns the argument it writes."""
+    value = frame.value(call.func)
+    written = frame.mutations.writes.get(value.info) if isinstance(value, Function) else None
+    if not written or not isinstance(value, Function):
+        return None
+    names = [p.name.value for p in value.info.parameters()]
+    reached = [(n, a) for n, a in zip(names, call.args) if n in written and a.keyword is None]
+    if len(reached) == 1 and value.info.given_back() == reached[0][0] and isinstance(reached[0][1].value, (cst.Name, cst.Attribute)):
+        subject = reached[0][1].value
+        follow(frame, subject, node)
+        return cst.Assign([cst.AssignTarget(subject)], call)
+    return None
+
+
+def check_arguments(frame: Frame, node: cst.Call) -> Any:
+    """A callee that writes its argument, where the caller reads it afterwards: what stands for the call, if that is in the same expression."""
+    for info in _callees(frame, node):
+        written = frame.mutations.writes.get(info)
+        if not written or not frame.runs or info in frame.mutations.returned and _is_taken_back(frame, node):
+            continue
+        for name, argument in _arguments(info, written, node):
+            own = written_name(frame, argument.value)
+            if own is None:
+                continue
+            message = f"{info.qualname} changes {name} in place, and {own} is read afterwards"
+            if elsewhere(frame, node, own) == "after" and node is not frame.assigned:
+                return frame.context.unconverted("mutated-argument", node, message)
+            _refuse(frame, node, own, message)
+            frame.record_write(own)
+    return None
+
+
+def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
+    """The user's functions that a call may run."""
+    value = frame.value(node.func)
+    if isinstance(value, Function):
+        return [value.info]
+    if isinstance(value, Module):
+        return [f for ref in value.refs if (f := frame.facts.forward_of(ref)) is not None]
+    if isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Sequence, Static, Module)) and frame.runs:
+        return [f for f in frame.mutations.writes if f.name == value.name and f.owner is not None]  # of an object of some class
+    return []
+
+
+def _arguments(info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:
+    """The arguments of a call that the callee writes, with the parameters that they are passed as."""
+    names = [p.name.value for p in info.parameters()]
+    for i, argument in enumerate(node.args):
+        name = argument.keyword.value if argument.keyword is not None else names[i] if i < len(names) else ""
+        if name in written:
+            yield name, argument
+
+
+def _is_taken_back(frame: Frame, call: cst.Call) -> bool:
+    small = frame.current.body[0] if frame.current is not None else None
+    return isinstance(small, cst.Assign) and id(small) in frame.mutations.written and small.value is call
+
+
+def _refuse(frame: Frame, node: cst.Call, own: str, message: str) -> None:
+    """What the callee has written, and what may be the same memory, raises where it is read."""
+    live = frame.live - frame.rebound if node is frame.assigned else frame.live
+    lost = [own] if own in live or own.startswith("self.") else []
+    for name in [*lost, *frame.memory.sharing(own, live)]:
+        poison = frame.context.unconverted("mutated-argument", node, message)
+        if not name.startswith("self."):
+            frame.after.append(tree.assignment(name, poison))

@@ -1,0 +1,153 @@
+"""In-place calls inside expressions: written before the statement where what they write is read again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...inplace import inplace_argument, is_undecided
+from .callees import check_arguments
+from .calls import function_form, method_form, with_args, written_by
+from .frame import Frame
+from .order import elsewhere
+from .rebinding import lvalue, rebind, stripped, written_name
+from .updates import store_updates, updated_by
+
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+_VISITED = frozenset({cst.Call, cst.Lambda, cst.IfExp, cst.BooleanOperation, *_COMPREHENSIONS})  # nodes of expressions that concern the pass
+
+
+def rewritten(frame: Frame, node: Any) -> Any:
+    """An expression, or a small statement, without in-place calls."""
+    return tree.rewrite(node, partial(_visit, frame), only=_VISITED)
+
+
+def rewritten_arguments(frame: Frame, node: cst.Call) -> cst.Call:
+    """A call with its arguments rewritten, itself left as it is."""
+    args = [rewritten(frame, a) for a in node.args]
+    if tree.same(args, node.args):
+        return node
+    new = tree.replace(node, args=args)
+    frame.facts.carry(node, new)
+    return new
+
+
+def in_place(frame: Frame, node: Any) -> tuple[Any, Any] | None:
+    """For a call that writes: what it writes, and the new value as an expression without mutation."""
+    write = written_by(frame, node)
+    if write is None:
+        return None
+    if write.form == "method":
+        chained = in_place(frame, node.func.value)
+        receiver = stripped(frame, rewritten(frame, node.func.value)) if chained is None else _settled(frame, node, *chained)
+        return write.subject, method_form(frame, node, receiver, [rewritten(frame, a) for a in node.args])
+    if write.form == "out":
+        return write.subject, with_args(frame, node, [a for a in node.args if a is not write.argument])
+    if write.form == "module":
+        return write.subject, rewritten_arguments(frame, node)
+    subject = stripped(frame, write.subject)
+    args = [tree.replace(a, value=rewritten(frame, subject)) if a is write.argument else rewritten(frame, a) for a in node.args]
+    told = inplace_argument(frame.context, node)
+    return write.subject, function_form(frame, node, [new for new, old in zip(args, node.args) if old is not told])
+
+
+def _settled(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
+    """In `x.mul_(a).add_(x)` the second call reads what the first has written: it is written before."""
+    name = written_name(frame, subject)
+    read = {n for a in node.args for n in frame.liveness.reads(a)}
+    if name is None or not frame.runs or not (name in read or frame.memory.sharing(name, frozenset(read))):
+        return value
+    if frame.chosen:
+        return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read there")
+    live, frame.live = frame.live, frame.live | read
+    made = rebind(frame, subject, value, cst.Expr(node))
+    frame.live = live
+    frame.before_with_followers(made)
+    return subject
+
+
+def undecided(frame: Frame, node: Any, root: Any) -> Any:
+    """What stands for a call that perhaps writes what is read later."""
+    message = f"{tree.code(root)} is read later, and whether this writes it is not known here; write inplace=False or True"
+    return frame.context.unconverted("aliased-write", node, message)
+
+
+def _on_one_side(frame: Frame, node: Any, message: str) -> Any:
+    """What stands for a call that a choice may leave out, where what it writes is read."""
+    return frame.context.unconverted("aliased-write", node, f"{message}: write the choice as an if statement")
+
+
+def _visit(frame: Frame, node: cst.CSTNode) -> Any:
+    if isinstance(node, cst.Call):
+        return _call(frame, node)
+    if isinstance(node, (cst.IfExp, cst.BooleanOperation)):
+        return _chosen(frame, node)
+    if isinstance(node, cst.Lambda):
+        for call in tree.nodes(node, cst.Call) if frame.runs else ():
+            if in_place(frame, call) is not None:
+                return frame.context.unconverted("aliased-write", node, "a lambda that writes in place")
+        return node
+    return _repeated(frame, node)
+
+
+def _call(frame: Frame, node: cst.Call) -> Any:
+    poison = check_arguments(frame, node)
+    if poison is not None:
+        return poison
+    update = updated_by(frame, node)
+    if update is not None:
+        return store_updates(frame, update, rewritten_arguments(frame, node), None)
+    write = in_place(frame, node)
+    return _taken_out(frame, node, *write) if write is not None else None
+
+
+def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
+    """What stands for a call that writes: its value where nobody reads what is written again, else its subject, written before."""
+    name = written_name(frame, subject)
+    if name is None:
+        return value
+    other = elsewhere(frame, node, name)
+    if other == "before":
+        return frame.context.unconverted("aliased-write", node, f"{name} is read and then written in place in one expression")
+    if not frame.runs:
+        return value
+    if other != "after" and not frame.is_read_later(name):
+        frame.record_write(name)
+        return value
+    if is_undecided(frame.context, node):
+        return undecided(frame, node, lvalue(frame, subject))
+    if frame.chosen:
+        return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read later")
+    frame.before_with_followers(rebind(frame, subject, value, cst.Expr(node)))
+    return subject
+
+
+def _chosen(frame: Frame, node: Any) -> Any:
+    """`x.relu_() if inplace else x.relu()`, `ready and x.zero_()`: what is not evaluated for certain writes nothing before the statement."""
+    first, others = ("test", ("body", "orelse")) if isinstance(node, cst.IfExp) else ("left", ("right",))
+    changes = {first: rewritten(frame, getattr(node, first))}
+    frame.chosen += 1
+    changes.update({side: rewritten(frame, getattr(node, side)) for side in others})
+    frame.chosen -= 1
+    if all(new is getattr(node, side) for side, new in changes.items()):
+        return node
+    new = tree.replace(node, **{side: tree.fit(node, side, value) for side, value in changes.items()})
+    frame.facts.carry(node, new)
+    return new
+
+
+def _repeated(frame: Frame, node: Any) -> Any:
+    """`[t.mul_(2) for t in ts]` makes new tensors, where nobody reads those that it writes."""
+    bound = set(tree.target_names(node.for_in.target))
+    for call in tree.nodes(node, cst.Call) if frame.runs else ():
+        write = in_place(frame, call)
+        name = written_name(frame, write[0]) if write is not None else None
+        if name is None:
+            continue
+        read = {n for n in tree.names_read(node.for_in.iter) if n in frame.live or frame.memory.parameters(n) or frame.reached(n)}
+        if name not in bound or read:
+            return frame.context.unconverted("aliased-write", node, f"a comprehension that writes {name} in place: write it as a loop")
+    return None

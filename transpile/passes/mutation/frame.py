@@ -1,0 +1,126 @@
+"""The function that is rewritten, and what holds at the statement that the walk is at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeGuard
+
+import libcst as cst
+
+from ... import tree
+from ...context import Context
+from ...emit import fresh_name
+from ...liveness import Liveness
+from ...memory import Memory
+from ...ownership import is_owned
+from ...project import FunctionInfo
+from ...values import Method, Module, Sequence, Tensor, Value
+from .summaries import Mutations
+
+
+class Frame:
+    """One function on its way through the pass."""
+
+    def __init__(self, context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> None:
+        self.context, self.node, self.info, self.mutations = context, node, info, mutations
+        self.runs = runs  # whether it computes with tensors: other functions build models, and no name follows there
+        self.facts = context.facts
+        self.views = context.rulebook.table("VIEWS")
+        self.liveness = Liveness(node, info.self_name)
+        self.memory = Memory(context, info, self.views, mutations.passed)
+        self.followers: dict[int, Any] = {}  # assignments that let an alias follow: dropped where it is overwritten unread
+        self.rows: list[tuple[cst.For, str]] = []  # loops around the current statement that go over a tensor's rows
+        # of the current statement
+        self.current: cst.SimpleStatementLine | None = None
+        self.live: frozenset[str] = frozenset()  # names that are read after it
+        self.rebound: frozenset[str] = frozenset()  # names that it sets anew
+        self.assigned: Any = None  # to this value
+        self.chosen = 0  # how many choices are around the current expression
+        self.prelude: list[Any] = []  # statements that come before it
+        self.after: list[Any] = []  # and after it: what follows a write, or raises
+
+    def value(self, node: cst.CSTNode) -> Value:
+        return self.context.value(node)
+
+    # ------------------------------------------------------------------ statements beside the current one
+
+    @contextmanager
+    def at(self, statement: Any) -> Iterator[None]:
+        """While it is active, a statement is the current one, with nothing before and after it yet."""
+        saved = self.live, self.prelude, self.after
+        self.live, self.prelude, self.after = self.liveness.after.get(id(statement), frozenset()), [], []
+        yield
+        self.live, self.prelude, self.after = saved
+
+    def before(self, small: Any) -> None:
+        """Put a simple statement before the current one."""
+        self.prelude.append(cst.SimpleStatementLine([small]))
+
+    def before_with_followers(self, small: Any) -> None:
+        """Put a write before the current statement, which reads what was written, and what must follow the write as well."""
+        self.before(small)
+        self.prelude.extend(self.after)
+        self.after = []
+
+    def fresh(self, stem: str) -> str:
+        """A name that the function does not use."""
+        return fresh_name(tree.names_read(self.node), stem)
+
+    # ------------------------------------------------------------------ names
+
+    def named(self, name: str) -> Any:
+        """A name of the alias analysis as an expression: `self.x` by what the function calls self."""
+        node = tree.expression(name.replace("self.", f"{self.info.self_name}.", 1) if name.startswith("self.") else name)
+        if name.startswith("self.") and self.info.owner is not None:
+            self.facts.tell(node.value, Module(frozenset([self.info.owner]), is_self=True))
+        self.facts.tell(node, Tensor())
+        return node
+
+    def reached(self, name: str) -> list[str]:
+        """The names that are read later and may have the memory of this one."""
+        return self.memory.sharing(name, self.live)
+
+    def is_read_later(self, name: str) -> bool:
+        """Whether what a write of this name changes is read after the statement, under this name or another."""
+        return name in self.live or bool(self.reached(name)) or name.startswith("self.")
+
+    def record_write(self, name: str) -> None:
+        """A write of this name writes the parameters whose memory it may have."""
+        self.mutations.record(self.info, self.memory.parameters(name))
+
+    # ------------------------------------------------------------------ what expressions are
+
+    def is_tensor(self, node: Any) -> bool:
+        value = self.value(node)
+        if isinstance(value, Tensor):
+            return True
+        if isinstance(value, Method) and not isinstance(value.receiver, Sequence):
+            return isinstance(node, cst.Attribute) and node.attr.value in self.context.rulebook.array_names
+        return False
+
+    def is_element(self, node: Any) -> TypeGuard[cst.Subscript]:
+        """`x[i]` of a tensor x."""
+        return isinstance(node, cst.Subscript) and self.is_tensor(node.value)
+
+    def is_data(self, node: Any) -> bool:
+        """`x.data` of a tensor, or of what code that builds models takes for one."""
+        return isinstance(node, cst.Attribute) and node.attr.value == "data" and (self.is_tensor(node.value) or self._names_param(node.value))
+
+    def _names_param(self, node: Any) -> bool:
+        """Whether code that builds models gives an attribute a name that layers give their arrays: `linear.weight` of any linear."""
+        return not self.runs and isinstance(node, cst.Attribute) and node.attr.value in self.context.rulebook.array_names
+
+    def is_on_self(self, node: cst.Attribute) -> bool:
+        return isinstance(node.value, cst.Name) and node.value.value == self.info.self_name
+
+    def is_held_by_object(self, node: Any) -> bool:
+        """`self.t` in a method of a class that is no module."""
+        return isinstance(node, cst.Attribute) and self.info.owner is not None and not self.info.owner.is_module and self.is_on_self(node)
+
+    def is_owned(self, attribute: str) -> bool:
+        """Whether the memory of an attribute of plain objects is theirs alone."""
+        owned = self.mutations.owned
+        if attribute not in owned:
+            owned[attribute] = is_owned(self.facts, attribute, self.views)
+        return owned[attribute]

@@ -1,0 +1,79 @@
+"""What an in-place operation on an expression writes, and the assignment that gives it the new value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...indices import index_kind
+from ...values import Torch
+from .aliases import element_written, follow
+from .frame import Frame
+from .views import at_index, is_transposed, put_back
+
+
+def rebind(frame: Frame, subject: Any, value: Any, node: Any) -> Any:
+    """Assign a new value to what an in-place operation wrote, and let its aliases follow."""
+    subject = stripped(frame, subject)
+    if isinstance(subject, cst.Subscript):
+        return _rebind_element(frame, subject, value, node)
+    if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute) and not isinstance(frame.value(subject.func), Torch):
+        back = put_back(frame, subject, value)
+        return rebind(frame, subject.func.value, back, node) if back is not None else _refuse(frame, subject)
+    if not isinstance(subject, (cst.Name, cst.Attribute)):
+        return _refuse(frame, subject)
+    if is_transposed(subject):
+        swapped = cst.Attribute(tree.fit(subject, "value", value), subject.attr)
+        frame.facts.carry(subject, swapped)
+        return rebind(frame, subject.value, swapped, node)
+    follow(frame, subject, node)
+    return cst.Assign([cst.AssignTarget(subject)], value)
+
+
+def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any) -> Any:
+    """`x[0].add_(y)`: of a tensor, x gets the new row; of a list, its element is set."""
+    if not frame.is_element(subject):
+        element_written(frame, subject, node)
+        return cst.Assign([cst.AssignTarget(subject)], value)
+    if index_kind(frame.context, subject.slice) == "basic":
+        return rebind(frame, subject.value, at_index(frame, subject.value, subject, "set", value), node)
+    if isinstance(node, cst.Expr):
+        return cst.Expr(value)  # a copy is written: nothing changes
+    return _refuse(frame, subject)
+
+
+def _refuse(frame: Frame, subject: Any) -> Any:
+    return cst.Expr(frame.context.unconverted("aliased-write", subject, "an in-place operation on an expression whose memory is not known"))
+
+
+def stripped(frame: Frame, subject: Any) -> Any:
+    """`x.data`, `x.detach()` and the like are x itself, as far as a write goes."""
+    while True:
+        if frame.is_data(subject):
+            subject = subject.value
+        elif _is_same(frame, subject):
+            subject = subject.func.value
+        else:
+            return subject
+
+
+def _is_same(frame: Frame, node: Any) -> bool:
+    """`x.detach()`, `x.contiguous()`, `x.requires_grad_()`."""
+    name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
+    return name in ("detach", "contiguous", "requires_grad_") and frame.views.get(name) == "same"
+
+
+def lvalue(frame: Frame, subject: Any) -> Any:
+    """The name or attribute that an in-place operation on this expression writes."""
+    subject = stripped(frame, subject)
+    while isinstance(subject, cst.Subscript):
+        subject = stripped(frame, subject.value)
+    return subject if isinstance(subject, (cst.Name, cst.Attribute)) else None
+
+
+def written_name(frame: Frame, subject: Any) -> str | None:
+    """That name for the alias analysis: `x`, or `self.x`."""
+    root = lvalue(frame, subject)
+    return frame.memory.name(root) if root is not None else None

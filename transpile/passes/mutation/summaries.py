@@ -1,0 +1,25 @@
+"""What is known of all functions: which parameters each of them writes in place."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+
+from ...project import FunctionInfo
+
+
+@dataclass
+class Mutations:
+    """The summaries of functions, which the rounds of the pass fill."""
+
+    running: Set[FunctionInfo] = frozenset()  # the functions that compute with tensors
+    writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
+    returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
+    written: set[int] = field(default_factory=set)  # ids of assignments that take it back: they are writes
+    passed: dict[FunctionInfo, frozenset[str]] = field(default_factory=dict)  # the parameters that a result may be, or be a view of
+    owned: dict[str, bool] = field(default_factory=dict)  # for attributes of plain objects, whether their memory is theirs alone
+
+    def record(self, info: FunctionInfo, parameters: Set[str]) -> None:
+        """Note that a function writes these of its parameters; a function that writes none is not in `writes`."""
+        if parameters:
+            self.writes.setdefault(info, set()).update(parameters)
