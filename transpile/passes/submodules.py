@@ -22,7 +22,7 @@ from .. import tree
 from ..arrays import Arrays, Tie
 from ..context import KEY, Context, key_site
 from ..effects import ALL, PARAMETERS, Effects, runs
-from ..emit import fresh_name, keyword
+from ..emit import add_keywords, fresh_name, keyword
 from ..paths import SELF, Names, Path, Paths, below
 from ..project import ClassInfo, FunctionInfo
 from ..stacks import stack_of
@@ -970,21 +970,3 @@ def _asks_for_none(info: FunctionInfo) -> bool:
     names = [p.name.value for p in info.parameters()]
     body = [s for s in tree.body_statements(info.node) if not tree.is_docstring(s)]
     return len(names) == 1 and len(body) == 1 and tree.code(body[0]).strip() in (f"return {names[0]} is not None", f"return {names[0]} is None")
-
-
-def add_keywords(node: cst.FunctionDef, names: list[str]) -> cst.FunctionDef:
-    """Add keyword-only `key=None` and `training=False` to a function's parameters."""
-    parameters = node.params
-    default = {"key": "None", "training": "False"}
-    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    added = [cst.Param(cst.Name(n), default=tree.expression(default[n]), equal=plain, star="") for n in names]
-    if not added:
-        return node
-    star = parameters.star_arg
-    if not isinstance(star, (cst.Param, cst.ParamStar)):
-        star = cst.ParamStar()
-    kwonly = [tree.replace(p, comma=cst.MaybeSentinel.DEFAULT) for p in parameters.kwonly_params]
-    positional = [tree.replace(p, comma=cst.MaybeSentinel.DEFAULT) for p in parameters.params]
-    return tree.replace(node, params=tree.replace(parameters, params=positional, star_arg=star, kwonly_params=[*kwonly, *added]))
-
-
