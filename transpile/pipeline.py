@@ -419,9 +419,7 @@ class _Classes:
         self.facts.by_node[id(definition)] = info
         needs = frozenset({what, "key"})
         effects.functions[info] = needs
-        worker = submodules._Submodules(context, tree.with_body(definition, body), info, effects, self.arrays, {})
-        worker.stateful, worker.certain = what == "state", True
-        statements = fusion.run(worker.block(body))
+        statements = fusion.run(submodules.making(context, definition, body, info, effects, self.arrays))
         literal = _literal(statements, what) if not has_children else None
         if literal is not None:
             statements = [literal]
