@@ -1,6 +1,6 @@
 """numpy's functions that jax.numpy has under the same name: what is traced goes through those."""
 
-TRACEABLE = [
+TRACEABLE = {
     "abs",
     "absolute",
     "add",
@@ -92,4 +92,4 @@ TRACEABLE = [
     "vstack",
     "where",
     "zeros_like",
-]
+}

@@ -70,7 +70,7 @@ UPDATES = {
 }
 
 # Functions whose last parameter is `inplace`, which rules leave out: `F.relu6(x + 3, self.inplace)`.
-INPLACE_LAST = [
+INPLACE_LAST = {
     "torch.nn.functional.alpha_dropout",
     "torch.nn.functional.celu",
     "torch.nn.functional.dropout",
@@ -90,4 +90,4 @@ INPLACE_LAST = [
     "torch.nn.functional.selu",
     "torch.nn.functional.silu",
     "torch.nn.functional.threshold",
-]
+}

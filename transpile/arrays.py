@@ -54,10 +54,8 @@ class ClassArrays:
 class Arrays:
     """The arrays of all classes, with inheritance."""
 
-    def __init__(self, facts: Inference, running: set[FunctionInfo]) -> None:
-        self.facts = facts
-        self.running = running
-        self.forward = _forward_functions(facts)
+    def __init__(self, facts: Inference, running: set[FunctionInfo], forward: set[FunctionInfo]) -> None:
+        self.facts, self.running, self.forward = facts, running, forward
         self.own: dict[ClassInfo, ClassArrays] = {}
         for module in facts.project.modules.values():
             for cls in module.all_classes:
@@ -129,7 +127,7 @@ class Arrays:
                 for name, value in _assignments(node, self_name):
                     found.assigned[name] += 1
                     if not self._chooses(cls, function, name, value):
-                        self._assigned(found, cls, name, value, runs, function)
+                        self._assigned(found, cls, name, value, function)
                     first = holders.setdefault(value.value, name) if isinstance(value, cst.Name) else name
                     known = value is not None and isinstance(self.facts.of(value), Module)
                     if first != name and (known or (cls, name) in self.facts.wrapped):
@@ -154,19 +152,23 @@ class Arrays:
             return False
         known = self.facts.of(value)
         given = known.element if isinstance(known, Sequence) else known
+        if isinstance(given, Module) or isinstance(given, Tensor) and not given.assumed:
+            return False
         starts = [c.methods["__init__"] for c in cls.family() if "__init__" in c.methods]
         first = [self.facts.of(v) if v is not None else UNKNOWN for f in starts for assigned, v in _all_assignments(f) if assigned == name]
-        if not first or any(isinstance(v, (Tensor, Module)) for v in first) or isinstance(given, (Tensor, Module)) and not (isinstance(given, Tensor) and given.assumed):
+        if not first or any(isinstance(v, (Tensor, Module)) for v in first):
             return False
         if all(map(is_choice, first)):
             return True
         if isinstance(given, Tensor) and not all(isinstance(v, Static) and v != NONE for v in first):
             return False
-        built = reachable(self.facts, starts) & {f for c in cls.family() for f in c.methods.values()}
-        return any(_reads(f, name) for f in built) or not isinstance(given, Tensor) and not any(_reads(f, name) for c in cls.family() for f in c.methods.values() if f in self.forward)
+        methods = {f for c in cls.family() for f in c.methods.values()}
+        if not isinstance(given, Tensor) and not any(_reads(f, name) for f in methods & self.forward):
+            return True
+        return any(_reads(f, name) for f in methods & reachable(self.facts.calls, starts))
 
-    def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, runs: bool, function: FunctionInfo) -> None:
-        facts = self.facts
+    def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, function: FunctionInfo) -> None:
+        facts, runs = self.facts, function in self.running
         known = facts.of(value) if value is not None else facts.attribute(cls, name) or Tensor(assumed=True)
         array = found.arrays.get(name)
         layer = facts.layer_of(cls)
@@ -300,10 +302,6 @@ def _is_plain(value: Value) -> bool:
     return isinstance(value, Static) and value != NONE
 
 
-def makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool:
-    return _makes_parameter(facts, value)
-
-
 def _assignments(node: cst.CSTNode, self_name: str | None) -> Iterator[tuple[str, cst.BaseExpression | None]]:
     """Every `self.name = value`, also in tuples and augmented; value is None where it is not one expression."""
     targets: list[tuple[Any, cst.BaseExpression | None]] = []
@@ -337,19 +335,19 @@ def _reads(info: FunctionInfo, name: str) -> bool:
     return any(n.attr.value == name and id(n) not in written and tree.dotted(n.value) == info.self_name for n in tree.nodes(info.node.body, cst.Attribute))
 
 
-def running_functions(facts: Inference) -> set[FunctionInfo]:
+def forward_functions(facts: Inference) -> set[FunctionInfo]:
+    """The functions that a `forward` calls, directly or by way of others."""
+    return reachable(facts.calls, [f for f in _functions(facts) if f.name == "forward"])
+
+
+def running_functions(facts: Inference, forward: Set[FunctionInfo]) -> set[FunctionInfo]:
     """The functions that run in a forward pass: reachable from `forward`, or at least not only from a constructor."""
     functions = _functions(facts)
-    forward = _forward_functions(facts)
-    built = reachable(facts, [f for f in functions if f.name == "__init__"])
+    built = reachable(facts.calls, [f for f in functions if f.name == "__init__"])
     building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f) or _hands_on_classes(facts, f)}
     rest = [f for f in functions if f not in forward | built | building]
-    others = {f for f in reachable(facts, rest) if f not in built | building}
+    others = {f for f in reachable(facts.calls, rest) if f not in built | building}
     return {f for f in forward | others if f.name != "__init__"}
-
-
-def _forward_functions(facts: Inference) -> set[FunctionInfo]:
-    return reachable(facts, [f for f in _functions(facts) if f.name == "forward"])
 
 
 def _functions(facts: Inference) -> list[FunctionInfo]:

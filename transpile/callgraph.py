@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 
-from .infer import Inference
 from .project import FunctionInfo
 
+Calls = Mapping[FunctionInfo, Set[FunctionInfo]]
 
-def reachable(facts: Inference, start: Iterable[FunctionInfo]) -> set[FunctionInfo]:
+
+def reachable(calls: Calls, start: Iterable[FunctionInfo]) -> set[FunctionInfo]:
     """These functions and all that they call."""
     seen: set[FunctionInfo] = set()
     todo = list(start)
@@ -16,15 +17,15 @@ def reachable(facts: Inference, start: Iterable[FunctionInfo]) -> set[FunctionIn
         current = todo.pop()
         if current not in seen:
             seen.add(current)
-            todo.extend(facts.calls.get(current, ()))
+            todo.extend(calls.get(current, ()))
     return seen
 
 
-def with_callers(facts: Inference, found: Iterable[FunctionInfo], functions: Iterable[FunctionInfo]) -> set[FunctionInfo]:
+def with_callers(calls: Calls, found: Iterable[FunctionInfo], functions: Iterable[FunctionInfo]) -> set[FunctionInfo]:
     """These functions, and those of `functions` that call one of them, directly or by way of each other."""
     all_ = set(found)
     left = [f for f in functions if f not in all_]
-    while more := {f for f in left if facts.calls.get(f, set()) & all_}:
+    while more := {f for f in left if calls.get(f, set()) & all_}:
         all_ |= more
         left = [f for f in left if f not in more]
     return all_

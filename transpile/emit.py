@@ -87,3 +87,24 @@ def unaugmented(small: cst.AugAssign) -> Any:
         return None
     stand_in = cst.BinaryOperation(cst.Name("a"), kind(), cst.Name("b"))
     return cst.BinaryOperation(small.target, kind(), tree.fit(stand_in, "right", small.value))
+
+
+def method_name(name: str) -> str:
+    """What a method of a module is called in the output: `forward` is what the call of a module runs."""
+    return "__call__" if name == "forward" else name
+
+
+def add_keywords(node: cst.FunctionDef, names: list[str]) -> cst.FunctionDef:
+    """Add keyword-only `key=None` and `training=False` to a function's parameters."""
+    parameters = node.params
+    default = {"key": "None", "training": "False"}
+    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    added = [cst.Param(cst.Name(n), default=tree.expression(default[n]), equal=plain, star="") for n in names]
+    if not added:
+        return node
+    star = parameters.star_arg
+    if not isinstance(star, (cst.Param, cst.ParamStar)):
+        star = cst.ParamStar()
+    kwonly = [tree.replace(p, comma=cst.MaybeSentinel.DEFAULT) for p in parameters.kwonly_params]
+    positional = [tree.replace(p, comma=cst.MaybeSentinel.DEFAULT) for p in parameters.params]
+    return tree.replace(node, params=tree.replace(parameters, params=positional, star_arg=star, kwonly_params=[*kwonly, *added]))

@@ -15,7 +15,7 @@ from typing import Any
 import libcst as cst
 
 from . import accounting, sharing, support, tree
-from .arrays import Arrays, filling_functions, running_functions
+from .arrays import Arrays, filling_functions, forward_functions, running_functions
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
 from .effects import Effects, _uses
@@ -68,21 +68,21 @@ class Converted:
 
 def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
     """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
-    project.link()
-    if _concerned(project) and entry_points.run(project):
-        project.link()
-    concerned = _concerned(project)
+    concerned = _linked(project)
+    if concerned and entry_points.run(project):
+        concerned = _linked(project)  # its files were parsed again
     if not concerned:
         return [Converted(m.path, m.tree, [], False) for m in project.modules.values()]
     facts = Inference(project, rulebook).run()
     contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
     untouched = [m for m in project.modules.values() if m not in concerned]
-    forward = running_functions(facts)
-    running = forward | filling_functions(facts, forward)
+    forward = forward_functions(facts)
+    computing = running_functions(facts, forward)
+    running = computing | filling_functions(facts, computing)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
-            trees[module] = gradients.run(context, trees[module], forward)
+            trees[module] = gradients.run(context, trees[module], computing, forward)
             for early in (decided, tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
@@ -90,7 +90,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         for module, context in contexts.items():
             trees[module] = noops.run(context, operations.run(context, trees[module], running))
             _refresh(facts, trees[module])
-        _Classes(contexts, trees, facts, running).run()
+        _Classes(contexts, trees, facts, running, forward).run()
         for module, context in contexts.items():
             if keys.has_sites(trees[module]):
                 trees[module] = _no_draws(context, trees[module])
@@ -133,6 +133,12 @@ def _parsing(context: Context, module: cst.Module) -> cst.Module:
         else:
             body.append(statement)
     return tree.replace(module, body=body)
+
+
+def _linked(project: Project) -> set[ModuleInfo]:
+    """Link the files of a project. Returns those that torch reaches."""
+    project.link()
+    return _concerned(project)
 
 
 def _concerned(project: Project) -> set[ModuleInfo]:
@@ -217,11 +223,13 @@ DESCRIPTIONS = ("__repr__", "__str__", "extra_repr")
 class _Classes:
     """From here on functions are rewritten one by one, and put back into their files at the end."""
 
-    def __init__(self, contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo]) -> None:
+    def __init__(
+        self, contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo], forward: set[FunctionInfo]
+    ) -> None:
         self.contexts, self.trees, self.facts, self.running = contexts, trees, facts, running
-        self.arrays = Arrays(facts, running)
+        self.arrays = Arrays(facts, running, forward)
         self.replaced: dict[int, list[Any]] = {}  # id of a node in the tree -> what stands there at the end
-        self.generated: dict[FunctionInfo, frozenset[str]] = {}
+        self.added: dict[ClassInfo, list[Any]] = {}  # what classes without an `__init__` get at their end
 
     def run(self) -> None:
         functions = [f for m in self.contexts for f in m.all_functions]
@@ -349,11 +357,11 @@ class _Classes:
         missing = self._unset_state(cls, made, effects)
         extends = self._extends_with_children(cls, effects)
         if made.params or extends:
-            methods.append(self._method(context, cls, "init", self_name, made.params, "params", has_children, effects))
+            methods.append(self._method(context, cls, "init", self_name, made.params, "params", has_children, extends, effects))
         calls = any(isinstance(n, cst.Call) and isinstance(context.value(n.func), Function) for s in made.state for n in tree.walk(s))
-        state = [*(missing or []), *made.state] if calls else [*made.state, *(missing or [])]  # a method may set it
+        state = [*missing, *made.state] if calls else [*made.state, *missing]  # a method may set it
         if state or extends:
-            methods.append(self._method(context, cls, "init_state", self_name, state, "state", has_children, effects))
+            methods.append(self._method(context, cls, "init_state", self_name, state, "state", has_children, extends, effects))
         for name, body in made.properties.items():
             methods.append(self._property(context, cls, name, self_name, body, effects))
         extra = self._container_call(context, cls, effects)
@@ -365,12 +373,6 @@ class _Classes:
             self._put(original[info], [*methods, *extra])
         elif methods or extra:
             self.added.setdefault(cls, []).extend([_spaced(m) for m in [*methods, *extra]])
-
-    @property
-    def added(self) -> dict[ClassInfo, list[Any]]:
-        if not hasattr(self, "_added"):
-            self._added: dict[ClassInfo, list[Any]] = {}
-        return self._added
 
     def _has_children(self, cls: ClassInfo, made: construction.Constructor) -> bool:
         for c in cls.ancestors():
@@ -384,7 +386,7 @@ class _Classes:
         declared = (n for s in made.kept for n in tree.nodes(s, cst.Call))
         return cls.torch_base() is not None or any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared)
 
-    def _unset_state(self, cls: ClassInfo, made: construction.Constructor, effects: Effects) -> list[Any] | None:
+    def _unset_state(self, cls: ClassInfo, made: construction.Constructor, effects: Effects) -> list[Any]:
         """State that no constructor sets begins as None."""
         init = cls.methods.get("__init__")
         lines = []
@@ -413,20 +415,21 @@ class _Classes:
         held = [v for c in cls.family() for v in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values()]
         return any(isinstance(v, Module) and not v.is_self for v in held)
 
-    def _method(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], what: str, has_children: bool, effects: Effects) -> Any:
+    def _method(
+        self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], what: str, has_children: bool, extends: bool, effects: Effects
+    ) -> Any:
+        """`init` or `init_state`; `extends`: a layer of torch's, with submodules beside."""
         definition = tree.statement(f"def {name}({self_name}, key):\n    pass\n")
         info = FunctionInfo(name, definition, cls.module, cls)
         self.facts.by_node[id(definition)] = info
         needs = frozenset({what, "key"})
         effects.functions[info] = needs
-        worker = submodules._Submodules(context, tree.with_body(definition, body), info, effects, self.arrays, {})
-        worker.stateful, worker.certain = what == "state", True
-        statements = fusion.run(worker.block(body))
+        statements = fusion.run(submodules.making(context, definition, body, info, effects, self.arrays))
         literal = _literal(statements, what) if not has_children else None
         if literal is not None:
             statements = [literal]
         else:
-            below = f"nn.Module.{name}({self_name}, {KEY}) | " if self._extends_with_children(cls, effects) else ""  # a layer's own asks no submodule
+            below = f"nn.Module.{name}({self_name}, {KEY}) | " if extends else ""  # a layer's own asks no submodule
             start = f"{below}super().{name}({KEY})" if has_children else "{}"
             statements = [tree.statement(f"{what} = {start}"), *statements, tree.statement(f"return {what}")] if statements else [tree.statement(f"return {start}")]
         node = tree.with_body(definition, statements)

@@ -209,7 +209,7 @@ class Rulebook:
         return frozenset(n for n, d in self.by_torch.items() if n.endswith("]") and d[0].is_class)
 
     def table(self, name: str) -> Any:
-        """A dict or list of constants that a rule file holds for the engine: VIEWS; empty where there is none."""
+        """A dict or set of constants that a rule file holds for the engine: VIEWS; empty where there is none."""
         return _table(self.definitions.get(name))
 
     def bases(self, name: str) -> Iterator[Definition]:
@@ -449,4 +449,5 @@ def dropped(name: str) -> bool:
 
 @functools.cache
 def _table(definition: Definition | None) -> Any:
-    return ast.literal_eval(definition.node.value) if definition is not None and isinstance(definition.node, ast.Assign) else {}
+    found = ast.literal_eval(definition.node.value) if definition is not None and isinstance(definition.node, ast.Assign) else {}
+    return frozenset(found) if isinstance(found, set) else found

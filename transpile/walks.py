@@ -26,7 +26,7 @@ class Walks:
 
     def __init__(self, facts: Inference, functions: list[FunctionInfo]) -> None:
         self.facts, self.functions = facts, functions
-        self.walking = with_callers(facts, (f for f in functions if _calls(f.node, _ALL | _ONE)), functions)
+        self.walking = with_callers(facts.calls, (f for f in functions if _calls(f.node, _ALL | _ONE)), functions)
         self.by_name = {name for f in functions for name in self._asked_of_any(f)}
         self.reached = [(f, self._reached(f)) for f in functions if _calls(f.node, _ALL)]
 
@@ -73,7 +73,7 @@ class Walks:
         return False
 
     def _all_called(self, info: FunctionInfo) -> set[FunctionInfo]:
-        return reachable(self.facts, self.facts.calls.get(info, ()))
+        return reachable(self.facts.calls, self.facts.calls.get(info, ()))
 
     def _all_called_by(self, statement: Any) -> set[FunctionInfo]:
         called = {info for n in tree.nodes(statement, cst.Call) if (info := getattr(self.facts.of(n.func), "info", None)) is not None}

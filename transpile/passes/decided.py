@@ -55,12 +55,11 @@ class _Decided:
             return [tree.replace(made, leading_lines=[*node.leading_lines])]
         if made is None:
             return []
-        body = tree.body_statements(made)
-        if body and isinstance(body[0], cst.SimpleStatementLine) and isinstance(body[0].body[0], cst.Pass) and len(body) == 1:
+        first, *rest = tree.body_statements(made)
+        if not rest and isinstance(tree.only_small(first), cst.Pass):
             return []
-        first = body[0]
-        lead = [*node.leading_lines, *(line for line in first.leading_lines if line.comment is not None)] if hasattr(first, "leading_lines") else []
-        return [tree.replace(first, leading_lines=lead) if hasattr(first, "leading_lines") else first, *body[1:]]
+        lead = [*node.leading_lines, *(line for line in first.leading_lines if line.comment is not None)]
+        return [tree.replace(first, leading_lines=lead), *rest]
 
     def _way(self, node: Any) -> Any:
         """What stands for an `if` or `elif`: itself, an If, an Else, or None for nothing."""

@@ -23,9 +23,9 @@ OFF = ("no_grad", "inference_mode")
 SWITCHES = (*OFF, "enable_grad", "set_grad_enabled")
 
 
-def run(context: Context, module: cst.Module, running: set[FunctionInfo]) -> cst.Module:
+def run(context: Context, module: cst.Module, running: set[FunctionInfo], forward: set[FunctionInfo]) -> cst.Module:
     """Wrap what leaves the blocks without gradient of every function that runs in a forward pass."""
-    constants = _Constants(context, running)
+    constants = _Constants(context, running, forward)
 
     def before(node: cst.CSTNode) -> Any:
         info = context.facts.by_node.get(id(node)) if isinstance(node, cst.FunctionDef) else None
@@ -52,8 +52,8 @@ def switch(context: Context, node: cst.BaseExpression) -> tuple[str, Any] | None
 class _Constants:
     """Which expressions carry no gradient anyhow: made of buffers, detached tensors, integers and numbers alone."""
 
-    def __init__(self, context: Context, running: set[FunctionInfo]) -> None:
-        self.context, self.running = context, running
+    def __init__(self, context: Context, running: set[FunctionInfo], forward: set[FunctionInfo]) -> None:
+        self.context, self.running, self.forward = context, running, forward
         self.arrays: Arrays | None = None
         self.names: dict[int, set[str]] = {}  # id of a function -> its local names that are constant
 
@@ -89,7 +89,7 @@ class _Constants:
                 return False
             owner = self.context.value(value.value)
             if isinstance(owner, Module) and owner.is_self and info.owner is not None:
-                self.arrays = self.arrays or Arrays(self.context.facts, self.running)
+                self.arrays = self.arrays or Arrays(self.context.facts, self.running, self.forward)
                 array = self.arrays.find(info.owner, value.attr.value)
                 return array is None or array.where == "params"
             return self._carries(value.value, info, names) if isinstance(owner, Tensor) else True

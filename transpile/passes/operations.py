@@ -9,7 +9,7 @@ import libcst as cst
 from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
 from ..context import Context
-from ..emit import call
+from ..emit import call, method_name
 from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, static_size
 from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
@@ -273,8 +273,7 @@ class _Operations:
     def _of_layer(self, node: cst.Call, layer: Definition, method: str) -> Any:
         """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the layer."""
         through_super = isinstance(node.func, cst.Attribute) and tree.dotted(node.func) is None
-        name = "__call__" if method == "forward" else method
-        func = node.func if through_super else tree.expression(f"{self.context.name(layer.name)}.{name}")
+        func = node.func if through_super else tree.expression(f"{self.context.name(layer.name)}.{method_name(method)}")
         if method != "__init__" or not through_super and not node.args:
             return tree.replace(self._children(node), func=func)
         return self._built(node, layer, 0 if through_super else 1, func)

@@ -18,7 +18,7 @@ from ..context import Context
 from ..emit import call
 from ..project import ClassInfo
 from ..rule import PLACEMENT
-from ..values import Class, External, Function, Mapping, Torch
+from ..values import PLACED, Class, External, Function, Mapping, Torch
 
 WORDS = PLACEMENT | {"dtype"}
 
@@ -108,13 +108,14 @@ class _Calls:
             self.kept |= {a.value.value for a in node.args if self._spreads(a)}
             return node
         rules = self.context.rulebook.find(target.name.removesuffix(".__init__")) if isinstance(target, Torch) else ()
-        if isinstance(target, Torch) and not (rules and rules[0].is_class):
+        constructs = not isinstance(target, Torch) or bool(rules) and rules[0].is_class
+        if not constructs:
             args = [b for a in node.args for b in (self._spelt(a) if self._spreads(a) else [a])]
         elif isinstance(target, Torch):
             args = [a for a in node.args if not self._spreads(a)]  # what is spelt out is the rule's affair
         else:
             args = [a for a in node.args if not self._is_placement(a)]
-        if not isinstance(target, Torch) or rules and rules[0].is_class:
+        if constructs:
             args = [tree.replace(a, value=call(self.context.name("unplaced"), [a.value])) if self._may_place(a) else a for a in args]
         if len(args) == len(node.args) and all(a is b for a, b in zip(args, node.args)):
             return node
@@ -136,7 +137,7 @@ class _Calls:
         """`**dd`, or `device=device` passed on as it came."""
         if self._spreads(argument):
             return True
-        return argument.keyword is not None and argument.keyword.value in ("device", "dtype") and tree.code(argument.value) in ("device", "dtype")
+        return argument.keyword is not None and argument.keyword.value in PLACED and tree.code(argument.value) in PLACED
 
     def _spelt(self, argument: Any) -> list[cst.Arg]:
         """`dtype=dtype` of `**dd`: a function of torch's that makes a tensor goes by it."""

@@ -8,15 +8,17 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..effects import ALL
+from ..emit import add_keywords, method_name
 from ..project import FunctionInfo
-from .submodules import add_keywords
 
 DROPPED_DECORATORS = ("torch.", "jit.", "autocast", "custom_fwd", "custom_bwd")
 
 
 def run(node: cst.FunctionDef, info: FunctionInfo, needs: frozenset[str], renames: dict[str, str]) -> cst.FunctionDef:
     """Give a function the parameters that its effects need."""
-    if not needs and not renames and not (info.name == "forward" and info.owner is not None and info.owner.is_module):
+    is_forward = info.name == "forward" and info.owner is not None and info.owner.is_module
+    if not needs and not renames and not is_forward:
         return node
     parameters = node.params
     positional = [_renamed(p, renames) for p in parameters.params]
@@ -28,8 +30,8 @@ def run(node: cst.FunctionDef, info: FunctionInfo, needs: frozenset[str], rename
     positional = [_spaced(p) for p in positional]
     new = tree.replace(node, params=tree.replace(parameters, params=positional, kwonly_params=kwonly))
     new = add_keywords(new, [n for n in ("key", "training") if n in needs and n not in {p.name.value for p in kwonly}])
-    if info.name == "forward" and info.owner is not None and info.owner.is_module:
-        new = tree.replace(new, name=cst.Name("__call__"))
+    if is_forward:
+        new = tree.replace(new, name=cst.Name(method_name(info.name)))
     if new.returns is not None and "state" in needs:
         new = tree.replace(new, returns=None)
     if info.is_property and needs:
@@ -51,11 +53,10 @@ def _spaced(parameter: cst.Param) -> cst.Param:
 
 def renames(info: FunctionInfo, node: cst.FunctionDef, needs: frozenset[str]) -> dict[str, str]:
     """The user's names that clash with the effects: `key` becomes `key_`."""
-    reserved = {"params", "state", "key", "training"}
     parameters = {p.name.value for p in info.parameters()}
     local = _assigned(node) | parameters
     # A top-level call passes key and training by name: those of forward are always kept apart.
-    clash = (local & needs) | (parameters & reserved if info.name == "forward" and info.owner is not None else set())
+    clash = (local & needs) | (parameters & ALL if info.name == "forward" and info.owner is not None else set())
     if "key" in needs:
         clash |= local & {"keys"}
     taken = tree.names_read(node) | local

@@ -19,7 +19,7 @@ def failing(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo
     """Functions that build nothing, and in which something could not be converted, here or in what they call."""
     building = {f for f in functions if _builds(f)}
     others = [f for f in functions if f not in building]
-    found = with_callers(facts, (f for f in others if _unconverted(f.node)), others)
+    found = with_callers(facts.calls, (f for f in others if _unconverted(f.node)), others)
     return {f for f in found if not facts.calls.get(f, set()) & building}
 
 

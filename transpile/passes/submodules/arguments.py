@@ -1,0 +1,91 @@
+"""The arguments of a call: the params and state before the user's own, the key and mode after; modules among them with theirs bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...context import KEY, key_site
+from ...effects import ALL
+from ...emit import keyword
+from ...project import FunctionInfo
+from ...values import External, Function, Method, Module
+from .scope import Scope
+
+
+def keywords(needs: frozenset[str]) -> list[tuple[str, str]]:
+    """The effects that a call gets by name, and what it gets."""
+    return [(name, text) for name, text in (("key", KEY), ("training", "training")) if name in needs]
+
+
+def keyword_arguments(given: Sequence[tuple[str, str]]) -> list[cst.Arg]:
+    """The same as arguments; each key is a site of its own."""
+    return [keyword(name, key_site() if text == KEY else tree.expression(text)) for name, text in given]
+
+
+def is_super(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
+
+
+def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Sequence[tuple[str, str]], named: bool = True) -> Any:
+    """A call with effects before and after its own arguments; `named`: it takes effects by name, so that its own are apart."""
+    args: list[cst.Arg] = [cst.Arg(tree.expression(text)) for text in head]
+    for argument in node.args:
+        value = _passed(scope, argument.value)
+        changed = tree.replace(argument, value=tree.fit(argument, "value", value), comma=cst.MaybeSentinel.DEFAULT)
+        if named and argument.keyword is not None and argument.keyword.value in ALL:
+            changed = tree.replace(changed, keyword=cst.Name(argument.keyword.value + "_"))
+        args.append(changed)
+    taken = {a.keyword.value for a in args if a.keyword is not None}
+    args.extend(keyword_arguments([k for k in given if k[0] not in taken]))
+    func = node.func if isinstance(node.func, cst.Attribute) and is_super(node.func.value) else scope.callee(node.func)
+    new = tree.replace(node, func=func, args=args, whitespace_before_args=cst.SimpleWhitespace(""))
+    scope.facts.carry(node, new)
+    return new
+
+
+def without_effects(scope: Scope, node: cst.Call) -> Any:
+    """A call of something else; modules among its arguments go with their params bound, except to what takes them for what they are."""
+    func = scope.facts.of(node.func)
+    host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and _asks_for_none(func.info)
+    args, changed = [], False
+    for argument in node.args:
+        new = scope.expression(argument.value) if host or isinstance(func, Method) else _passed(scope, argument.value)
+        changed = changed or new is not argument.value
+        args.append(argument if new is argument.value else tree.replace(argument, value=tree.fit(argument, "value", new)))
+    new_func = scope.expression(node.func)
+    if not changed and new_func is node.func:
+        return node
+    new_node = tree.replace(node, args=args, func=tree.fit(node, "func", new_func))
+    scope.facts.carry(node, new_node)
+    return new_node
+
+
+def _passed(scope: Scope, node: Any) -> Any:
+    """An argument: a submodule is passed as a function."""
+    value = scope.facts.of(node)
+    makes = isinstance(node, cst.Call) and tree.dotted(node.func) != "getattr"
+    return _bound(scope, node, value) if isinstance(value, Module) and not value.is_self and not makes else scope.expression(node)
+
+
+def _bound(scope: Scope, node: Any, value: Module) -> Any:
+    """A submodule as a plain function: its params, key and mode bound."""
+    needs = scope.effects.module(value)
+    if scope.is_bound(node) or not needs:
+        return scope.expression(node)
+    path = scope.path(node)
+    if path is None or not scope.effects.direct(value) or "state" in needs:
+        why = "it has state" if "state" in needs else "its class is not known here"
+        return scope.context.unconverted("module-value", node, f"a submodule is passed on as a value, and {why}")
+    parts = [tree.code(scope.expression(node)), *([path.params] if "params" in needs else [])]
+    return tree.expression(f"functools.partial({', '.join([*parts, *(f'{name}={text}' for name, text in keywords(needs))])})")
+
+
+def _asks_for_none(info: FunctionInfo) -> bool:
+    """`def exists(value): return value is not None`: it takes a module for what it is, not for what it computes."""
+    names = [p.name.value for p in info.parameters()]
+    body = [s for s in tree.body_statements(info.node) if not tree.is_docstring(s)]
+    return len(names) == 1 and len(body) == 1 and tree.code(body[0]).strip() in (f"return {names[0]} is not None", f"return {names[0]} is None")

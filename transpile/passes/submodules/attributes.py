@@ -1,0 +1,166 @@
+"""Attributes of modules that are arrays: entries of the params or of the state, and tests of whether they are there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...arrays import Tie
+from ...paths import Path, below
+from ...project import ClassInfo
+from ...values import Function, Module, Tensor
+from .arguments import keywords
+from .scope import Scope
+from .ties import tie_of
+
+_PRESENT = re.compile(r'("\w+") in (params(?:\["\w+"\])*)')
+
+
+def attribute(scope: Scope, node: cst.Attribute) -> Any:
+    """`self.weight`, `self.training`, `self.scale` of a property that computes with params; any other attribute as it is."""
+    base = scope.facts.of(node.value)
+    if isinstance(base, Module):
+        if node.attr.value == "training":
+            return tree.expression("training")
+        found = _array(scope, node, base)
+        if found is not None:
+            scope.facts.carry(node, found)
+            return found
+        prop = scope.facts.by_property(base, node.attr.value)
+        if isinstance(prop, Function) and scope.needs_of(prop):
+            return _property_call(scope, node, prop)
+    value = scope.expression(node.value)
+    if value is node.value:
+        return node
+    new = tree.replace(node, value=tree.fit(node, "value", value))
+    scope.facts.carry(node, new)
+    return new
+
+
+def entry(scope: Scope, node: cst.Subscript) -> Any:
+    """An entry of a ParameterList or ParameterDict; None for other subscripts."""
+    if isinstance(scope.facts.of(node.value), Module) and isinstance(scope.facts.of(node), Tensor):
+        path = scope.path(node)
+        if path is not None:
+            return tree.expression(path.params)
+    return None
+
+
+def none_test(scope: Scope, node: cst.Comparison) -> Any:
+    """`self.bias is not None` asks whether the params have it. None for other comparisons."""
+    if len(node.comparisons) != 1 or not isinstance(node.left, cst.Attribute):
+        return None
+    target = node.comparisons[0]
+    if not isinstance(target.comparator, cst.Name) or target.comparator.value != "None" or not isinstance(target.operator, (cst.Is, cst.IsNot)):
+        return None
+    base = scope.facts.of(node.left.value)
+    array = _array(scope, node.left, base) if isinstance(base, Module) else None
+    if isinstance(array, cst.Call) and isinstance(array.func, cst.Attribute) and array.func.attr.value == "get":
+        holder = tree.code(array.func.value)
+    elif isinstance(array, cst.Subscript):
+        holder = tree.code(array.value)
+        if "state" in holder.split("[")[0]:
+            return None
+    else:
+        return None
+    return tree.expression(f'"{node.left.attr.value}" {"in" if isinstance(target.operator, cst.IsNot) else "not in"} {holder}')
+
+
+def found_by(test: cst.BaseExpression) -> set[str]:
+    """The optional params that are there where a converted test holds: `params["bias"]` by `"bias" in params`."""
+    text = tree.code(test)
+    return {f"{m[1]}[{m[0]}]" for m in _PRESENT.findall(text)} if " or " not in text else set()
+
+
+def _property_call(scope: Scope, node: cst.Attribute, prop: Function) -> Any:
+    """A property that needs params is a method in the output."""
+    needs = scope.needs_of(prop)
+    path = scope.path(node.value)
+    if path is None or "state" in needs:
+        return scope.context.unconverted("module-value", node, "a property whose params could not be followed")
+    given = [*([path.params] if "params" in needs else []), *(f"{name}={text}" for name, text in keywords(needs))]
+    call = tree.expression(f"x({', '.join(given)})")
+    return tree.replace(call, func=tree.replace(node, value=scope.callee(node.value)))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an attribute of a module is: "params", "state", "constant" on the module itself, "computed" from other params."""
+
+    where: str | None  # None: it is no array
+    optional: bool = False  # it may be missing
+    plain: bool = False  # something else on some way, which self keeps
+
+
+def _place(scope: Scope, node: cst.Attribute, base: Module, name: str) -> _Place:
+    """The place by all the classes that the module may be of; `name` is the attribute's as the output has it."""
+    where, optional, plain = None, False, False
+    rulebook = scope.facts.rulebook
+    for ref in base.refs:
+        if isinstance(ref, ClassInfo):
+            array = scope.arrays.find(ref, node.attr.value)
+            if array is not None:
+                where, optional, plain = array.where, array.optional, array.plain
+                if where == "constant":
+                    return _Place(where)
+            elif inherited := scope.effects.inherited_array(ref, name):
+                where = inherited
+                layer = scope.facts.layer_of(ref)
+                optional = layer is not None and name in rulebook.optional(layer.name)
+        elif isinstance(scope.facts.of(node), Tensor):
+            definition = rulebook.layer(ref)
+            if definition is not None:
+                if rulebook.computed(definition.name, name):
+                    return _Place("computed")
+                where = rulebook.array(definition.name, name) or where
+                optional = name in rulebook.optional(definition.name)
+    if where is None and not base.classes:
+        value = scope.facts.of(node)
+        where = "params" if isinstance(value, Tensor) and value.param else None
+    return _Place(where, optional, plain)
+
+
+def _array(scope: Scope, node: cst.Attribute, base: Module) -> Any:
+    """What stands for an attribute that is an array; None where it stays an attribute."""
+    name = tree.mangled(node.attr.value, scope.cls.name if scope.cls is not None else None)
+    place = _place(scope, node, base, name)
+    if place.where == "computed":
+        return scope.context.unconverted("module-value", node, f"{name} of this layer is computed from its other params in each call: compute it here too")
+    if place.where in (None, "constant"):
+        return None
+    path = scope.path(node.value)
+    if path is None:
+        return scope.unfollowed(node)
+    tie = tie_of(scope, path, name) if place.where == "params" else None
+    return _shared(scope, node, path, name, tie) if tie is not None else _own(scope, node, path, name, place)
+
+
+def _shared(scope: Scope, node: cst.Attribute, path: Path, name: str, tie: Tie) -> Any:
+    """A param that is another's: the path of that, where it always is."""
+    holder, other = below(tie.source[:-1]), tie.source[-1]
+    if tie.certain:
+        return tree.expression(f'{holder}["{other}"]')
+    if not scope.storing:
+        return tree.expression(f'{path.params}.get("{name}", {holder}["{other}"])')
+    if name != other:
+        message = f"{name} is shared with {'.'.join(tie.source)} on some ways only: which of them changes is not known here"
+        return scope.context.unconverted("module-value", node, message)
+    return tree.expression(f'({path.params} if "{name}" in {path.params} else {holder})["{name}"]')
+
+
+def _own(scope: Scope, node: cst.Attribute, path: Path, name: str, place: _Place) -> Any:
+    """An entry of the params or of the state of the module itself."""
+    holder = path.params if place.where == "params" else path.state
+    if place.where == "state" and scope.storing:
+        scope.writes.add(holder.count("[") + 1)
+    found = f'{holder}["{name}"]'
+    if place.optional and place.where == "params" and not (scope.storing or scope.certain or found in scope.present):
+        return tree.expression(f'{holder}.get("{name}")')
+    if place.plain and not scope.storing:
+        made = tree.expression(f'({found} if "{name}" in {holder} else x)')
+        return tree.replace(made, orelse=node)
+    return tree.expression(found)

@@ -1,0 +1,155 @@
+"""Loops over containers of modules: they go over (name, layer), so that the params can be found; equal layers are one scan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...effects import ALL
+from ...emit import display, fresh_name
+from ...paths import Path
+from ...stacks import stack_of
+from ...values import Module
+from .arguments import keyword_arguments, keywords
+from .scope import Scope
+from .ties import tied
+
+Loop = tuple[Any, Any]  # the target, and what is gone over
+
+
+def iterate(scope: Scope, target: Any, iterated: Any) -> Loop:
+    """The head of a loop or comprehension. Its names for modules get their paths."""
+    return _named(scope, target, iterated) or (scope.expression(target), scope.expression(iterated))
+
+
+def scanned(scope: Scope, node: cst.For) -> Any:
+    """A loop over layers that are equal, so far as can be seen: one `scan_layers`, which looks whether they are. None for others."""
+    stack = stack_of(node)
+    if stack is None or not scope.paths.is_container(stack.container):
+        return None
+    value, path = scope.facts.of(stack.container), scope.path(stack.container)
+    if not isinstance(value, Module) or not isinstance(value.element, Module) or path is None or tied(scope, path) != path.params:
+        return None
+    needs = scope.effects.module(value.element)
+    if _kinds(value) != {"ModuleList"} or len(value.element.classes) != 1 or "state" in needs or "params" not in needs or value.element.open:
+        return None
+    if value.items is not None or stack.name in ALL:
+        return None  # a list that was written out
+    if any(a.keyword is not None and a.keyword.value in ALL for a in stack.rest):
+        return None
+    head = [tree.code(scope.callee(stack.container)), path.params]
+    call = tree.expression(f"{scope.context.name('scan_layers')}({', '.join(head)})")
+    passed = [cst.Arg(cst.Name(scope.renames.get(stack.name, stack.name))), *(scope.expression(a) for a in stack.rest)]
+    args = [tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in [*call.args, *passed]]
+    line = tree.assignment(passed[0].value, tree.replace(call, args=[*args, *keyword_arguments(keywords(needs))]))
+    return tree.replace(line, leading_lines=node.leading_lines)
+
+
+def _kinds(value: Module) -> set[str]:
+    """Which of torch's containers a module may be."""
+    return {r.rpartition(".")[2] for r in value.classes if isinstance(r, str)}
+
+
+def _named(scope: Scope, target: Any, node: Any) -> Loop | None:
+    """The loop over what holds modules; None for any other."""
+    base, suffix = node, ""
+    if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
+        base, suffix = node.value, tree.code(node)[len(tree.code(node.value)) :]
+    value = scope.facts.of(base)
+    if isinstance(value, Module) and scope.paths.is_container(base):
+        return _over_container(scope, target, base, suffix, _kinds(value))
+    if isinstance(node, cst.Attribute) and isinstance(target, cst.Name):
+        held = scope.paths.held(node, target.value, scope.names)
+        if held is not None:
+            scope.names[target.value] = held
+            return target, node
+    if not isinstance(node, cst.Call):
+        return None
+    function = tree.dotted(node.func)
+    if function == "enumerate" and node.args and isinstance(target, cst.Tuple) and len(target.elements) == 2:
+        return _enumerated(scope, target, node)
+    if function == "zip" and isinstance(target, cst.Tuple) and len(target.elements) == len(node.args):
+        return _zipped(scope, target, node)
+    if function in ("reversed", "list", "tuple", "iter") and len(node.args) == 1:
+        inner = _named(scope, target, node.args[0].value)
+        return (inner[0], tree.replace(node, args=[tree.replace(node.args[0], value=inner[1])])) if inner is not None else None
+    if isinstance(node.func, cst.Attribute) and isinstance(scope.facts.of(node.func.value), Module):
+        return _by_method(scope, target, node.func)
+    return None
+
+
+def _over_container(scope: Scope, target: Any, base: Any, suffix: str, kinds: set[str]) -> Loop | None:
+    """`for block in self.blocks[2:]`; the suffix is the slice."""
+    path = scope.path(base)
+    if path is None:
+        return None
+    if kinds and kinds <= {"ParameterList"}:
+        text = f"[{path.params}[name] for name, _ in {tree.code(scope.expression(base))}.layers(){suffix}]"
+        return scope.expression(target), tree.expression(text)
+    if kinds and kinds <= {"ModuleDict", "ParameterDict"}:
+        return None
+    if isinstance(target, cst.Tuple) and all(isinstance(e.value, cst.Name) for e in target.elements):
+        name = fresh_name(scope.used, "name")  # a list of lists: `for attn, mlp in self.layers`
+        parts: list[Any] = [e.value for e in target.elements]
+        for i, part in enumerate(parts):
+            scope.names[part.value] = path.child(name).child(f'"{i}"')
+        return _pair(name, target), tree.expression(f"{tree.code(scope.callee(base))}.layers(){suffix}")
+    if not isinstance(target, cst.Name):
+        return None
+    return _with_name(scope, target, path), tree.expression(f"{tree.code(scope.callee(base))}.layers(){suffix}")
+
+
+def _enumerated(scope: Scope, target: cst.Tuple, node: cst.Call) -> Loop | None:
+    inner = _named(scope, target.elements[1].value, node.args[0].value)
+    if inner is None:
+        return None
+    elements = [target.elements[0], tree.replace(target.elements[1], value=_enclosed(inner[0]))]
+    args = [tree.replace(node.args[0], value=inner[1]), *(scope.expression(a) for a in node.args[1:])]
+    return tree.replace(target, elements=elements), tree.replace(node, args=args)
+
+
+def _zipped(scope: Scope, target: cst.Tuple, node: cst.Call) -> Loop | None:
+    elements, args, any_found = [], [], False
+    for element, argument in zip(target.elements, node.args):
+        inner = _named(scope, element.value, argument.value)
+        any_found = any_found or inner is not None
+        new_target, new_iter = inner or (scope.expression(element.value), scope.expression(argument.value))
+        elements.append(tree.replace(element, value=_enclosed(new_target)))
+        args.append(tree.replace(argument, value=new_iter))
+    return (tree.replace(target, elements=elements), tree.replace(node, args=args)) if any_found else None
+
+
+def _by_method(scope: Scope, target: Any, func: cst.Attribute) -> Loop | None:
+    """`for name, head in self.heads.items()`, `for layer in self.children()`."""
+    path = scope.path(func.value)
+    if path is None:
+        return None
+    method, holder = func.attr.value, tree.code(scope.callee(func.value))
+    pair = isinstance(target, cst.Tuple) and len(target.elements) == 2 and isinstance(target.elements[0].value, cst.Name)
+    if method in ("items", "named_children") and pair:
+        key, module = target.elements[0].value.value, target.elements[1].value
+        if isinstance(module, cst.Name):
+            scope.names[module.value] = path.child(key)
+        return target, tree.expression(f"{holder}.items()" if method == "items" else f"{holder}.children()")
+    if method in ("values", "children") and isinstance(target, cst.Name):
+        listed = method == "values" or scope.paths.is_container(func.value)
+        return _with_name(scope, target, path), tree.expression(f"{holder}.layers()" if listed else f"{holder}.children()")
+    return None
+
+
+def _with_name(scope: Scope, target: cst.Name, path: Path) -> cst.Tuple:
+    """`name, layer` in place of `layer`, whose params are under that name."""
+    name = fresh_name(scope.used, "name")
+    scope.names[target.value] = path.child(name)
+    return _pair(name, target)
+
+
+def _pair(name: str, target: Any) -> cst.Tuple:
+    return display([cst.Name(name), _enclosed(target)])
+
+
+def _enclosed(target: Any) -> Any:
+    """A target among others: a bare tuple gets parentheses."""
+    return tree.parenthesised(target) if isinstance(target, cst.Tuple) and not target.lpar else target

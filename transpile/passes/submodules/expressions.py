@@ -1,0 +1,66 @@
+"""The walk over expressions: what in them needs effects, and what of it cannot stay in one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from . import attributes, extraction
+from .containers import iterate
+from .scope import Scope
+
+_COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
+
+
+def visit(scope: Scope, node: Any) -> Any:
+    """What takes the place of a node; None to go on below."""
+    kind = node.__class__  # isinstance is slow to ask where the answer is mostly no
+    if kind in (cst.Import, cst.ImportFrom):
+        return node
+    if kind is cst.Call:
+        return extraction.call(scope, node)
+    if kind is cst.Attribute:
+        return attributes.attribute(scope, node)
+    if kind is cst.Comparison:
+        return attributes.none_test(scope, node)
+    if kind is cst.Subscript:
+        return attributes.entry(scope, node)
+    if kind is cst.Arg and node.keyword is not None:
+        value = scope.expression(node.value)
+        return node if value is node.value else tree.replace(node, value=tree.fit(node, "value", value))
+    if kind in _COMPREHENSIONS:
+        return _comprehension(scope, node)
+    if kind is cst.IfExp and (scope.stateful_calls(node.body) or scope.stateful_calls(node.orelse)):
+        return extraction.chosen(scope, node)
+    if kind is cst.BooleanOperation and scope.stateful_calls(node.right):
+        return extraction.refused(scope, node)
+    if kind is cst.Lambda and scope.stateful_calls(node.body):
+        return extraction.refused(scope, node)
+    if kind is cst.Name and node.value in scope.renames:
+        new = tree.replace(node, value=scope.renames[node.value])
+        scope.facts.carry(node, new)
+        return new
+    return None
+
+
+def _comprehension(scope: Scope, node: Any) -> Any:
+    if scope.stateful_calls(node):
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)) and node.for_in.inner_for_in is None:
+            return extraction.unrolled(scope, node)
+        return extraction.refused(scope, node)
+    clauses = []
+    clause = node.for_in
+    while clause is not None:
+        target, iterated = iterate(scope, clause.target, clause.iter)
+        ifs = [scope.expression(i) for i in clause.ifs]
+        clauses.append(tree.replace(clause, target=target, iter=iterated, ifs=ifs, inner_for_in=None))
+        clause = clause.inner_for_in
+    inner = None
+    for clause in reversed(clauses):
+        inner = tree.replace(clause, inner_for_in=inner)
+    parts = ("key", "value") if isinstance(node, cst.DictComp) else ("elt",)
+    new = tree.replace(node, for_in=inner, **{part: scope.expression(getattr(node, part)) for part in parts})
+    scope.facts.carry(node, new)
+    return new

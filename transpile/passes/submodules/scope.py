@@ -1,0 +1,138 @@
+"""One function on its way through the pass: what is known of it, where its modules are, what was taken out of the statement at hand."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...arrays import Arrays
+from ...context import Context
+from ...effects import ALL, Effects, runs
+from ...paths import Names, Path, Paths
+from ...project import FunctionInfo
+from ...values import Function, Method, Module, Value
+
+
+class Scope:
+    """What the parts of the pass share while they go through one function."""
+
+    def __init__(
+        self,
+        context: Context,
+        node: cst.FunctionDef,
+        info: FunctionInfo,
+        effects: Effects,
+        arrays: Arrays,
+        visit: Callable[[Scope, Any], Any],
+        *,
+        renames: dict[str, str] | None = None,
+        certain: bool = False,
+    ) -> None:
+        """`visit` converts a node, or gives None to go on below; `certain`: every optional param is there."""
+        self.context, self.facts, self.effects, self.arrays = context, context.facts, effects, arrays
+        self._visit = visit
+        method = _method(info)
+        self.cls = method.owner if method is not None else None
+        self.self_name = (method or info).self_name
+        self.paths = Paths(context.facts, arrays, effects, self.cls, self.self_name, context.name)
+        self.names: Names = {}  # where the modules are that local names stand for
+        self.needs = effects.functions.get(info, frozenset())
+        self.stateful = "state" in self.needs
+        self.certain = certain
+        self.renames = renames or {}
+        self.used = tree.names_read(node) | ALL | {"keys"} | set(self.renames.values())
+        self.parameters = {p.name.value for p in info.parameters()}
+        self.single = tree.bound_once(node.body)
+        self.nested = 0  # how many functions deep the current statement stands in this one
+        self.prelude: list[Any] = []  # statements that go before the current one
+        self.hint: str | None = None  # the name that the current statement assigns
+        self.storing = False  # what is converted is assigned to
+        self.writes: set[int] = set()  # depths of the state paths written: 1 for state["bn"]
+        self.present: set[str] = set()  # optional params that a test has found
+
+    def expression(self, node: Any) -> Any:
+        """A node with all that is in it converted."""
+        return tree.rewrite(node, functools.partial(self._visit, self))
+
+    def target(self, node: Any) -> Any:
+        """What is assigned to."""
+        self.storing = True
+        new = self.expression(node)
+        self.storing = False
+        return new
+
+    @contextmanager
+    def apart(self) -> Iterator[list[Any]]:
+        """What is taken out meanwhile goes before another statement than the current one: the list of it."""
+        before, self.prelude = self.prelude, []
+        try:
+            yield self.prelude
+        finally:
+            self.prelude = before
+
+    def callee(self, func: Any) -> Any:
+        """The expression of a callee: its own attributes stay, what it is indexed with is converted."""
+        if isinstance(func, cst.Attribute):
+            value = self.callee(func.value)
+            return func if value is func.value else tree.replace(func, value=value)
+        return self.expression(func)
+
+    # ------------------------------------------------------------------ where modules are
+
+    def path(self, node: cst.BaseExpression) -> Path | None:
+        """Where the params and state of a module-valued expression are."""
+        return self.paths.of(node, self.names)
+
+    def unfollowed(self, node: cst.BaseExpression) -> Any:
+        """What stands for a use of a module that has no path."""
+        return self.context.unconverted("module-value", node, "the params of this module could not be followed to here")
+
+    def is_bound(self, func: cst.BaseExpression) -> bool:
+        """A module passed in as an argument comes with its params bound."""
+        return isinstance(func, cst.Name) and func.value in self.parameters and func.value not in self.names and func.value != self.self_name
+
+    # ------------------------------------------------------------------ which calls return state
+
+    def needs_of(self, value: Function) -> frozenset[str]:
+        """The effects of a function, where it runs while a model does."""
+        return self.effects.functions.get(value.info, frozenset()) if value.info in self.effects.running else frozenset()
+
+    def is_method_of_any(self, value: Value) -> bool:
+        """Whether a method computes with the params of a module whose class is not known."""
+        if not isinstance(value, Method) or not isinstance(value.receiver, Module) or value.receiver.classes:
+            return False
+        return runs(self.facts, value) and self.facts.is_method_of_modules(value.name)
+
+    def stateful_call(self, node: cst.BaseExpression) -> bool:
+        """Whether a call returns new state beside its result."""
+        if not isinstance(node, cst.Call) or not self.stateful:
+            return False
+        value = self.facts.of(node.func)
+        if isinstance(value, Module):
+            return "state" in self.effects.module(value) and not self.is_bound(node.func)
+        if isinstance(value, Function):
+            return "state" in self.needs_of(value)
+        if isinstance(value, Method) and isinstance(value.receiver, Module):
+            if value.name == "forward":
+                return "state" in self.effects.module(value.receiver)
+            if self.is_method_of_any(value):
+                return bool(self.effects.method_of_any(value.name))
+            return runs(self.facts, value) and not value.receiver.is_self
+        return False
+
+    def stateful_calls(self, node: cst.CSTNode) -> list[cst.Call]:
+        """The calls in a node that return new state."""
+        return [n for n in tree.nodes(node, cst.Call) if self.stateful_call(n)] if self.stateful else []
+
+
+def _method(info: FunctionInfo) -> FunctionInfo | None:
+    """The method that a function is, or stands in."""
+    found: FunctionInfo | None = info
+    while found is not None and found.owner is None:
+        found = found.outer
+    return found

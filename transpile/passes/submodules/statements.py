@@ -1,0 +1,285 @@
+"""The walk over statements: each comes out with what was taken out of its expressions before it, and returns give the state back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...emit import add_keywords, display
+from ...paths import Path
+from ...values import Module
+from .attributes import found_by
+from .calls import called
+from .containers import iterate, scanned
+from .extraction import bind, read_outside
+from .scope import Scope
+from .ties import tying
+
+
+def function(scope: Scope, node: cst.FunctionDef) -> cst.FunctionDef:
+    """The function with its body converted; where it has state it changes a copy of it, and returns that."""
+    statements = tree.body_statements(node)
+    doc = [statements[0]] if statements and tree.is_docstring(statements[0]) else []
+    body = block(scope, statements[len(doc) :])
+    if not scope.stateful and tree.same(body, statements[len(doc) :]):
+        return node
+    if scope.stateful:
+        if scope.writes:
+            copy = "state = dict(state)" if scope.writes == {1} else "state = jax.tree.map(lambda leaf: leaf, state)"
+            body.insert(0, tree.statement(copy))
+        if _falls_through(body):
+            body.append(tree.statement("return None, state"))
+    if not body and doc:
+        return node
+    return tree.with_body(node, [*doc, *body])
+
+
+def block(scope: Scope, statements: Sequence[Any]) -> list[Any]:
+    """The statements of a block, with those that are taken out of them."""
+    return [new for statement in statements for new in _statement(scope, statement)]
+
+
+def _suite(scope: Scope, node: Any) -> Any:
+    """A node with its block converted."""
+    statements = tree.body_statements(node)
+    body = block(scope, statements)
+    return node if tree.same(body, statements) else tree.with_body(node, body)
+
+
+def _statement(scope: Scope, node: Any) -> list[Any]:
+    with scope.apart() as prelude:
+        made = _converted(scope, node)
+        out = [*prelude, *made]
+    if len(out) > 1 and hasattr(node, "leading_lines") and node.leading_lines:
+        out[0] = tree.replace(out[0], leading_lines=node.leading_lines)
+        out[-1] = tree.replace(out[-1], leading_lines=[])
+    return out
+
+
+def _converted(scope: Scope, node: Any) -> list[Any]:
+    """What stands for a statement, apart from what goes before it."""
+    if isinstance(node, cst.SimpleStatementLine):
+        return _line(scope, node)
+    if isinstance(node, cst.If):
+        return [_if(scope, node)]
+    if isinstance(node, cst.For):
+        return [_for(scope, node)]
+    if isinstance(node, cst.FunctionDef):
+        return [_inner_function(scope, node)]
+    if isinstance(node, cst.While):
+        return [_while(scope, node)]
+    if isinstance(node, cst.With):
+        items = [scope.expression(item) for item in node.items]
+        return [_changed(node, _suite(scope, node), {"items": items})]
+    if isinstance(node, (cst.Try, cst.TryStar)):
+        return [_try(scope, node)]
+    if isinstance(node, cst.Match):
+        return [tree.replace(node, subject=scope.expression(node.subject), cases=[_suite(scope, case) for case in node.cases])]
+    return [scope.expression(node)]
+
+
+# --------------------------------------------------------------------------- lines
+
+
+def _line(scope: Scope, node: cst.SimpleStatementLine) -> list[Any]:
+    smalls: list[Any] = []
+    for small in node.body:
+        start = len(scope.prelude)
+        new = _small(scope, small)
+        if len(scope.prelude) > start and smalls:
+            # `a; b` where b needs statements before it: a goes first
+            first = cst.SimpleStatementLine([tree.replace(s, semicolon=cst.MaybeSentinel.DEFAULT) for s in smalls])
+            scope.prelude.insert(start, first)
+            smalls = []
+        if new is not None:
+            smalls.append(new)
+    if smalls:
+        return [node] if tree.same(smalls, node.body) else [tree.replace(node, body=smalls)]
+    if scope.prelude and isinstance(scope.prelude[-1], cst.SimpleStatementLine):
+        return [tree.replace(scope.prelude.pop(), trailing_whitespace=node.trailing_whitespace)]
+    return []
+
+
+def _small(scope: Scope, small: Any) -> Any:
+    """What stands for a small statement; None for nothing."""
+    if isinstance(small, cst.Assign) and len(small.targets) == 1:
+        return _assign(scope, small)
+    if isinstance(small, cst.Return):
+        return _return(scope, small)
+    if isinstance(small, cst.AugAssign):
+        value, target = scope.expression(small.value), scope.target(small.target)
+        if isinstance(target, cst.Call):
+            return cst.Expr(target)
+        return small if value is small.value and target is small.target else tree.replace(small, target=target, value=value)
+    if isinstance(small, cst.Expr):
+        scope.hint = "_"
+        value = scope.expression(small.value)
+        scope.hint = None
+        if isinstance(value, cst.Name) and value is not small.value and scope.prelude:
+            return None  # only its effect counts
+        return small if value is small.value else tree.replace(small, value=value)
+    return scope.expression(small)
+
+
+def _assign(scope: Scope, node: cst.Assign) -> Any:
+    target = node.targets[0].target
+    name = ""
+    if isinstance(target, cst.Name):
+        _follow(scope, target, node.value)
+        name = scope.renames.get(target.value, target.value)
+        scope.hint = name if not read_outside(scope, node.value, target.value) else None
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        scope.hint = None
+        if scope.stateful_call(node.value):
+            return _unpack(scope, node, target)
+    tied = tying(scope, target, node.value)
+    if tied is not None:
+        return cst.Expr(tied)
+    value = scope.expression(node.value)
+    scope.hint = None
+    if name and isinstance(value, cst.Name) and value.value == name and scope.prelude:
+        return None  # the call taken out assigned it already
+    new_target = scope.target(target)
+    if isinstance(new_target, cst.Subscript) and isinstance(value, cst.Call) and tree.dotted(value.func) == "nn.Parameter" and value.args:
+        value = value.args[0].value  # what is among the params is one
+    if value is node.value and new_target is target:
+        return node
+    if isinstance(new_target, cst.Call):
+        return cst.Expr(new_target)  # where it would be stored is not known: it raises
+    return tree.replace(node, targets=[tree.replace(node.targets[0], target=new_target)], value=value)
+
+
+def _follow(scope: Scope, target: cst.Name, value: cst.BaseExpression) -> None:
+    """Remember where the module is that a local name stands for."""
+    path = scope.path(value) if isinstance(scope.facts.of(value), Module) else None
+    if path is None:
+        return
+    if target.value in scope.single:
+        scope.names[target.value] = path
+    else:
+        holder = f"{target.value}_params"
+        scope.prelude.append(tree.assignment(holder, tree.expression(path.params)))
+        scope.names[target.value] = Path(holder, "None")
+
+
+def _unpack(scope: Scope, node: cst.Assign, target: cst.Tuple | cst.List) -> Any:
+    """`a, b = self.cell(x)` of a call that returns state: `(a, b), state["cell"] = …`."""
+    made = called(scope, node.value)
+    if made.state is None:
+        return tree.replace(node, targets=[tree.replace(node.targets[0], target=scope.target(target))], value=made.node)
+    left = tree.replace(target, lpar=[cst.LeftParen()], rpar=[cst.RightParen()]) if isinstance(target, cst.Tuple) else target
+    bind(scope, scope.target(left), made.state, made.node)
+    return None
+
+
+def _return(scope: Scope, node: cst.Return) -> Any:
+    stateful = scope.stateful and not scope.nested
+    if node.value is None:
+        return cst.Return(tree.expression("None, state")) if stateful else node
+    scope.hint = _returned_name(scope, node.value)
+    value = scope.expression(node.value)
+    scope.hint = None
+    if not stateful:
+        return node if value is node.value else tree.replace(node, value=value)
+    if isinstance(value, cst.Tuple) and not value.lpar:
+        value = tree.parenthesised(value)
+    return tree.replace(node, value=display([value, cst.Name("state")]), whitespace_after_return=cst.SimpleWhitespace(" "))
+
+
+def _returned_name(scope: Scope, node: cst.BaseExpression) -> str | None:
+    """In `return self.head(self.bn(x))` nothing reads x any more: its name can hold what is taken out."""
+    calls = scope.stateful_calls(node)
+    if not calls or not calls[-1].args or not isinstance(calls[-1].args[0].value, cst.Name):
+        return None
+    name = calls[-1].args[0].value.value
+    return scope.renames.get(name, name) if not read_outside(scope, node, name) and not scope.nested else None
+
+
+# --------------------------------------------------------------------------- blocks
+
+
+def _if(scope: Scope, node: cst.If) -> Any:
+    test = scope.expression(node.test)
+    found = found_by(test)
+    scope.present |= found
+    new = _suite(scope, node)
+    new = new if test is node.test else tree.replace(new, test=test)
+    scope.present -= found
+    if node.orelse is None:
+        return new
+    if isinstance(node.orelse, cst.If):
+        inner = _statement(scope, node.orelse)
+        if len(inner) == 1 and isinstance(inner[0], cst.If):
+            return new if inner[0] is node.orelse else tree.replace(new, orelse=inner[0])
+        return tree.replace(new, orelse=cst.Else(cst.IndentedBlock(inner)))
+    orelse = _suite(scope, node.orelse)
+    return new if orelse is node.orelse else tree.replace(new, orelse=orelse)
+
+
+def _for(scope: Scope, node: cst.For) -> Any:
+    stacked = scanned(scope, node)
+    if stacked is not None:
+        return stacked
+    target, iterated = iterate(scope, node.target, node.iter)
+    new = _suite(scope, node)
+    if target is not node.target or iterated is not node.iter:
+        new = tree.replace(new, target=target, iter=iterated)
+    if node.orelse is not None:
+        new = tree.replace(new, orelse=_suite(scope, node.orelse))
+    return new
+
+
+def _while(scope: Scope, node: cst.While) -> Any:
+    start = len(scope.prelude)
+    changes = {"test": scope.expression(node.test)}
+    if len(scope.prelude) > start:
+        del scope.prelude[start:]
+        changes["test"] = scope.context.unconverted("state-in-expression", node.test, "a module with state is called in the test of a loop")
+    if node.orelse is not None:
+        changes["orelse"] = _suite(scope, node.orelse)
+    return _changed(node, _suite(scope, node), changes)
+
+
+def _try(scope: Scope, node: cst.Try | cst.TryStar) -> Any:
+    changes: dict[str, Any] = {"handlers": [_suite(scope, h) for h in node.handlers]}
+    for part in ("orelse", "finalbody"):
+        if getattr(node, part) is not None:
+            changes[part] = _suite(scope, getattr(node, part))
+    return _changed(node, _suite(scope, node), changes)
+
+
+def _inner_function(scope: Scope, node: cst.FunctionDef) -> Any:
+    """A function inside the function: its effects are those around it, but for a key of its own."""
+    info = scope.facts.by_node.get(id(node))
+    before, scope.parameters = scope.parameters, scope.parameters | ({p.name.value for p in info.parameters()} if info else set())
+    scope.nested += 1
+    new: Any = _suite(scope, node)
+    scope.nested -= 1
+    scope.parameters = before
+    if info is not None and "key" in scope.effects.functions.get(info, ()):
+        new = add_keywords(new, ["key"])
+    return new
+
+
+def _changed(old: Any, new: Any, changes: dict[str, Any]) -> Any:
+    """The node with what really changed."""
+    real = {k: v for k, v in changes.items() if not (v is getattr(old, k) or isinstance(v, list) and tree.same(v, getattr(old, k)))}
+    return tree.replace(new, **real) if real else new
+
+
+def _falls_through(body: list[Any]) -> bool:
+    """Whether control can reach the end of a block."""
+    if not body:
+        return True
+    last = body[-1]
+    if isinstance(last, cst.SimpleStatementLine):
+        return not isinstance(last.body[-1], (cst.Return, cst.Raise))
+    if isinstance(last, cst.If) and last.orelse is not None:
+        other = _falls_through([last.orelse]) if isinstance(last.orelse, cst.If) else _falls_through(tree.body_statements(last.orelse))
+        return _falls_through(tree.body_statements(last)) or other
+    if isinstance(last, cst.With):
+        return _falls_through(tree.body_statements(last))
+    return True
