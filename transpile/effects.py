@@ -130,7 +130,7 @@ class Effects:
     def _held(self, ref: ClassInfo) -> frozenset[str]:
         found: frozenset[str] = NOTHING
         for c in ref.family():
-            for value in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values():
+            for value in self.facts.attribute_values(c):
                 if isinstance(value, Module) and not value.is_self:
                     found |= self.module(value)
         return found
