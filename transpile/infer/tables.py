@@ -50,11 +50,14 @@ class Inference:
         self.wrapped: set[tuple[ClassInfo, str]] = set()  # attributes of unknown make that are called
         self.makers: set[tuple[ClassInfo, str]] = set()  # attributes that may hold a class of modules
         self.origin: dict[int, cst.CSTNode] = {}
+        self.owners: dict[str, list[ClassInfo]] = {}  # the classes that have a method of a name
         for module in project.modules.values():
             for function in module.all_functions:
                 self.by_node[id(function.node)] = function
             for cls in module.all_classes:
                 self.class_by_node[id(cls.node)] = cls
+                for name in cls.methods:
+                    self.owners.setdefault(name, []).append(cls)
 
     # ------------------------------------------------------------------ rounds
 
@@ -151,10 +154,10 @@ class Inference:
 
     def is_method_of_modules(self, name: str) -> bool:
         """Whether modules of the project have a method of this name, and no other class, tensor or container has one."""
-        if name in ORDINARY or self.rulebook.find("torch.Tensor." + name) or name.startswith("__"):
+        owners = self.owners.get(name, [])
+        if not owners or name in ORDINARY or name.startswith("__") or self.rulebook.find("torch.Tensor." + name):
             return False
-        owners = [cls for module in self.project.modules.values() for cls in module.all_classes if name in cls.methods]
-        return bool(owners) and all(cls.is_module and not cls.methods[name].is_property for cls in owners)
+        return all(cls.is_module and not cls.methods[name].is_property for cls in owners)
 
     # ------------------------------------------------------------------ attributes of classes
 
