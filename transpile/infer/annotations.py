@@ -12,7 +12,7 @@ from ..project import PLAIN_MODULE, ClassInfo
 from ..values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Value, join, sequence
 from .frame import Frame
 
-_NUMBERS = frozenset({"int", "float", "bool", "str"})
+_PLAIN = frozenset({"int", "float", "bool", "str"})
 _TENSORS = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.tensor"})
 _SEQUENCES = frozenset({"List", "list", "Sequence", "Iterable", "Tuple", "tuple"})
 
@@ -25,7 +25,7 @@ def annotated(frame: Frame, node: cst.BaseExpression) -> Value | None:
 
 def _of_name(frame: Frame, node: cst.Name | cst.Attribute) -> Value | None:
     name = tree.dotted(node) or ""
-    if name in _NUMBERS:
+    if name in _PLAIN:
         return Static(MISSING, name)
     resolved = frame.facts.project.resolve(frame.module, name)
     if isinstance(resolved, str):
@@ -48,13 +48,9 @@ def _of_subscript(frame: Frame, node: cst.Subscript) -> Value | None:
     if element is None:
         return None
     if head == "Optional":
-        return (
-            join(element, NONE)
-            if isinstance(element, (Tensor, Module))
-            else Static()
-            if isinstance(element, Static)
-            else None
-        )
+        if isinstance(element, (Tensor, Module)):
+            return join(element, NONE)
+        return Static() if isinstance(element, Static) else None
     if head not in _SEQUENCES:
         return None
     if head.lower() == "tuple" and len(node.slice) > 1:

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from ..project import ClassInfo
+from ..rulebook import Definition
 from ..values import MISSING, UNKNOWN, Class, External, Function, Method, Module, Static, Tensor, Torch, Value, join
 from . import functions
 from .assignments import local_name
@@ -99,20 +100,15 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
     if base.items is not None and name in dict(base.items):
         return dict(base.items)[name]
     array = name in rulebook.array_names
-    if (
-        base.element is not None
-        and not (base.open and array)
-        and all(isinstance(r, str) and _has_no_method(frame, r, name) for r in base.classes)
-    ):
+    if base.element is not None and not (base.open and array) and _is_entry(frame, base, name):
         return base.element  # `self.layers.conv` of a ModuleDict
     found: Value | None = None
     for ref in base.refs:
         value = _of_instance(frame, ref, name) if isinstance(ref, ClassInfo) else _of_layer(frame, ref, name)
         if value is None or array and value == Static() and found is not None:
             continue
-        found = (
-            value if array and found == Static() else join(found, value)
-        )  # nn.Identity has no weight: it is another's
+        # nn.Identity has no weight: it is another's
+        found = value if array and found == Static() else join(found, value)
     if name == "training":
         return Static(MISSING, "bool")
     if found is not None and not (base.open and array and found == Static()):
@@ -140,18 +136,18 @@ def _of_layer(frame: Frame, layer: str, name: str) -> Value | None:
         return None
     if rulebook.array(definition.name, name):
         return Tensor(param=True)
-    return Static() if rulebook.method(definition.name, name) is None and not torch_method(name) else None
+    return None if _has_method(frame, definition, name) else Static()
 
 
-def _has_no_method(frame: Frame, layer: str, name: str) -> bool:
-    rulebook = frame.facts.rulebook
-    definition = rulebook.layer(layer)
-    return (
-        definition is not None
-        and name != "training"
-        and rulebook.method(definition.name, name) is None
-        and not torch_method(name)
-    )
+def _has_method(frame: Frame, definition: Definition, name: str) -> bool:
+    """Whether a torch layer, or every module, has a method of this name."""
+    return frame.facts.rulebook.method(definition.name, name) is not None or torch_method(name)
+
+
+def _is_entry(frame: Frame, base: Module, name: str) -> bool:
+    """Whether a name can only be that of something in a container: its classes, all of them torch's, have no such method."""
+    layers = [frame.facts.rulebook.layer(ref) if isinstance(ref, str) else None for ref in base.classes]
+    return all(d is not None and name != "training" and not _has_method(frame, d, name) for d in layers)
 
 
 def computed(frame: Frame, base: Module) -> Value:

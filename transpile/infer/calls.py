@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from ..project import ClassInfo
 from ..values import (
     ARRAY_TYPE,
     FUNCTION,
@@ -50,25 +51,26 @@ def _call(frame: Frame, node: cst.Call, env: Env) -> Value:
 HANDLERS: Handlers = {cst.Call: _call}
 
 
+def _on_self(frame: Frame, func: cst.Attribute) -> ClassInfo | None:
+    """The class of self, if what is called is an attribute of it."""
+    owner = frame.facts.of(func.value)
+    return frame.cls if isinstance(owner, Module) and owner.is_self else None
+
+
 def _may_be_made(frame: Frame, func: cst.Attribute) -> bool:
     """Whether an attribute of self that is called may hold a class of modules."""
-    owner = frame.facts.of(func.value)
-    if not (isinstance(owner, Module) and owner.is_self and frame.cls is not None):
-        return False
-    return any((c, func.attr.value) in frame.facts.makers for c in frame.cls.family())
+    cls = _on_self(frame, func)
+    return cls is not None and any((c, func.attr.value) in frame.facts.makers for c in cls.family())
 
 
 def _as_module(frame: Frame, func: cst.Attribute) -> Module | None:
     """An attribute of self, of unknown make, that is called: a module, or a function to be wrapped in one."""
-    facts, owner, name = frame.facts, frame.facts.of(func.value), func.attr.value
-    if (
-        not (isinstance(owner, Module) and owner.is_self and frame.cls is not None)
-        or facts.attribute(frame.cls, name) is None
-    ):
+    facts, cls, name = frame.facts, _on_self(frame, func), func.attr.value
+    if cls is None or facts.attribute(cls, name) is None:
         return None
     module = Module(open=True)
     facts.values[id(func)] = module
-    facts.wrapped.add((frame.cls, name))
+    facts.wrapped.add((cls, name))
     return module
 
 

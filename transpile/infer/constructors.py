@@ -18,9 +18,7 @@ def construct(frame: Frame, made: Class, args: list[Argument]) -> Value:
 
 
 def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
-    if (
-        isinstance(ref, tuple) and ref and ref[0] == "open"
-    ):  # a class that others may stand in for: the default of a parameter
+    if isinstance(ref, tuple) and ref and ref[0] == "open":  # the default of a parameter: others may stand in for it
         inner = _instance(frame, ref[1], args) if not isinstance(ref[1], str) else Module(frozenset([ref[1]]))
         return dataclasses.replace(inner, open=True, items=None) if isinstance(inner, Module) else inner
     if not isinstance(ref, ClassInfo):
@@ -56,12 +54,7 @@ def layer(frame: Frame, name: str, definition: Definition, args: list[Argument])
 def _inplace(args: list[Argument], limit: int) -> bool:
     """Whether a layer is made to write its argument: `inplace=True`, or True where torch's constructor has inplace last."""
     for i, (keyword, _, value, _) in enumerate(args):
-        if (
-            keyword == "inplace"
-            or keyword is None
-            and i >= limit
-            and isinstance(value, Static)
-            and value.type == "bool"
-        ):
+        last = keyword is None and i >= limit and isinstance(value, Static) and value.type == "bool"
+        if keyword == "inplace" or last:
             return not (isinstance(value, Static) and value.const is False)
     return False

@@ -79,17 +79,13 @@ def _entry(value: Value, container: str) -> Value:
 def _named_items(frame: Frame, node: Any) -> tuple[tuple[str, Value], ...] | None:
     """The modules of `dict(a=…, b=…)` or `{"a": …}` by name, where it is written out."""
     found: list[tuple[str, Value]] = []
-    if (
-        isinstance(node, cst.Call)
-        and tree.dotted(node.func) == "dict"
-        and all(a.keyword is not None for a in node.args)
-    ):
-        found = [(a.keyword.value, frame.facts.of(a.value)) for a in node.args if a.keyword is not None]
-    elif isinstance(node, cst.Dict) and all(
-        isinstance(e, cst.DictElement) and isinstance(e.key, cst.SimpleString) for e in node.elements
-    ):
+    if isinstance(node, cst.Call) and tree.dotted(node.func) == "dict":
+        if all(a.keyword is not None for a in node.args):
+            found = [(a.keyword.value, frame.facts.of(a.value)) for a in node.args if a.keyword is not None]
+    elif isinstance(node, cst.Dict):
         pairs: list[Any] = list(node.elements)
-        found = [(str(e.key.evaluated_value), frame.facts.of(e.value)) for e in pairs]
+        if all(isinstance(e, cst.DictElement) and isinstance(e.key, cst.SimpleString) for e in pairs):
+            found = [(str(e.key.evaluated_value), frame.facts.of(e.value)) for e in pairs]
     return tuple(found) if found and all(isinstance(v, Module) for _, v in found) else None
 
 

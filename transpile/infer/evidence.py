@@ -35,12 +35,9 @@ def _found(facts: Inference, info: FunctionInfo) -> Iterator[str]:
         elif isinstance(node, cst.Attribute) and _is_one(node.value, names):
             if node.attr.value in ("shape", "device", "dtype", "ndim"):
                 yield node.value.value
-        elif (
-            isinstance(node, cst.Attribute)
-            and node.attr.value in ("size", "dim", "shape")
-            and tree.dotted(node.value) in data
-        ):
-            yield (tree.dotted(node.value) or "").removesuffix(".data")
+        elif isinstance(node, cst.Attribute) and node.attr.value in ("size", "dim", "shape"):
+            if (dotted := tree.dotted(node.value)) in data:
+                yield (dotted or "").removesuffix(".data")
 
 
 def _is_one(node: Any, names: set[str]) -> TypeGuard[cst.Name]:
@@ -66,12 +63,8 @@ def _as_argument(facts: Inference, info: FunctionInfo, node: cst.Call, names: se
     resolved = facts.project.resolve(info.module, name)
     if isinstance(resolved, str) and resolved.startswith("torch.") and not first.star:
         rules = facts.rulebook.find(resolved)
-        if (
-            rules
-            and not rules[0].is_class
-            and rules[0].parameters
-            and rules[0].parameters[0].name in ("input", "tensor")
-        ):
+        parameters = rules[0].parameters if rules and not rules[0].is_class else ()
+        if parameters and parameters[0].name in ("input", "tensor"):
             yield first.value.value
     elif isinstance(resolved, FunctionInfo) and not any(a.star for a in node.args):
         given = resolved.given(node)

@@ -35,9 +35,8 @@ _SHAPE = Static(MISSING, "shape")
 
 def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
     """The result of an arithmetic operator, also of an augmented assignment's."""
-    if (
-        isinstance(left, Module) and not left.is_self and isinstance(right, (Module, Sequence))
-    ):  # `self.layers += [nn.Linear(3, 3)]`
+    if isinstance(left, Module) and not left.is_self and isinstance(right, (Module, Sequence)):
+        # `self.layers += [nn.Linear(3, 3)]`
         held = right.element if isinstance(right.element, Module) else Module(open=True)
         return dataclasses.replace(left, element=join(left.element, held), items=None)
     for a, b in ((left, right), (right, left)):

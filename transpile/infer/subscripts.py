@@ -42,13 +42,9 @@ def _of_tensor(frame: Frame, base: Tensor, index: Any, is_slice: bool) -> Value:
 def _of_sequence(frame: Frame, base: Sequence, index: Any, is_slice: bool) -> Value:
     if is_slice:
         return Sequence(base.element, None, base.tuple)
-    if (
-        base.items is not None
-        and isinstance(index, int)
-        and not isinstance(index, bool)
-        and -len(base.items) <= index < len(base.items)
-    ):
-        return base.items[index]
+    if base.items is not None and isinstance(index, int) and not isinstance(index, bool):
+        if -len(base.items) <= index < len(base.items):
+            return base.items[index]
     return base.element
 
 

@@ -116,11 +116,9 @@ class Inference:
 
     def counts_on_data(self, node: cst.BaseExpression) -> bool:
         """`range(n)` of a number that only the data tells."""
-        return (
-            isinstance(node, cst.Call)
-            and tree.dotted(node.func) == "range"
-            and any(is_traced(self.of(a.value)) for a in node.args)
-        )
+        if not isinstance(node, cst.Call) or tree.dotted(node.func) != "range":
+            return False
+        return any(is_traced(self.of(a.value)) for a in node.args)
 
     def numpy_on_arrays(self, name: str, values: list[Value]) -> bool:
         """Whether a call of numpy's computes with what is traced, by a function that jax.numpy has too."""

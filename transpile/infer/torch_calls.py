@@ -21,14 +21,9 @@ def call(frame: Frame, name: str, args: list[Argument], node: cst.Call) -> Value
     rulebook = frame.facts.rulebook
     if name == "torch.Size":
         return _SHAPE
-    if (
-        name in ("torch.div", "torch.floor_divide")
-        and len(args) > 1
-        and all(isinstance(a.value, Static) and a.value.type == "int" for a in args[:2])
-    ):
-        return (
-            _INT if len(args) > 2 or name == "torch.floor_divide" else Static(MISSING, "float")
-        )  # of sizes it is a number
+    if name in ("torch.div", "torch.floor_divide") and len(args) > 1 and all(_is_int(a.value) for a in args[:2]):
+        rounded = len(args) > 2 or name == "torch.floor_divide"
+        return _INT if rounded else Static(MISSING, "float")  # of sizes it is a number
     if static_size(frame.facts.of, name, node):
         return _INT
     definition = rulebook.layer(name)
@@ -38,6 +33,10 @@ def call(frame: Frame, name: str, args: list[Argument], node: cst.Call) -> Value
         return frame.facts.results.of(definition)
     rules = rulebook.find(name) or rulebook.find(name.removesuffix("_"))
     return _by_rule(frame, overload(rules, len(args), {a.keyword for a in args}), args) if rules else UNKNOWN
+
+
+def _is_int(value: Value) -> bool:
+    return isinstance(value, Static) and value.type == "int"
 
 
 def _by_rule(frame: Frame, rule: Definition, args: list[Argument]) -> Value:
