@@ -11,7 +11,7 @@ import libcst as cst
 
 from . import tree
 from .callgraph import reachable
-from .infer import Inference
+from .infer import Inference, used_as_tensors
 from .project import ClassInfo, FunctionInfo
 from .values import NONE, UNKNOWN, Class, Function, Mapping, Module, Sequence, Static, Tensor, Torch, Value, is_choice
 
@@ -364,7 +364,7 @@ def _fills(facts: Inference, info: FunctionInfo) -> bool:
     given = facts.parameters.get(info, {})
     if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()):
         return False
-    evidence = facts.used_as_tensors(info)
+    evidence = used_as_tensors(facts, info)
     return any(isinstance(v, Tensor) and not v.assumed or name in evidence and (v == UNKNOWN or isinstance(v, Tensor)) for name, v in given.items())
 
 
@@ -379,12 +379,12 @@ def _makes_module(facts: Inference, info: FunctionInfo) -> bool:
     """A function that gives back a model, or a list of them, which it makes: `def resnet18(): return ResNet(…)`."""
     made = facts.result(info)
     made = made.element if isinstance(made, Sequence) else made
-    return (info.owner is None or not info.owner.is_module) and isinstance(made, Module) and not made.is_self and bool(made.classes) and not facts.used_as_tensors(info)
+    return (info.owner is None or not info.owner.is_module) and isinstance(made, Module) and not made.is_self and bool(made.classes) and not used_as_tensors(facts, info)
 
 
 def _hands_on_classes(facts: Inference, info: FunctionInfo) -> bool:
     """A plain function that gives a class of modules to another: `return build_model(ResNet, variant, **kwargs)`."""
-    if info.owner is not None or facts.used_as_tensors(info):
+    if info.owner is not None or used_as_tensors(facts, info):
         return False
     given = [facts.of(a.value) for n in tree.nodes(info.node.body, cst.Call) if tree.dotted(n.func) not in ("isinstance", "issubclass") for a in n.args]
     return any(isinstance(v, Class) and isinstance(v.ref, ClassInfo) and v.ref.is_module for v in given)

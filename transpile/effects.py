@@ -89,17 +89,21 @@ class Effects:
     def _method(self, value: Method) -> frozenset[str]:
         """Effects of a method that is not the user's: `self._conv_forward(x, weight, bias)` is that of the layer extended."""
         assert isinstance(value.receiver, Module)
-        if self.facts.is_method_of_modules(value.name) and not value.receiver.classes:
+        if self.of_any(value):
             return self.method_of_any(value.name)
         layer = next((ref.torch_base() for ref in value.receiver.refs if isinstance(ref, ClassInfo)), None)
         definition = self.facts.rulebook.layer(layer) if value.receiver.is_self and layer else None
         found = self.facts.rulebook.method(definition.name, value.name) if definition is not None else None
         return ALL if found is None else ALL & {a.arg for a in [*found.args.args, *found.args.kwonlyargs]}
 
+    def of_any(self, value: Method) -> bool:
+        """Whether this is a method that the user's modules have, of a module whose class is not known."""
+        receiver = value.receiver
+        return isinstance(receiver, Module) and not receiver.classes and runs(self.facts, value) and self.facts.is_method_of_modules(value.name)
+
     def method_of_any(self, name: str) -> frozenset[str]:
         """Effects of a method of a module whose class is not known: all, if the method of any class has one."""
-        owners = [c.methods[name] for m in self.facts.project.modules.values() for c in m.all_classes if name in c.methods]
-        return ALL if any(self.functions.get(info) for info in owners) else NOTHING
+        return ALL if any(self.functions.get(c.methods[name]) for c in self.facts.owners.get(name, ())) else NOTHING
 
     def layer(self, name: str) -> frozenset[str]:
         definition = self.facts.rulebook.layer(name)
@@ -130,7 +134,7 @@ class Effects:
     def _held(self, ref: ClassInfo) -> frozenset[str]:
         found: frozenset[str] = NOTHING
         for c in ref.family():
-            for value in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values():
+            for value in self.facts.attribute_values(c):
                 if isinstance(value, Module) and not value.is_self:
                     found |= self.module(value)
         return found

@@ -20,7 +20,7 @@ from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .emit import keyword
-from .infer import Inference
+from .infer import Inference, infer
 from .passes import (
     arguments,
     branches,
@@ -73,7 +73,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         concerned = _linked(project)  # its files were parsed again
     if not concerned:
         return [Converted(m.path, m.tree, [], False) for m in project.modules.values()]
-    facts = Inference(project, rulebook).run()
+    facts = infer(project, rulebook)
     contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
     untouched = [m for m in project.modules.values() if m not in concerned]
@@ -376,12 +376,12 @@ class _Classes:
 
     def _has_children(self, cls: ClassInfo, made: construction.Constructor) -> bool:
         for c in cls.ancestors():
-            for value in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values():
+            for value in self.facts.attribute_values(c):
                 if isinstance(value, Module) and not value.is_self:
                     return True
             if c is not cls and c in self.arrays.own and self.arrays.own[c].arrays:
                 return True
-            if c in self.facts.dynamic or c in self.facts.earlier[3]:
+            if self.facts.computed(c) is not None:
                 return True
         declared = (n for s in made.kept for n in tree.nodes(s, cst.Call))
         return cls.torch_base() is not None or any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared)
@@ -412,7 +412,7 @@ class _Classes:
         layer = cls.torch_base()
         if layer is None or effects.is_container(layer) or all(isinstance(base, ClassInfo) for base in cls.bases):
             return False
-        held = [v for c in cls.family() for v in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values()]
+        held = [v for c in cls.family() for v in self.facts.attribute_values(c)]
         return any(isinstance(v, Module) and not v.is_self for v in held)
 
     def _method(

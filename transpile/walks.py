@@ -97,7 +97,7 @@ class Walks:
         todo = [cls]
         while todo:
             for c in todo.pop().family():
-                for value in {**self.facts.earlier[0].get(c, {}), **self.facts.attributes.get(c, {})}.values():
+                for value in self.facts.attribute_values(c):
                     for held in _held(value):
                         if held not in found:
                             found.add(held)

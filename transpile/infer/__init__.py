@@ -1,0 +1,24 @@
+"""What each expression may be, by abstract interpretation of the user's functions over a few rounds.
+
+`fixed_point` runs the rounds and lists which module interprets which nodes; all of them read and fill the `tables`, and come
+to what is inside a node through the `frame`. The rest of the project reads the tables.
+"""
+
+from .evidence import used_as_tensors
+from .fixed_point import infer
+from .operators import asks_torch
+from .tables import Inference
+from .torch_calls import static_size
+from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED
+
+__all__ = [
+    "NUMPY_METHODS",
+    "ORDINARY",
+    "PROPERTIES",
+    "SHARED",
+    "Inference",
+    "asks_torch",
+    "infer",
+    "static_size",
+    "used_as_tensors",
+]

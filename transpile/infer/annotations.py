@@ -1,0 +1,85 @@
+"""Annotations: what one says of the value that it stands at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..project import PLAIN_MODULE, ClassInfo
+from ..values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Value, join, sequence
+from .frame import Frame
+
+_PLAIN = frozenset({"int", "float", "bool", "str"})
+_TENSORS = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.tensor"})
+_SEQUENCES = frozenset({"List", "list", "Sequence", "Iterable", "Tuple", "tuple"})
+
+
+def annotated(frame: Frame, node: cst.BaseExpression) -> Value | None:
+    """What an annotation says, or None where it does not settle what the value is."""
+    reader = _READERS.get(node.__class__)
+    return reader(frame, node) if reader is not None else None
+
+
+def _of_name(frame: Frame, node: cst.Name | cst.Attribute) -> Value | None:
+    name = tree.dotted(node) or ""
+    if name in _PLAIN:
+        return Static(MISSING, name)
+    resolved = frame.facts.project.resolve(frame.module, name)
+    if isinstance(resolved, str):
+        if resolved in _TENSORS:
+            return Tensor()
+        if resolved in ("torch.dtype", "torch.device"):
+            return Static(MISSING, resolved.removeprefix("torch."))
+        if resolved in PLAIN_MODULE:
+            return Module(open=True)
+    if isinstance(resolved, ClassInfo) and resolved.is_module:
+        return Module(frozenset([resolved]), open=True)
+    return None
+
+
+def _of_subscript(frame: Frame, node: cst.Subscript) -> Value | None:
+    """`Optional[Tensor]`, `List[Tensor]`, `Tuple[Tensor, int]`."""
+    head = (tree.dotted(node.value) or "").rpartition(".")[2]
+    inner = node.slice[0].slice
+    element = annotated(frame, inner.value) if isinstance(inner, cst.Index) else None
+    if element is None:
+        return None
+    if head == "Optional":
+        if isinstance(element, (Tensor, Module)):
+            return join(element, NONE)
+        return Static() if isinstance(element, Static) else None
+    if head not in _SEQUENCES:
+        return None
+    if head.lower() == "tuple" and len(node.slice) > 1:
+        items = [annotated(frame, s.slice.value) or UNKNOWN for s in node.slice if isinstance(s.slice, cst.Index)]
+        return sequence(items, True)
+    return Sequence(element, None, head.lower() == "tuple")
+
+
+def _of_union(frame: Frame, node: cst.BinaryOperation) -> Value | None:
+    """`Tensor | None`."""
+    if not isinstance(node.operator, cst.BitOr):
+        return None
+    left, right = annotated(frame, node.left), annotated(frame, node.right)
+    optional = tree.code(node.right) == "None"
+    if optional and isinstance(left, (Tensor, Module)):
+        return join(left, NONE)
+    if isinstance(left, Static) and (isinstance(right, Static) or optional):
+        return Static()
+    return None
+
+
+def _of_string(frame: Frame, node: cst.SimpleString) -> Value | None:
+    return Tensor() if tree.code(node).strip("\"'").endswith("Tensor") else None
+
+
+_READERS: dict[type, Callable[[Frame, Any], Value | None]] = {
+    cst.Name: _of_name,
+    cst.Attribute: _of_name,
+    cst.Subscript: _of_subscript,
+    cst.BinaryOperation: _of_union,
+    cst.SimpleString: _of_string,
+}

@@ -1,0 +1,142 @@
+"""Assignments: what the target of one stands for afterwards."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import libcst as cst
+
+from ..values import UNKNOWN, External, Mapping, Module, Sequence, Value, element_of, join
+from .annotations import annotated
+from .frame import Env, Frame, Handlers
+from .operators import binary
+
+
+def bind(frame: Frame, target: cst.CSTNode, value: Value, env: Env) -> None:
+    """Let a target stand for a value: a name, an attribute, an entry, or several of these."""
+    binder = _BINDERS.get(target.__class__)
+    if binder is not None:
+        binder(frame, target, value, env)
+
+
+def _bind_name(frame: Frame, target: cst.Name, value: Value, env: Env) -> None:
+    env[target.value] = value
+    frame.facts.set(target, value)
+
+
+def _bind_each(frame: Frame, target: cst.Tuple | cst.List, value: Value, env: Env) -> None:
+    items = value.items if isinstance(value, Sequence) else None
+    starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+    for i, element in enumerate(target.elements):
+        if isinstance(element, cst.StarredElement):
+            bind(frame, element.value, Sequence(element_of(value)), env)
+        elif items is not None and not starred and i < len(items):
+            bind(frame, element.value, items[i], env)
+        elif isinstance(value, Module):
+            held = value.items[i][1] if value.items is not None and i < len(value.items) else value.element
+            bind(frame, element.value, held or Module(open=True), env)
+        else:
+            bind(frame, element.value, element_of(value), env)
+
+
+def _bind_starred(frame: Frame, target: cst.StarredElement, value: Value, env: Env) -> None:
+    bind(frame, target.value, Sequence(element_of(value)), env)
+
+
+def _bind_attribute(frame: Frame, target: cst.Attribute, value: Value, env: Env) -> None:
+    facts = frame.facts
+    receiver = frame.expression(target.value, env)
+    plain = isinstance(receiver, External) and receiver.name.startswith("self:")  # of a class that is no module
+    if (plain or isinstance(receiver, Module) and receiver.is_self) and frame.cls is not None:
+        if frame.info is not None and id(target) in frame.info.superseded:
+            env[local_name(target)] = value
+        else:
+            env.pop(local_name(target), None)
+            if facts.makes_modules(value):
+                facts.makers.add((frame.cls, target.attr.value))
+            facts.set_attribute(frame.cls, target.attr.value, value)
+    facts.set(target, value)
+
+
+def _bind_entry(frame: Frame, target: cst.Subscript, value: Value, env: Env) -> None:
+    frame.expression(target, env)
+    holder = target.value
+    if isinstance(holder, cst.Attribute) and frame.cls is not None and isinstance(value, Module):
+        held = frame.facts.of(holder)
+        if isinstance(held, Mapping):
+            store(frame, holder, _with_entry(held, value), env)
+    elif isinstance(holder, cst.Name) and holder.value in env:
+        old = env[holder.value]
+        if isinstance(old, Sequence):
+            env[holder.value] = Sequence(join(old.element, value) if old.items != () else value, None, old.tuple)
+        elif isinstance(old, Mapping):
+            env[holder.value] = _with_entry(old, value)
+
+
+def _with_entry(old: Mapping, value: Value) -> Mapping:
+    return dataclasses.replace(old, element=join(old.element if old.element != UNKNOWN else None, value))
+
+
+_BINDERS: dict[type, Callable[[Frame, Any, Value, Env], None]] = {
+    cst.Name: _bind_name,
+    cst.Tuple: _bind_each,
+    cst.List: _bind_each,
+    cst.StarredElement: _bind_starred,
+    cst.Attribute: _bind_attribute,
+    cst.Subscript: _bind_entry,
+}
+
+
+def store(frame: Frame, target: cst.BaseExpression, value: Value, env: Env) -> None:
+    """Let the holder of a container stand for what the container has become: `self.layers.append(layer)`."""
+    if isinstance(target, cst.Name):
+        env[target.value] = value
+    elif isinstance(target, cst.Attribute) and frame.cls is not None:
+        owner = frame.facts.of(target.value)
+        if isinstance(owner, Module) and owner.is_self and local_name(target) in env:
+            env[local_name(target)] = value
+        elif isinstance(owner, Module) and owner.is_self:
+            frame.facts.set_attribute(frame.cls, target.attr.value, value)
+    elif isinstance(target, cst.Subscript) and isinstance(value, Module):
+        holder = frame.facts.of(target.value)
+        if isinstance(holder, Module):
+            grown = dataclasses.replace(holder, element=join(holder.element, value), items=None)
+            store(frame, target.value, grown, env)
+
+
+def local_name(attribute: cst.Attribute) -> str:
+    """How an attribute of self that is still to be replaced stands among the local names of a constructor."""
+    return f"self.{attribute.attr.value}"
+
+
+def _assign(frame: Frame, node: cst.Assign, env: Env) -> None:
+    value = frame.expression(node.value, env)
+    for target in node.targets:
+        bind(frame, target.target, value, env)
+
+
+def _annotated(frame: Frame, node: cst.AnnAssign, env: Env) -> None:
+    value = frame.expression(node.value, env) if node.value is not None else UNKNOWN
+    declared = annotated(frame, node.annotation.annotation)
+    bind(frame, node.target, declared if declared is not None and node.value is None else value, env)
+
+
+def _augmented(frame: Frame, node: cst.AugAssign, env: Env) -> None:
+    old = frame.expression(node.target, env)
+    bind(frame, node.target, binary(old, frame.expression(node.value, env), node.operator), env)
+
+
+def _named(frame: Frame, node: cst.NamedExpr, env: Env) -> Value:
+    value = frame.expression(node.value, env)
+    bind(frame, node.target, value, env)
+    return value
+
+
+HANDLERS: Handlers = {
+    cst.Assign: _assign,
+    cst.AnnAssign: _annotated,
+    cst.AugAssign: _augmented,
+    cst.NamedExpr: _named,
+}

@@ -1,0 +1,176 @@
+"""Attributes, by what they are asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import libcst as cst
+
+from ..project import ClassInfo
+from ..rulebook import Definition
+from ..values import MISSING, UNKNOWN, Class, External, Function, Method, Module, Static, Tensor, Torch, Value, join
+from . import functions
+from .assignments import local_name
+from .frame import Env, Frame, Handlers
+from .names import defined
+from .vocabulary import PROPERTIES, torch_method
+
+_STRING = Static(MISSING, "str")
+
+
+def _attribute(frame: Frame, node: cst.Attribute, env: Env) -> Value:
+    base = frame.expression(node.value, env)
+    name = node.attr.value
+    if isinstance(base, Module) and base.is_self and local_name(node) in env:
+        return env[local_name(node)]
+    of_base = _BY_BASE.get(base.__class__)
+    if of_base is not None:
+        return of_base(frame, base, name)
+    if name in ("shape", "dtype", "device"):
+        return Static(MISSING, name)
+    if base == UNKNOWN and isinstance(node.value, cst.Attribute) and frame.facts.is_method_of_modules(name):
+        return Method(Module(open=True), name)  # `self.bias.get_bias()`, where self.bias is of one of several classes
+    return Method(base, name)
+
+
+HANDLERS: Handlers = {cst.Attribute: _attribute}
+
+
+def _of_torch(frame: Frame, base: Torch, name: str) -> Value:
+    text = frame.facts.rulebook.constant(base.name)
+    return Method(_STRING, name) if text is not None and text[:1] in "'\"" else Torch(f"{base.name}.{name}")
+
+
+def _of_external(frame: Frame, base: External, name: str) -> Value:
+    if base.name.startswith("module:"):
+        found = frame.facts.project.lookup(base.name[7:] + "." + name)
+        if isinstance(found, str):
+            return Torch(found) if found.startswith("torch") else External(found)
+        return defined(frame, found) or UNKNOWN
+    if base.name.startswith("self:") and frame.cls is not None:
+        value = frame.facts.attribute(frame.cls, name)
+        if isinstance(value, Function) and value.info.is_property:
+            return functions.result(frame, value.info)
+        return value if value is not None else UNKNOWN
+    return External(f"{base.name}.{name}")
+
+
+def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
+    if name == "device":
+        return Static(MISSING, "device")
+    rules = frame.facts.rulebook.find("torch.Tensor." + name) if name in PROPERTIES else ()
+    if rules and len(rules[0].parameters) == 1:
+        return frame.facts.results.of(rules[0])
+    return Method(base, name)
+
+
+def _of_class(frame: Frame, base: Class, name: str) -> Value:
+    ref = base.ref
+    if not isinstance(ref, ClassInfo):
+        return UNKNOWN
+    method = ref.find(name)
+    if method is not None:
+        return Function(method, ref, base=not method.is_classmethod and not method.is_static)
+    for c in ref.ancestors():
+        if name in c.assigned:
+            return frame.facts.values.get(id(c.assigned[name]), UNKNOWN)
+    return UNKNOWN
+
+
+def _of_static(frame: Frame, base: Static, name: str) -> Value:
+    if base.type == "shape":
+        return Method(base, name)
+    if base.type == "device" and name == "type":
+        return frame.facts.results.plain(frame.facts.rulebook.find("torch.device.type")[0])
+    if name in ("is_floating_point", "is_complex") and base.type in ("dtype", ""):
+        return Static(MISSING, "bool")
+    if name in ("shape", "dtype", "device"):
+        return Static(MISSING, name)
+    if name == "ndim":
+        return Static(MISSING, "int")
+    return Method(base, name) if base.type in ("str", "range") or base.type == "int" and name == "item" else UNKNOWN
+
+
+def of_module(frame: Frame, base: Module, name: str) -> Value:
+    """An attribute of a module: an array, a submodule, a property or a method, joined over the classes that it may be of."""
+    rulebook = frame.facts.rulebook
+    if name == "forward" and base.classes and all(isinstance(ref, str) for ref in base.classes):
+        return Method(base, name)
+    if base.items is not None and name in dict(base.items):
+        return dict(base.items)[name]
+    array = name in rulebook.array_names
+    if base.element is not None and not (base.open and array) and _is_entry(frame, base, name):
+        return base.element  # `self.layers.conv` of a ModuleDict
+    found: Value | None = None
+    for ref in base.refs:
+        value = _of_instance(frame, ref, name) if isinstance(ref, ClassInfo) else _of_layer(frame, ref, name)
+        if value is None or array and value == Static() and found is not None:
+            continue
+        # nn.Identity has no weight: it is another's
+        found = value if array and found == Static() else join(found, value)
+    if name == "training":
+        return Static(MISSING, "bool")
+    if found is not None and not (base.open and array and found == Static()):
+        return found
+    return Tensor(param=True) if base.open and array else Method(base, name)
+
+
+def _of_instance(frame: Frame, cls: ClassInfo, name: str) -> Value | None:
+    facts = frame.facts
+    value = facts.attribute(cls, name)
+    if isinstance(value, Function) and value.info.is_property:
+        functions.note_call(frame, value.info)
+        value = functions.result(frame, value.info)
+    if value is None:
+        definition = facts.layer_of(cls)
+        if definition is not None and facts.rulebook.array(definition.name, name):
+            return Tensor(param=True, none=name in facts.rulebook.optional(definition.name))
+    return value
+
+
+def _of_layer(frame: Frame, layer: str, name: str) -> Value | None:
+    rulebook = frame.facts.rulebook
+    definition = rulebook.layer(layer)
+    if definition is None:
+        return None
+    if rulebook.array(definition.name, name):
+        return Tensor(param=True)
+    return None if _has_method(frame, definition, name) else Static()
+
+
+def _has_method(frame: Frame, definition: Definition, name: str) -> bool:
+    """Whether a torch layer, or every module, has a method of this name."""
+    return frame.facts.rulebook.method(definition.name, name) is not None or torch_method(name)
+
+
+def _is_entry(frame: Frame, base: Module, name: str) -> bool:
+    """Whether a name can only be that of something in a container: its classes, all of them torch's, have no such method."""
+    layers = [frame.facts.rulebook.layer(ref) if isinstance(ref, str) else None for ref in base.classes]
+    return all(d is not None and name != "training" and not _has_method(frame, d, name) for d in layers)
+
+
+def computed(frame: Frame, base: Module) -> Value:
+    """`getattr(module, name)` of a name that is not known here: what is set under such names, else any module or array of its own."""
+    facts = frame.facts
+    found: Value | None = None
+    for cls in base.refs:
+        for c in cls.family() if isinstance(cls, ClassInfo) else ():
+            under_names = facts.computed(c)
+            if under_names is not None:
+                found = join(found, under_names)
+            if found is None:
+                for value in facts.attribute_values(c):
+                    if isinstance(value, Module) or isinstance(value, Tensor) and value.param:
+                        found = join(found, value)
+    return found or UNKNOWN
+
+
+_BY_BASE: dict[type, Callable[[Frame, Any, str], Value]] = {
+    Torch: _of_torch,
+    External: _of_external,
+    Module: of_module,
+    Tensor: _of_tensor,
+    Class: _of_class,
+    Static: _of_static,
+}

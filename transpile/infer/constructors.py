@@ -1,0 +1,65 @@
+"""What constructors make: instances of the user's classes, and torch's layers."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ..project import ClassInfo
+from ..rulebook import Definition
+from ..values import UNKNOWN, Class, Module, Static, Tensor, Value, join
+from . import containers, functions
+from .frame import Argument, Frame
+
+
+def construct(frame: Frame, made: Class, args: list[Argument]) -> Value:
+    """The instance that calling a class makes."""
+    return _instance(frame, made.ref, args)
+
+
+def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
+    if isinstance(ref, tuple) and ref and ref[0] == "open":  # the default of a parameter: others may stand in for it
+        inner = _instance(frame, ref[1], args) if not isinstance(ref[1], str) else Module(frozenset([ref[1]]))
+        return dataclasses.replace(inner, open=True, items=None) if isinstance(inner, Module) else inner
+    if isinstance(ref, tuple) and ref and ref[0] == "one of":
+        # what they are given is not noted: a call in a branch for one class says nothing of the others
+        layers = frame.facts.rulebook.layer
+        made = [layers(one) is not None if isinstance(one, str) else one.is_module for one in ref[1]]
+        return Module(ref[1]) if all(made) else Module(open=True) if any(made) else UNKNOWN
+    if not isinstance(ref, ClassInfo):
+        return UNKNOWN
+    constructor = ref.find("__init__")
+    if constructor is not None:
+        functions.bind_arguments(frame, constructor, args)
+        functions.note_call(frame, constructor)
+    if not ref.is_module:
+        return UNKNOWN
+    if constructor is None and ref.torch_base() is not None:
+        containers.fill_own(frame, ref, args)
+    element: Value | None = None
+    for c in ref.family():
+        held = frame.facts.held(c)
+        if held is not None:
+            element = join(element, held)
+    return Module(frozenset([ref]), element=element)
+
+
+def layer(frame: Frame, name: str, definition: Definition, args: list[Argument]) -> Value:
+    """The torch layer that a constructor makes."""
+    if definition.name == "Parameter":
+        return Tensor(param=True)
+    rulebook = frame.facts.rulebook
+    limit = sum(1 for p in rulebook.constructor(definition) if p.kind == "positional")
+    variant = rulebook.variant(
+        name, [(a.keyword, a.value.const if isinstance(a.value, Static) else None) for a in args]
+    )
+    return containers.filled(frame, Module(frozenset([variant]), inplace=_inplace(args, limit)), args, definition.name)
+
+
+def _inplace(args: list[Argument], limit: int) -> bool:
+    """Whether a layer is made to write its argument: `inplace=True`, or True where torch's constructor has inplace last."""
+    for i, (keyword, _, value, _) in enumerate(args):
+        last = keyword is None and i >= limit and isinstance(value, Static) and value.type == "bool"
+        if keyword == "inplace" or last:
+            return not (isinstance(value, Static) and value.const is False)
+    return False

@@ -1,0 +1,72 @@
+"""Environments where ways part and meet: what a test says on either side, and what holds after both."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..values import Module, Static, Tensor, join
+from .frame import Env
+
+NUMBERS = {"int": "i", "float": "f", "bool": "b"}  # the dtype kinds of Python's numbers
+
+
+def narrow(test: cst.BaseExpression, then: Env, other: Env) -> None:
+    """`if x is None` says what x is on either side."""
+    if isinstance(test, cst.Comparison):
+        _narrow_none(test, then, other)
+    elif isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        narrow(test.expression, other, then)
+    elif isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        narrow(test.left, then, dict(other))
+        narrow(test.right, then, dict(other))
+
+
+def _narrow_none(test: cst.Comparison, then: Env, other: Env) -> None:
+    if len(test.comparisons) != 1 or not isinstance(test.left, cst.Name):
+        return
+    target, name = test.comparisons[0], test.left.value
+    if not isinstance(target.comparator, cst.Name) or target.comparator.value != "None" or name not in then:
+        return
+    value = then[name]
+    if isinstance(value, (Tensor, Module)):
+        some = dataclasses.replace(value, none=False)
+        if isinstance(target.operator, cst.Is):
+            other[name] = some
+        elif isinstance(target.operator, cst.IsNot):
+            then[name] = some
+
+
+def live(block: Any, env: Env) -> Env | None:
+    """The environment after a block, or None where the block always leaves."""
+    node = block.body if isinstance(block, cst.Else) else block
+    if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)) and node.body:
+        last: Any = node.body[-1]
+        if isinstance(last, cst.SimpleStatementLine):
+            last = last.body[-1]
+        if isinstance(last, (cst.Return, cst.Raise, cst.Continue, cst.Break)):
+            return None
+    return env
+
+
+def merge(into: Env, a: Env | None, b: Env | None) -> None:
+    """What holds after two ways, one of which may not come here: a name that only one of them sets is taken as set."""
+    if a is None or b is None:
+        into.update(a or b or {})
+        return
+    for name in {*a, *b}:
+        if name in a and name in b:
+            into[name] = join(a[name], b[name])
+        else:
+            into[name] = a.get(name) or b[name]
+
+
+def trace_numbers(env: Env, node: cst.CSTNode) -> None:
+    """Numbers that are set under control of data are data themselves: `if x.sum() > 0: n = n + 1`."""
+    for name in tree.names_assigned(node):
+        value = env.get(name)
+        if isinstance(value, Static) and value.type in NUMBERS:
+            env[name] = Tensor(kind=NUMBERS[value.type])

@@ -1,0 +1,74 @@
+"""Which parameters of a function can only be tensors, by what it does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+import libcst as cst
+
+from .. import tree
+from ..project import FunctionInfo
+from ..values import Module
+from .tables import Inference
+from .vocabulary import ORDINARY, SHARED
+
+
+def used_as_tensors(facts: Inference, info: FunctionInfo) -> frozenset[str]:
+    """The parameters that a function, or what it passes them on to, uses in a way that only a tensor allows."""
+    if info not in facts.evidence:
+        facts.evidence[info] = frozenset()  # what a function finds of itself by way of others
+        facts.evidence[info] = frozenset(_found(facts, info))
+    return facts.evidence[info]
+
+
+def _found(facts: Inference, info: FunctionInfo) -> Iterator[str]:
+    names = {p.name.value for p in info.parameters()}
+    data = {f"{n}.data" for n in names}
+    for node in tree.nodes(info.node.body, cst.Call, cst.Attribute):
+        if isinstance(node, cst.Call):
+            if isinstance(node.func, cst.Attribute) and _is_one(node.func.value, names):
+                if _only_of_tensors(facts, node.func.attr.value):
+                    yield node.func.value.value
+            elif node.args and _is_one(node.args[0].value, names):
+                yield from _as_argument(facts, info, node, names)
+        elif isinstance(node, cst.Attribute) and _is_one(node.value, names):
+            if node.attr.value in ("shape", "device", "dtype", "ndim"):
+                yield node.value.value
+        elif isinstance(node, cst.Attribute) and node.attr.value in ("size", "dim", "shape"):
+            if (dotted := tree.dotted(node.value)) in data:
+                yield (dotted or "").removesuffix(".data")
+
+
+def _is_one(node: Any, names: set[str]) -> TypeGuard[cst.Name]:
+    return isinstance(node, cst.Name) and node.value in names
+
+
+def _only_of_tensors(facts: Inference, method: str) -> bool:
+    """Whether a method that is called tells that its object is a tensor."""
+    if method in ("size", "dim"):
+        return True
+    if method in ORDINARY or method in SHARED:
+        return False
+    find = facts.rulebook.find
+    return bool(find("torch.Tensor." + method) or method.endswith("_") and find("torch.Tensor." + method[:-1]))
+
+
+def _as_argument(facts: Inference, info: FunctionInfo, node: cst.Call, names: set[str]) -> Iterator[str]:
+    """The parameters that a call takes as tensors; its first argument is one of them."""
+    name, first = tree.dotted(node.func), node.args[0]
+    if name is None:
+        return
+    assert isinstance(first.value, cst.Name)
+    resolved = facts.project.resolve(info.module, name)
+    if isinstance(resolved, str) and resolved.startswith("torch.") and not first.star:
+        rules = facts.rulebook.find(resolved)
+        parameters = rules[0].parameters if rules and not rules[0].is_class else ()
+        if parameters and parameters[0].name in ("input", "tensor"):
+            yield first.value.value
+    elif isinstance(resolved, FunctionInfo) and not any(a.star for a in node.args):
+        given = resolved.given(node)
+        yield from (given[n].value for n in used_as_tensors(facts, resolved) if _is_one(given.get(n), names))
+    elif name.startswith("self.") and info.owner is not None:
+        if isinstance(facts.attributes.get(info.owner, {}).get(name[5:]), Module):  # a submodule is called with it
+            yield first.value.value

@@ -1,0 +1,128 @@
+"""Calls of methods: of tensors by the rules, of lists, dicts and numbers by what Python does."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import libcst as cst
+
+from ..values import (
+    MISSING,
+    NONE,
+    UNKNOWN,
+    Mapping,
+    Method,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    element_of,
+    join,
+    sequence,
+)
+from . import modules
+from .assignments import store
+from .frame import Argument, Env, Frame
+from .torch_calls import overload
+from .vocabulary import ORDINARY, SHARED
+
+_LONGEST = 64  # of a list that is grown item by item
+
+
+def call(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    """The result of a method, by what its receiver is."""
+    by_receiver = _BY_RECEIVER.get(function.receiver.__class__, _of_tensor)
+    return by_receiver(frame, function, args, node, env)
+
+
+def _of_sequence(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    receiver, name = function.receiver, function.name
+    assert isinstance(receiver, Sequence)
+    target = node.func.value if isinstance(node.func, cst.Attribute) else None
+    if name in ("append", "insert", "extend", "appendleft") and args:
+        if target is not None:
+            store(frame, target, _grown(receiver, name, args[-1].value), env)
+        return NONE
+    if name in ("pop", "popleft"):
+        if target is not None and receiver.items is not None:
+            store(frame, target, Sequence(receiver.element), env)
+        return receiver.element
+    if name in ("index", "count"):
+        return Static(MISSING, "int")
+    return receiver if name == "copy" else UNKNOWN
+
+
+def _grown(old: Sequence, name: str, added: Value) -> Sequence:
+    element = element_of(added) if name == "extend" else added
+    before = None if old.items == () or (old.element == UNKNOWN and old.items is None) else old.element
+    items = None
+    if name == "append" and old.items is not None and len(old.items) < _LONGEST:
+        items = (*old.items, element)
+    return Sequence(join(before, element), items)
+
+
+def _of_mapping(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    receiver, name = function.receiver, function.name
+    assert isinstance(receiver, Mapping)
+    if name == "get":
+        return join(receiver.element, args[1].value if len(args) > 1 else NONE)
+    if name == "pop":
+        return receiver.element
+    if name == "values":
+        return Sequence(receiver.element)
+    if name == "items":
+        return Sequence(sequence([Static(MISSING, "str"), receiver.element], True))
+    if name == "keys":
+        return Sequence(Static(MISSING, "str"))
+    return receiver if name == "copy" else UNKNOWN
+
+
+def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    receiver, name = function.receiver, function.name
+    assert isinstance(receiver, Static)
+    if receiver.type == "shape" and name == "numel" or receiver.type == "int" and name == "item":
+        return Static(MISSING, "int")
+    return Static() if receiver.type else UNKNOWN
+
+
+def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    """Of a tensor, or of an object that a method of this name may tell to be one."""
+    receiver, name = function.receiver, function.name
+    if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
+        return modules.walked(Module(open=True), name)
+    rulebook, results = frame.facts.rulebook, frame.facts.results
+    rules = rulebook.find("torch.Tensor." + name)
+    if not rules and name.endswith("_"):
+        rules = rulebook.find("torch.Tensor." + name[:-1])
+    certain = isinstance(receiver, Tensor)
+    if name == "numpy" and certain and frame.cls is not None and frame.cls.is_module:
+        return receiver  # what goes on with it goes through jax.numpy
+    constructing = frame.info is None or frame.info.name == "__init__"
+    if rules and (certain or _may_be_tensor(name, args, constructing)):
+        result = results.of(overload(rules, len(args) + 1, {a.keyword for a in args}))
+        if not certain and name in SHARED and isinstance(result, Tensor):
+            return dataclasses.replace(result, assumed=True)  # a numpy array has it too
+        return results.cast(result, args)
+    if certain:
+        return Tensor()
+    if name == "size":
+        return Static(MISSING, "int" if args else "shape")
+    return UNKNOWN
+
+
+def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:
+    """Whether a method of this name tells that an unknown receiver is a tensor."""
+    if name in ("split", "sort", "index", "repeat"):
+        first = args[0].value if args else None
+        return any(a.keyword == "dim" for a in args) or isinstance(first, Static) and first.type == "int"
+    return name not in ORDINARY and not (name in SHARED and constructing)
+
+
+_BY_RECEIVER: dict[type, Callable[[Frame, Method, list[Argument], cst.Call, Env], Value]] = {
+    Module: modules.call_method,
+    Sequence: _of_sequence,
+    Mapping: _of_mapping,
+    Static: _of_static,
+}

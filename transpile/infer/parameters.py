@@ -1,0 +1,120 @@
+"""What the parameters of a function are when its body begins: by annotations, defaults, calls and what it does with them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import libcst as cst
+
+from ..values import (
+    ARRAY_TYPE,
+    MISSING,
+    NONE,
+    PLACED,
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Mapping,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    join,
+)
+from .annotations import annotated
+from .evidence import used_as_tensors
+from .frame import Env, Frame
+
+
+def bound(frame: Frame) -> Env:
+    """The names of a function when its body begins."""
+    info = frame.info
+    assert info is not None
+    env: Env = {}
+    if info.takes_self and info.owner is not None and info.self_name:
+        env[info.self_name] = _self(frame)
+    known = frame.facts.known_parameters(info)
+    evidence = used_as_tensors(frame.facts, info)
+    for parameter in info.parameters():
+        name = parameter.name.value
+        env[name] = _parameter(frame, parameter, known.get(name), name in evidence)
+    p = info.node.params
+    if isinstance(p.star_arg, cst.Param):
+        unseen = UNKNOWN if _constructs(frame) else Tensor(assumed=True)
+        env[p.star_arg.name.value] = Sequence(known.get("*") or unseen, None, True)
+    if p.star_kwarg is not None:
+        env[p.star_kwarg.name.value] = Mapping(placed=any(f"**{word}" in known for word in PLACED))
+    return env
+
+
+def _self(frame: Frame) -> Value:
+    assert frame.info is not None and frame.info.owner is not None
+    owner = frame.info.owner
+    if frame.info.is_classmethod:
+        return Class(owner)
+    if owner.is_module:
+        return Module(frozenset([owner]), is_self=True)
+    return External(f"self:{owner.name}")
+
+
+def _constructs(frame: Frame) -> bool:
+    assert frame.info is not None
+    return frame.info.name in ("__init__", "__new__")
+
+
+def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor: bool) -> Value:
+    default = frame.expression(parameter.default, {}) if parameter.default is not None else None
+    declared = annotated(frame, parameter.annotation.annotation) if parameter.annotation is not None else None
+    if declared is not None:
+        return join(declared, NONE) if default == NONE else declared
+    if default is not None and default != NONE:
+        return _with_default(frame, default, seen, as_tensor)
+    if _constructs(frame):
+        return _of_constructor(seen)
+    value = _of_function(seen, as_tensor)
+    return join(value, NONE) if default == NONE else value
+
+
+def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: bool) -> Value:
+    """A parameter is of the kind of its default, whatever else of the kind calls give it."""
+    rulebook = frame.facts.rulebook
+    value = default
+    if isinstance(default, Static):
+        value = Static(MISSING, default.type) if seen is None or isinstance(seen, Static) else Static()
+    if isinstance(default, Torch):
+        if rulebook.constant(f"{default.name}[dtype]"):
+            return ARRAY_TYPE
+        return Class(("open", default.name)) if rulebook.layer(default.name) else UNKNOWN
+    if isinstance(default, Class):
+        return Class(("open", default.ref))
+    if isinstance(default, Module):
+        return dataclasses.replace(default, open=True, items=None, element=None)
+    if isinstance(default, Function):
+        return UNKNOWN
+    if seen is not None and not isinstance(seen, Static):
+        value = join(value, seen)
+    if isinstance(value, Static) and as_tensor and not _constructs(frame):
+        return Tensor()
+    return value
+
+
+def _of_constructor(seen: Value | None) -> Value:
+    """What a constructor takes is a hyperparameter: another call may give another value."""
+    if isinstance(seen, Static):
+        return Static(MISSING, seen.type)
+    if isinstance(seen, Module) and seen.classes:
+        return dataclasses.replace(seen, open=True, items=None)
+    return UNKNOWN
+
+
+def _of_function(seen: Value | None, as_tensor: bool) -> Value:
+    """What other functions take is taken for a tensor where nothing says otherwise."""
+    if as_tensor:
+        overruled = seen is None or seen == UNKNOWN or isinstance(seen, Static) and seen.type != "None"
+        seen = Tensor() if overruled else join(seen, Tensor())
+    if seen is None or seen == NONE:
+        return Tensor(assumed=True)
+    return Static(MISSING, seen.type) if isinstance(seen, Static) else seen

@@ -1,0 +1,169 @@
+"""Statements: branches, loops and definitions, and the environments around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..values import NONE, Class, Function, Tensor, element_of, is_traced, join
+from . import environments, functions
+from .assignments import bind
+from .frame import Env, Frame, Handlers
+
+
+def _line(frame: Frame, node: cst.SimpleStatementLine, env: Env) -> None:
+    frame.block(node.body, env)
+
+
+def _if(frame: Frame, node: cst.If, env: Env) -> None:
+    traced = is_traced(frame.expression(node.test, env))
+    then, other = dict(env), dict(env)
+    environments.narrow(node.test, then, other)
+    frame.suite(node, then)
+    if isinstance(node.orelse, cst.If):
+        frame.block([node.orelse], other)
+    elif node.orelse is not None:
+        frame.suite(node.orelse, other)
+    environments.merge(env, environments.live(node.body, then), environments.live(node.orelse, other))
+    if traced:
+        environments.trace_numbers(env, node)
+
+
+def _for(frame: Frame, node: cst.For, env: Env) -> None:
+    iterated = frame.expression(node.iter, env)
+    counted = frame.facts.counts_on_data(node.iter)
+    before = dict(env)
+    for _ in range(2):  # the second turn starts from what the first one has set
+        bind(frame, node.target, Tensor(kind="i") if counted else element_of(iterated), env)
+        frame.suite(node, env)
+        environments.merge(env, dict(env), before)
+        if counted or _leaves_on_data(frame, node):
+            environments.trace_numbers(env, node)
+    if node.orelse is not None:
+        frame.suite(node.orelse, env)
+
+
+def _while(frame: Frame, node: cst.While, env: Env) -> None:
+    before = dict(env)
+    for _ in range(2):
+        traced = is_traced(frame.expression(node.test, env))
+        frame.suite(node, env)
+        environments.merge(env, dict(env), before)
+        if traced or _leaves_on_data(frame, node):
+            environments.trace_numbers(env, node)
+    if node.orelse is not None:
+        frame.suite(node.orelse, env)
+
+
+def _leaves_on_data(frame: Frame, loop: Any) -> bool:
+    """Whether a loop has a `break` or `continue` under a branch on data."""
+    if cst.If not in tree.kinds(loop.body):
+        return False
+    branches = (n for n in tree.walk_scope(loop.body) if isinstance(n, cst.If))
+    return any(is_traced(frame.facts.of(n.test)) and tree.jumps(n) for n in branches)
+
+
+def _with(frame: Frame, node: cst.With, env: Env) -> None:
+    for item in node.items:
+        value = frame.expression(item.item, env)
+        if item.asname is not None:
+            bind(frame, item.asname.name, value, env)
+    frame.suite(node, env)
+
+
+def _try(frame: Frame, node: cst.Try | cst.TryStar, env: Env) -> None:
+    frame.suite(node, env)
+    for handler in node.handlers:
+        inner = dict(env)
+        frame.suite(handler, inner)
+        environments.merge(env, dict(env), inner)
+    for part in (node.orelse, node.finalbody):
+        if part is not None:
+            frame.suite(part, env)
+
+
+def _match(frame: Frame, node: cst.Match, env: Env) -> None:
+    frame.expression(node.subject, env)
+    for case in node.cases:
+        frame.suite(case, env)
+
+
+def _function(frame: Frame, node: cst.FunctionDef, env: Env) -> None:
+    """A function inside another is interpreted where it stands, with the names around it; others have their turn by themselves."""
+    info = frame.facts.by_node.get(id(node))
+    if info is None:
+        return
+    if info.outer is not None:
+        functions.interpret(frame.of_function(info, {**frame.closure, **env}))
+    env[info.name] = Function(info)
+    if info.outer is None:
+        for parameter in info.parameters():
+            if parameter.default is not None:
+                frame.expression(parameter.default, env)
+
+
+def _class(frame: Frame, node: cst.ClassDef, env: Env) -> None:
+    for base in node.bases:
+        frame.expression(base.value, env)
+    cls = frame.facts.class_by_node.get(id(node))
+    if cls is not None:
+        env[cls.name] = Class(cls)
+        frame.block([s for s in tree.body_statements(node) if not isinstance(s, cst.FunctionDef)], dict(env))
+
+
+def _return(frame: Frame, node: cst.Return, env: Env) -> None:
+    value = frame.expression(node.value, env) if node.value is not None else NONE
+    frame.result = join(frame.result, value)
+
+
+def _expression(frame: Frame, node: cst.Expr, env: Env) -> None:
+    frame.expression(node.value, env)
+
+
+def _import(frame: Frame, node: cst.Import | cst.ImportFrom, env: Env) -> None:
+    """A name that is imported here is looked up among the imports of the file."""
+    for name in _bound_by_import(node):
+        env.pop(name, None)
+
+
+def _bound_by_import(node: cst.Import | cst.ImportFrom) -> Iterator[str]:
+    if isinstance(node, cst.Import):
+        for alias in node.names:
+            yield tree.code(alias.asname.name) if alias.asname else (tree.dotted(alias.name) or "").split(".")[0]
+    elif not isinstance(node.names, cst.ImportStar):
+        for alias in node.names:
+            yield tree.code(alias.asname.name) if alias.asname else tree.code(alias.name)
+
+
+def _delete(frame: Frame, node: cst.Del, env: Env) -> None:
+    frame.expression(node.target, env)
+
+
+def _check(frame: Frame, node: cst.Assert | cst.Raise, env: Env) -> None:
+    for child in tree.children(node):
+        if isinstance(child, cst.BaseExpression):
+            frame.expression(child, env)
+
+
+HANDLERS: Handlers = {
+    cst.SimpleStatementLine: _line,
+    cst.If: _if,
+    cst.For: _for,
+    cst.While: _while,
+    cst.With: _with,
+    cst.Try: _try,
+    cst.TryStar: _try,
+    cst.Match: _match,
+    cst.FunctionDef: _function,
+    cst.ClassDef: _class,
+    cst.Return: _return,
+    cst.Expr: _expression,
+    cst.Import: _import,
+    cst.ImportFrom: _import,
+    cst.Del: _delete,
+    cst.Assert: _check,
+    cst.Raise: _check,
+}

@@ -1,0 +1,82 @@
+"""Subscripts, by what they are taken of."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import libcst as cst
+
+from ..project import ClassInfo, is_own_module
+from ..values import MISSING, UNKNOWN, External, Mapping, Module, Sequence, Static, Tensor, Value
+from .frame import Env, Frame, Handlers
+
+
+def _subscript(frame: Frame, node: cst.Subscript, env: Env) -> Value:
+    base = frame.expression(node.value, env)
+    if is_own_module(node):
+        return External("module:" + frame.module.dotted)
+    is_slice, index = False, UNKNOWN
+    for element in node.slice:
+        part: Any = element.slice
+        if isinstance(part, cst.Index):
+            index = frame.expression(part.value, env)
+        else:
+            is_slice = True
+            for bound in (part.lower, part.upper, part.step):
+                if bound is not None:
+                    frame.expression(bound, env)
+    of_base = _BY_BASE.get(base.__class__)
+    constant = index.const if isinstance(index, Static) else MISSING
+    return of_base(frame, base, constant, is_slice) if of_base is not None else UNKNOWN
+
+
+HANDLERS: Handlers = {cst.Subscript: _subscript}
+
+
+def _of_tensor(frame: Frame, base: Tensor, index: Any, is_slice: bool) -> Value:
+    return Tensor(base.assumed, kind=base.kind)
+
+
+def _of_sequence(frame: Frame, base: Sequence, index: Any, is_slice: bool) -> Value:
+    if is_slice:
+        return Sequence(base.element, None, base.tuple)
+    if base.items is not None and isinstance(index, int) and not isinstance(index, bool):
+        if -len(base.items) <= index < len(base.items):
+            return base.items[index]
+    return base.element
+
+
+def _of_static(frame: Frame, base: Static, index: Any, is_slice: bool) -> Value:
+    if base.type in ("shape", "range"):
+        return Static(MISSING, "shape" if is_slice else "int")
+    return Static() if base.type else UNKNOWN
+
+
+def _of_module(frame: Frame, base: Module, index: Any, is_slice: bool) -> Value:
+    """A submodule of a container; a slice is a container itself."""
+    if is_slice:
+        return dataclasses.replace(base, items=None, is_self=False)
+    if base.items is not None:
+        if isinstance(index, str) and index in dict(base.items):
+            return dict(base.items)[index]
+        if isinstance(index, int) and -len(base.items) <= index < len(base.items):
+            return base.items[index][1]
+    if base.element is not None:
+        return base.element
+    held = (frame.facts.held(ref) for ref in base.refs if isinstance(ref, ClassInfo))
+    return next((h for h in held if h is not None), Module(open=True))
+
+
+def _of_mapping(frame: Frame, base: Mapping, index: Any, is_slice: bool) -> Value:
+    return base.element
+
+
+_BY_BASE: dict[type, Callable[[Frame, Any, Any, bool], Value]] = {
+    Tensor: _of_tensor,
+    Sequence: _of_sequence,
+    Static: _of_static,
+    Module: _of_module,
+    Mapping: _of_mapping,
+}

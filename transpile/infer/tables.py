@@ -1,0 +1,207 @@
+"""The tables of the analysis: the value of every expression, attribute, parameter and result of a project."""
+
+from __future__ import annotations
+
+from collections.abc import ValuesView
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from .. import tree
+from ..project import ClassInfo, FunctionInfo, ModuleInfo, Project
+from ..results import Results
+from ..rulebook import Definition, Rulebook
+from ..values import NONE, UNKNOWN, Class, Function, Module, Sequence, Tensor, Torch, Value, element_of, is_traced, join
+from .vocabulary import ORDINARY, torch_method
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round finds of classes and parameters; the next starts from it."""
+
+    attributes: dict[ClassInfo, dict[str, Value]] = field(default_factory=dict)
+    parameters: dict[FunctionInfo, dict[str, Value]] = field(default_factory=dict)
+    contents: dict[ClassInfo, Value] = field(default_factory=dict)
+    dynamic: dict[ClassInfo, Value] = field(default_factory=dict)
+
+
+class Inference:
+    """Values of everything in a project, as far as rounds of interpretation have come."""
+
+    def __init__(self, project: Project, rulebook: Rulebook) -> None:
+        self.project = project
+        self.rulebook = rulebook
+        self.results = Results(rulebook)
+        self.values: dict[int, Value] = {}
+        self.kept: list[cst.CSTNode] = []
+        self.attributes: dict[ClassInfo, dict[str, Value]] = {}
+        self.parameters: dict[FunctionInfo, dict[str, Value]] = {}  # joined over call sites
+        self.returns: dict[FunctionInfo, Value] = {}
+        self.returns_for: dict[Any, Value] = {}  # by function, and the modules and classes that it is given
+        self.calls: dict[FunctionInfo, set[FunctionInfo]] = {}
+        self.evidence: dict[FunctionInfo, frozenset[str]] = {}
+        self.module_env: dict[ModuleInfo, dict[str, Value]] = {}
+        self.by_node: dict[int, FunctionInfo] = {}
+        self.class_by_node: dict[int, ClassInfo] = {}
+        self.contents: dict[ClassInfo, Value] = {}  # what a user's container class holds
+        self.dynamic: dict[ClassInfo, Value] = {}  # attributes set under computed names
+        self.earlier = Round()
+        self.running: set[FunctionInfo] = set()
+        self.wrapped: set[tuple[ClassInfo, str]] = set()  # attributes of unknown make that are called
+        self.makers: set[tuple[ClassInfo, str]] = set()  # attributes that may hold a class of modules
+        self.origin: dict[int, cst.CSTNode] = {}
+        self.owners: dict[str, list[ClassInfo]] = {}  # the classes that have a method of a name
+        for module in project.modules.values():
+            for function in module.all_functions:
+                self.by_node[id(function.node)] = function
+            for cls in module.all_classes:
+                self.class_by_node[id(cls.node)] = cls
+                for name in cls.methods:
+                    self.owners.setdefault(name, []).append(cls)
+
+    # ------------------------------------------------------------------ rounds
+
+    def begin_round(self) -> None:
+        """Start afresh, with what the last round found for what is not known yet."""
+        self.earlier = self._found()
+        self.values, self.kept, self.returns, self.returns_for = {}, [], {}, {}
+        self.attributes, self.parameters, self.contents, self.dynamic = {}, {}, {}, {}
+
+    def settled(self) -> bool:
+        """Whether this round has found what the last one did."""
+        return self.earlier == self._found()
+
+    def _found(self) -> Round:
+        return Round(self.attributes, self.parameters, self.contents, self.dynamic)
+
+    # ------------------------------------------------------------------ expressions
+
+    def note(self, table: dict[Any, Value], key: Any, value: Value) -> None:
+        """Join a value into a table."""
+        table[key] = join(table.get(key), value)
+
+    def set(self, node: cst.CSTNode, value: Value) -> Value:
+        """Record the value of an expression, joined with what an earlier visit found."""
+        key = id(node)
+        old = self.values.get(key)
+        if old is None:
+            self.kept.append(node)
+            self.values[key] = value
+        elif old != value:
+            self.values[key] = join(old, value)
+        return value
+
+    def tell(self, node: cst.CSTNode, value: Value) -> None:
+        """Give the value of an expression that a pass made; the node is kept, so that its id stays its own."""
+        self.kept.append(node)
+        self.values[id(node)] = value
+
+    def of(self, node: cst.CSTNode) -> Value:
+        """The value of an expression, also of one that a pass rebuilt."""
+        return self.values.get(id(node), UNKNOWN)
+
+    def carry(self, old: cst.CSTNode, new: cst.CSTNode) -> None:
+        """A rebuilt expression has the value of the one it comes from."""
+        if new is old:
+            return
+        value = self.values.get(id(old))
+        if value is not None and id(new) not in self.values:
+            self.values[id(new)] = value
+        self.kept.append(new)
+        self.origin[id(new)] = self.origin.get(id(old), old)
+        if id(old) in self.by_node:
+            self.by_node[id(new)] = self.by_node[id(old)]
+        if id(old) in self.class_by_node:
+            self.class_by_node[id(new)] = self.class_by_node[id(old)]
+
+    def counts_on_data(self, node: cst.BaseExpression) -> bool:
+        """`range(n)` of a number that only the data tells."""
+        if not isinstance(node, cst.Call) or tree.dotted(node.func) != "range":
+            return False
+        return any(is_traced(self.of(a.value)) for a in node.args)
+
+    def numpy_on_arrays(self, name: str, values: list[Value]) -> bool:
+        """Whether a call of numpy's computes with what is traced, by a function that jax.numpy has too."""
+        if not name.startswith("numpy.") or name.removeprefix("numpy.") not in self.rulebook.table("TRACEABLE"):
+            return False
+        spread = [element_of(v) if isinstance(v, Sequence) else v for v in values]
+        if name in ("numpy.array", "numpy.asarray"):  # of a list or of an array: jax.numpy makes the same of both
+            return isinstance(spread[0], Tensor) if spread else False
+        return any(is_traced(v) for v in spread)
+
+    # ------------------------------------------------------------------ functions
+
+    def result(self, info: FunctionInfo) -> Value:
+        """What a function returns, as far as it has been interpreted."""
+        return self.returns.get(info, Tensor(assumed=True) if info.name != "__init__" else NONE)
+
+    def known_parameters(self, info: FunctionInfo) -> dict[str, Value]:
+        """What calls give for the parameters of a function: those of this round, and of the last where there are none yet."""
+        return {**self.earlier.parameters.get(info, {}), **self.parameters.get(info, {})}
+
+    def forward_of(self, ref: Any) -> FunctionInfo | None:
+        return ref.find("forward") if isinstance(ref, ClassInfo) else None
+
+    def by_property(self, base: Module, name: str) -> Value | None:
+        """The property of a user's class that an attribute calls, if it is one."""
+        for ref in base.refs:
+            found = ref.find(name) if isinstance(ref, ClassInfo) else None
+            if found is not None and found.is_property:
+                return Function(found, ref)
+        return None
+
+    def is_method_of_modules(self, name: str) -> bool:
+        """Whether modules of the project have a method of this name, and no other class, tensor or container has one."""
+        owners = self.owners.get(name, [])
+        if not owners or name in ORDINARY or name.startswith("__") or self.rulebook.find("torch.Tensor." + name):
+            return False
+        return all(cls.is_module and not cls.methods[name].is_property for cls in owners)
+
+    # ------------------------------------------------------------------ attributes of classes
+
+    def makes_modules(self, value: Value) -> bool:
+        """Whether a value is a class of modules."""
+        if isinstance(value, Class):
+            return isinstance(value.ref, ClassInfo) and value.ref.is_module
+        return isinstance(value, Torch) and self.rulebook.layer(value.name) is not None
+
+    def layer_of(self, cls: ClassInfo) -> Definition | None:
+        """The definition that stands for the torch layer which a class extends, if it extends one."""
+        base = cls.torch_base()
+        return self.rulebook.layer(base) if base is not None else None
+
+    def attribute(self, cls: ClassInfo, name: str) -> Value | None:
+        """What `self.name` may be in a method of this class: over the class, its ancestors and its descendants."""
+        found: Value | None = None
+        for c in cls.family():
+            value, before = self.attributes.get(c, {}).get(name), self.earlier.attributes.get(c, {}).get(name)
+            if value is None or value == NONE:  # `self.pe = None` in the constructor: what comes later is not seen yet
+                value = join(value, before) if before is not None else value
+            if value is not None:
+                found = join(found, value)
+        if found is not None:
+            return found
+        for c in cls.family():
+            if name in c.methods:
+                return Function(c.methods[name], cls)
+            if name in c.assigned:
+                return self.values.get(id(c.assigned[name]), UNKNOWN)
+        if not torch_method(name):  # `self.stage2` after `setattr(self, f"stage{i}", …)`
+            return next((found for c in cls.family() if (found := self.computed(c)) is not None), None)
+        return None
+
+    def attribute_values(self, cls: ClassInfo) -> ValuesView[Value]:
+        """What is set on self in a class: in this round, and in the last where this one has not come to it yet."""
+        return {**self.earlier.attributes.get(cls, {}), **self.attributes.get(cls, {})}.values()
+
+    def computed(self, cls: ClassInfo) -> Value | None:
+        """What is set on self in a class under computed names."""
+        return self.dynamic.get(cls) or self.earlier.dynamic.get(cls)
+
+    def held(self, cls: ClassInfo) -> Value | None:
+        """What a user's container class holds."""
+        return self.contents.get(cls) or self.earlier.contents.get(cls)
+
+    def set_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
+        self.note(self.attributes.setdefault(cls, {}), name, value)

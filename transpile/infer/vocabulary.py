@@ -1,0 +1,32 @@
+"""What the name of a method or attribute tells of the object that it is asked of."""
+
+from __future__ import annotations
+
+# Methods of lists, dicts, sets, strings and modules: on an unknown object they do not tell that it is a tensor.
+ORDINARY = frozenset(
+    "append extend insert pop remove index count sort reverse copy clear get keys values items update setdefault split join"
+    " format strip replace add discard union lower upper startswith endswith find encode decode eval train apply parameters"
+    " named_parameters modules children named_modules named_children state_dict load_state_dict register_buffer forward sample"
+    " rsample log_prob entropy cdf step zero_grad backward intersection difference isdigit title rstrip lstrip".split()
+)
+NUMPY_METHODS = frozenset({"astype", "copy"})  # and JAX's arrays have them: an array that was numpy's keeps them
+# Methods that numpy arrays and modules have too: they tell a tensor only where nothing else is likely.
+SHARED = frozenset(
+    "type repeat to cuda cpu numpy tolist item size shape dtype device data float int bool half double mean sum std var min"
+    " max all any round dot argmax argmin reshape transpose squeeze flatten cumsum prod clip conj diagonal fill put ravel"
+    " resize swapaxes take trace view T ndim real imag detach".split()
+)
+# Attributes of tensors, where a rule of one parameter would otherwise be a method.
+PROPERTIES = frozenset(
+    "T mT H mH real imag shape ndim dtype device data grad is_cuda requires_grad itemsize layout is_sparse is_leaf grad_fn"
+    " is_quantized is_mps is_meta nbytes names output_nr".split()
+)
+# Methods of nn.Module beside the ordinary ones.
+_OF_MODULES = frozenset(
+    "add_module buffers named_buffers cuda cpu to double float half register_parameter get_submodule requires_grad_".split()
+)
+
+
+def torch_method(name: str) -> bool:
+    """Whether modules have a method of this name in torch, so that it is no submodule's."""
+    return name.startswith("_") or name in ORDINARY or name in _OF_MODULES
