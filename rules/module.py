@@ -4,6 +4,7 @@ import functools
 import inspect
 
 import jax
+from jax import lax
 
 from transpile.rule import layer
 
@@ -278,6 +279,15 @@ class Unconverted:
         if computes:
             raise NotImplementedError(self._message)
         return self
+
+
+def with_data(params, path, value):
+    """``params`` with another value at a path, whose gradient is that of the param: torch's ``param.data = value``."""
+    name, *below = path
+    if below:
+        return {**params, name: with_data(params[name], below, value)}
+    old = params[name]
+    return {**params, name: lax.stop_gradient(value) + (old - lax.stop_gradient(old))}
 
 
 def reinitialise(module, name, function):

@@ -47,6 +47,7 @@ class ClassArrays:
     holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
     plain: set[str] = field(default_factory=set)  # attributes that are set to what is no array on some way
+    running: list[tuple[str, Any]] = field(default_factory=list)  # what is assigned while the model runs, and where
     assigned: collections.Counter[str] = field(default_factory=collections.Counter)  # how often an attribute is set
     ties: dict[tuple[str, ...], Tie] = field(default_factory=dict)  # by the path of a tied parameter
 
@@ -61,6 +62,8 @@ class Arrays:
             for cls in module.all_classes:
                 if cls.is_module:
                     self.own[cls] = self._scan(cls)
+        for cls, found in self.own.items():
+            self._overwritten(cls, found)
 
     def find(self, cls: ClassInfo, name: str) -> Array | None:
         """An array attribute of a class, of an ancestor or of a descendant."""
@@ -127,7 +130,7 @@ class Arrays:
                 for name, value in _assignments(node, self_name):
                     found.assigned[name] += 1
                     if not self._chooses(cls, function, name, value):
-                        self._assigned(found, cls, name, value, function)
+                        self._assigned(found, cls, name, value, function, node)
                     first = holders.setdefault(value.value, name) if isinstance(value, cst.Name) else name
                     known = value is not None and isinstance(self.facts.of(value), Module)
                     if first != name and (known or (cls, name) in self.facts.wrapped):
@@ -139,9 +142,22 @@ class Arrays:
                     self._holding(found, cls, node, self_name)
                     self._tie(found, function, node)
                     self._chained(found, node, self_name)
+        return found
+
+    def _overwritten(self, cls: ClassInfo, found: ClassArrays) -> None:
+        """What is assigned while the model runs is state, but for a parameter whose data is written in place: it stays one."""
+        for name, node in found.running:
+            array = self.find(cls, name)
+            layer = self.facts.layer_of(cls)
+            inherited = layer is not None and self.facts.rulebook.arrays(layer.name).get(name) == "params"
+            registered = array is not None and array.where == "params" and array.registered or array is None and inherited
+            in_place = isinstance(node, cst.AugAssign) or id(node) in self.facts.in_place  # another value by name is of no parameter: torch would raise
+            if registered and in_place and name not in found.plain:
+                continue
+            array = found.arrays.setdefault(name, Array(name, "state"))
+            array.where, array.written = "state", True
         for array in found.arrays.values():
             array.plain = array.where == "params" and array.name in found.plain
-        return found
 
     def _chooses(self, cls: ClassInfo, function: FunctionInfo, name: str, value: cst.BaseExpression | None) -> bool:
         """`self.checkpointing = enable` in a method that no forward calls, of what the constructor sets to False: no array.
@@ -167,7 +183,7 @@ class Arrays:
             return True
         return any(_reads(f, name) for f in methods & reachable(self.facts.calls, starts))
 
-    def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, function: FunctionInfo) -> None:
+    def _assigned(self, found: ClassArrays, cls: ClassInfo, name: str, value: cst.BaseExpression | None, function: FunctionInfo, node: Any) -> None:
         facts, runs = self.facts, function in self.running
         known = facts.of(value) if value is not None else facts.attribute(cls, name) or Tensor(assumed=True)
         array = found.arrays.get(name)
@@ -179,9 +195,7 @@ class Arrays:
         if runs and (function in self.forward or not _makes_parameter(facts, value)):
             if isinstance(known, Module) or isinstance(facts.attribute(cls, name), Module) or (cls, name) in facts.wrapped:
                 return  # another module from now on: no array
-            if array is None:
-                array = found.arrays[name] = Array(name, "state")
-            array.where, array.written = "state", True
+            found.running.append((name, node))
             return
         if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
             found.arrays.setdefault(name, Array(name, inherited, registered=True))

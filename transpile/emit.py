@@ -77,14 +77,17 @@ def spaced(node: Any) -> Any:
     return tree.replace(node, leading_lines=[cst.EmptyLine(indent=False)])
 
 
-_OPERATORS: dict[type, Any] = {cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply}
+OPERATORS: dict[type, Any] = {
+    cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide,
+    cst.PowerAssign: cst.Power, cst.FloorDivideAssign: cst.FloorDivide, cst.ModuloAssign: cst.Modulo, cst.BitAndAssign: cst.BitAnd,
+    cst.BitOrAssign: cst.BitOr, cst.BitXorAssign: cst.BitXor, cst.MatrixMultiplyAssign: cst.MatrixMultiply,
+    cst.LeftShiftAssign: cst.LeftShift, cst.RightShiftAssign: cst.RightShift,
+}  # fmt: skip
 
 
-def unaugmented(small: cst.AugAssign) -> Any:
-    """`a + b` for `a += b`; None for other operators."""
-    kind = _OPERATORS.get(type(small.operator))
-    if kind is None:
-        return None
+def unaugmented(small: cst.AugAssign) -> cst.BinaryOperation:
+    """`a + b` for `a += b`."""
+    kind = OPERATORS[type(small.operator)]
     stand_in = cst.BinaryOperation(cst.Name("a"), kind(), cst.Name("b"))
     return cst.BinaryOperation(small.target, kind(), tree.fit(stand_in, "right", small.value))
 

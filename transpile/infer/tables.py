@@ -51,6 +51,7 @@ class Inference:
         self.wrapped: set[tuple[ClassInfo, str]] = set()  # attributes of unknown make that are called
         self.makers: set[tuple[ClassInfo, str]] = set()  # attributes that may hold a class of modules
         self.origin: dict[int, cst.CSTNode] = {}
+        self.in_place: set[int] = set()  # assignments that stand for a write in place: `self.weight.data.clamp_(0, 1)`
         self.owners: dict[str, list[ClassInfo]] = {}  # the classes that have a method of a name
         for module in project.modules.values():
             for function in module.all_functions:
@@ -110,6 +111,8 @@ class Inference:
             self.values[id(new)] = value
         self.kept.append(new)
         self.origin[id(new)] = self.origin.get(id(old), old)
+        if id(old) in self.in_place:
+            self.in_place.add(id(new))
         if id(old) in self.by_node:
             self.by_node[id(new)] = self.by_node[id(old)]
         if id(old) in self.class_by_node:

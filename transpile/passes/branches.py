@@ -142,10 +142,7 @@ class _Branches(Lowering):
             if isinstance(small, cst.Assign) and len(small.targets) == 1 and tree.target_names(small.targets[0].target) == results and isinstance(small.targets[0].target, cst.Name):
                 sides.append(small.value)
             elif isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Name):
-                made = unaugmented(small)
-                if made is None:
-                    return None
-                sides.append(made)
+                sides.append(unaugmented(small))
             else:
                 return None
         if not alike(self.context, *sides):

@@ -45,8 +45,7 @@ class Moves:
         if isinstance(small, cst.AnnAssign) and small.value is not None:
             small = cst.Assign([cst.AssignTarget(small.target)], small.value)
         if isinstance(small, cst.AugAssign) and self.original.array(small.target) is not None:
-            value = unaugmented(small)
-            small = cst.Assign([cst.AssignTarget(small.target)], value) if value is not None else small
+            small = cst.Assign([cst.AssignTarget(small.target)], unaugmented(small))
         if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
             target = small.targets[0].target
             name = self.original.attribute(target)

@@ -7,6 +7,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...emit import OPERATORS
 from ...indices import index_kind
 from ...inplace import is_undecided
 from ...values import UNKNOWN, Module, Sequence, Static, Tensor
@@ -15,7 +16,7 @@ from .callees import call_taken_back
 from .expressions import in_place, rewritten, rewritten_arguments, undecided
 from .frame import Frame
 from .rebinding import lvalue, rebind
-from .stores import OPERATORS, augmented_store, binary, store
+from .stores import augmented_store, binary, store
 from .updates import store_updates, updated_by
 
 
@@ -64,7 +65,7 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
     if isinstance(target, (cst.Name, cst.Attribute)) and (frame.is_tensor(target) or frame.is_held_by_object(target) and frame.is_tensor(node.value)):
         elsewhere = isinstance(target, cst.Attribute) and (target.attr.value == "data" or not frame.is_on_self(target))
         if elsewhere or lvalue(frame, target) is None:
-            return rebind(frame, target, binary(frame, target, OPERATORS[type(node.operator)][1], value), node)
+            return rebind(frame, target, binary(frame, target, OPERATORS[type(node.operator)], value), node)
         follow(frame, target, node)
     return node if value is node.value else tree.replace(node, value=value)
 

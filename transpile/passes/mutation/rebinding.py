@@ -29,7 +29,10 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any) -> Any:
         frame.facts.carry(subject, swapped)
         return rebind(frame, subject.value, swapped, node)
     follow(frame, subject, node)
-    return cst.Assign([cst.AssignTarget(subject)], value)
+    assignment = cst.Assign([cst.AssignTarget(subject)], value)
+    frame.facts.kept.append(assignment)
+    frame.facts.in_place.add(id(assignment))
+    return assignment
 
 
 def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any) -> Any:

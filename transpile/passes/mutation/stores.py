@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...emit import call
+from ...emit import OPERATORS, call
 from ...indices import index_expression, index_kind, may_overlap, only_index
 from ...truth import moving, window
 from ...values import Static, Tensor
@@ -16,12 +16,7 @@ from .rebinding import rebind
 from .views import at_index
 
 # for each augmented assignment, the method of `x.at[i]` for it, if there is one, and the operator
-OPERATORS = {
-    cst.AddAssign: ("add", cst.Add), cst.SubtractAssign: ("subtract", cst.Subtract), cst.MultiplyAssign: ("multiply", cst.Multiply),
-    cst.DivideAssign: ("divide", cst.Divide), cst.PowerAssign: ("power", cst.Power), cst.FloorDivideAssign: ("", cst.FloorDivide),
-    cst.ModuloAssign: ("", cst.Modulo), cst.BitAndAssign: ("", cst.BitAnd), cst.BitOrAssign: ("", cst.BitOr),
-    cst.BitXorAssign: ("", cst.BitXor), cst.MatrixMultiplyAssign: ("", cst.MatrixMultiply),
-}  # fmt: skip
+METHODS = {cst.AddAssign: "add", cst.SubtractAssign: "subtract", cst.MultiplyAssign: "multiply", cst.DivideAssign: "divide", cst.PowerAssign: "power"}  # of `.at[…]`
 
 
 def store(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
@@ -48,7 +43,7 @@ def store(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> 
 def augmented_store(frame: Frame, node: cst.AugAssign, target: cst.Subscript, value: Any) -> Any:
     """The assignment for `x[i] += v`, where `value` is what v has become."""
     context, base, index = frame.context, target.value, target.slice
-    method, operator = OPERATORS[type(node.operator)]
+    method, operator = METHODS.get(type(node.operator), ""), OPERATORS[type(node.operator)]
     kind = index_kind(context, index, base)
     scalar = isinstance(frame.value(node.value), Static)
     if kind == "basic" and method:

@@ -39,6 +39,8 @@ class Scope:
         method = _method(info)
         self.cls = method.owner if method is not None else None
         self.self_name = (method or info).self_name
+        self.runs = (method or info) in arrays.forward
+        self.is_forward = info.name == "forward"
         self.paths = Paths(context.facts, arrays, effects, self.cls, self.self_name, context.name)
         self.names: Names = {}  # where the modules are that local names stand for
         self.needs = effects.functions.get(info, frozenset())

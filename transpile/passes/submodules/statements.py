@@ -8,13 +8,14 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...emit import add_keywords, display
+from ...emit import add_keywords, display, unaugmented
 from ...paths import Path
 from ...values import Module
 from .attributes import found_by
 from .calls import called
 from .containers import iterate, scanned
 from .extraction import bind, read_outside
+from .overwrites import overwriting
 from .scope import Scope
 from .ties import tying
 
@@ -113,6 +114,9 @@ def _small(scope: Scope, small: Any) -> Any:
         value, target = scope.expression(small.value), scope.target(small.target)
         if isinstance(target, cst.Call):
             return cst.Expr(target)
+        written = overwriting(scope, small.target, target, unaugmented(tree.replace(small, target=target, value=value)))
+        if written is not None:
+            return written
         return small if value is small.value and target is small.target else tree.replace(small, target=target, value=value)
     if isinstance(small, cst.Expr):
         scope.hint = "_"
@@ -145,6 +149,9 @@ def _assign(scope: Scope, node: cst.Assign) -> Any:
     new_target = scope.target(target)
     if isinstance(new_target, cst.Subscript) and isinstance(value, cst.Call) and tree.dotted(value.func) == "nn.Parameter" and value.args:
         value = value.args[0].value  # what is among the params is one
+    written = overwriting(scope, target, new_target, value)
+    if written is not None:
+        return written
     if value is node.value and new_target is target:
         return node
     if isinstance(new_target, cst.Call):
