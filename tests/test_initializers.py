@@ -491,3 +491,28 @@ class M(nn.Module):
     assert module().init(KEY)["w"].min() >= 2
     with pytest.raises(NotImplementedError):
         module(lambda p: None).init(KEY)
+
+
+def test_a_walk_stays_in_the_constructor_beside_what_cannot_be_converted():
+    source = HEAD + """
+def fill(model):
+    for m in model.modules():
+        if isinstance(m, nn.Linear):
+            m.weight.data.fill_(3.0)
+
+
+class M(nn.Module):
+    def __init__(self, path=None):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+        if path is not None:
+            self.load_state_dict(torch.load(path))
+        else:
+            fill(self)
+"""
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["no-rule"]
+    module = load(result)["M"]
+    assert (module().init(KEY)["head"]["weight"] == 3).all()
+    with pytest.raises(NotImplementedError):
+        module("weights.pt").init(KEY)

@@ -51,7 +51,7 @@ from .passes import (
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
 from .values import External, Function, Module
-from .walks import Walks, uses_below
+from .walks import Walks, uses_below, walking
 
 
 @dataclass
@@ -239,11 +239,12 @@ class _Classes:
                 self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays))
         self._in_place([f for f in functions if f not in self.running and f.outer is None])
         initialising = self._initialising(functions)
-        failing = construction.failing(self.facts, [f for f in functions if f not in self.running])
+        building = [f for f in functions if f not in self.running]
+        failing, walkers = construction.failing(self.facts, building), walking(self.facts, building)
         constructors = {}
         for cls in self._classes():
             if cls in self.arrays.own:
-                constructors[cls] = self._construct(cls, initialising, failing)
+                constructors[cls] = self._construct(cls, initialising, failing, walkers)
         nodes = {f: f.node for f in functions if f.name != "__init__"}
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
         for cls in constructors:
@@ -313,12 +314,12 @@ class _Classes:
                         break
         return found
 
-    def _construct(self, cls: ClassInfo, initialising: set[FunctionInfo], failing: set[FunctionInfo]) -> construction.Constructor:
+    def _construct(self, cls: ClassInfo, initialising: set[FunctionInfo], failing: set[FunctionInfo], walkers: set[FunctionInfo]) -> construction.Constructor:
         context = self.contexts[cls.module]
         init = cls.methods.get("__init__")
         if init is not None:
             node = inlining.run(cls, init.node, self.arrays)
-            return construction.Split(context, cls, node, self.arrays, initialising, failing).run()
+            return construction.Split(context, cls, node, self.arrays, initialising, failing, walkers).run()
         return construction.Constructor()
 
     # ------------------------------------------------------------------ functions

@@ -26,7 +26,7 @@ class Walks:
 
     def __init__(self, facts: Inference, functions: list[FunctionInfo]) -> None:
         self.facts, self.functions = facts, functions
-        self.walking = with_callers(facts.calls, (f for f in functions if _calls(f.node, _ALL | _ONE)), functions)
+        self.walking = walking(facts, functions)
         self.by_name = {name for f in functions for name in self._asked_of_any(f)}
         self.reached = [(f, self._reached(f)) for f in functions if _calls(f.node, _ALL)]
 
@@ -58,7 +58,7 @@ class Walks:
 
     def _ends(self, init: FunctionInfo) -> tuple[int, int]:
         """The places of the last statement of a constructor that walks, and of the first that walks from self; -1 where none does."""
-        places = [(i, s) for i, s in enumerate(tree.body_statements(init.node)) if _calls(s, _ALL | _ONE) or self._all_called_by(s) & self.walking]
+        places = [(i, s) for i, s in enumerate(tree.body_statements(init.node)) if walks(s) or self._all_called_by(s) & self.walking]
         first = next((i for i, s in places if self._from_self(s, init.self_name)), -1)
         return places[-1][0] if places else -1, first
 
@@ -129,6 +129,16 @@ def _held(value: Any) -> list[ClassInfo]:
     inner = [getattr(value, "element", None), *(v for _, v in value.items or ())] if isinstance(value, Module) else [getattr(value, "element", None)]
     own = [ref for ref in value.refs if isinstance(ref, ClassInfo)] if isinstance(value, Module) else []
     return [*own, *(c for v in inner for c in _held(v))]
+
+
+def walking(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo]:
+    """The functions that give modules other initial values, themselves or through others."""
+    return with_callers(facts.calls, (f for f in functions if walks(f.node)), functions)
+
+
+def walks(node: cst.CSTNode) -> bool:
+    """Whether modules get other initial values right here."""
+    return _calls(node, _ALL | _ONE)
 
 
 def _calls(node: cst.CSTNode, names: frozenset[str]) -> bool:

@@ -15,17 +15,17 @@ from ...project import FunctionInfo
 from ...values import Function
 
 
-def failing(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo]:
+def failing(facts: Inference, candidates: list[FunctionInfo]) -> set[FunctionInfo]:
     """Functions that build nothing, and in which something could not be converted, here or in what they call."""
-    building = {f for f in functions if _builds(f)}
-    others = [f for f in functions if f not in building]
+    building = {f for f in candidates if _builds(f)}
+    others = [f for f in candidates if f not in building]
     found = with_callers(facts.calls, (f for f in others if _unconverted(f.node)), others)
     return {f for f in found if not facts.calls.get(f, set()) & building}
 
 
 def fails(context: Context, statement: cst.CSTNode, known: Set[FunctionInfo]) -> bool:
     """Whether a statement could not be converted, or calls or passes on one of the functions that are known to fail."""
-    return _unconverted(statement) or any(f in known for f in _functions(context, statement))
+    return _unconverted(statement) or any(f in known for f in functions(context, statement))
 
 
 def _builds(info: FunctionInfo) -> bool:
@@ -48,7 +48,7 @@ def _unconverted(node: cst.CSTNode) -> bool:
     return False
 
 
-def _functions(context: Context, node: cst.CSTNode) -> list[FunctionInfo]:
+def functions(context: Context, node: cst.CSTNode) -> list[FunctionInfo]:
     """The user's functions that a statement calls or passes on."""
     values = [context.value(n) for n in tree.nodes(node, cst.Name, cst.Attribute)]
     return [v.info for v in values if isinstance(v, Function)]

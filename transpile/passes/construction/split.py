@@ -11,10 +11,11 @@ from ... import tree
 from ...arrays import Arrays
 from ...context import Context
 from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
+from ...walks import walks
 from .bindings import assigned, changed_attributes
 from .constructors import Constructor, Original
 from .declarations import declared, declared_below
-from .failures import fails
+from .failures import fails, functions
 from .local_values import Locals
 from .moves import Move, Moves
 from .questions import asked_of_self
@@ -25,9 +26,9 @@ from .storage import resolve
 class Split:
     """Split the `__init__` of one class."""
 
-    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, initialising: Set[FunctionInfo], failing: Set[FunctionInfo]) -> None:
+    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, initialising: Set[FunctionInfo], failing: Set[FunctionInfo], walking: Set[FunctionInfo]) -> None:
         self.original = Original(context, cls, node, arrays)
-        self.failing = failing
+        self.failing, self.walking = failing, walking
         self.locals = Locals(self.original)
         self.moves = Moves(self.original, self.locals, initialising)
         self.changed = changed_attributes(node, self.original.self_name)
@@ -54,6 +55,8 @@ class Split:
                 self._line(statement)
         elif isinstance(statement, (cst.If, cst.With, cst.For, cst.While, cst.Try)) and self.moves.touches_arrays(statement):
             self._compound(statement)
+        elif isinstance(statement, cst.If) and self._walks(statement) and fails(self.original.context, statement, self.failing):
+            self._if(statement)
         elif self._defers(statement):
             self.result.params.append(statement)
         else:
@@ -123,7 +126,7 @@ class Split:
 
         A module whose initialisers are beyond us can still be built, and take its params from a checkpoint.
         """
-        if not fails(self.original.context, statement, self.failing):
+        if not fails(self.original.context, statement, self.failing) or self._walks(statement):
             return False
         if isinstance(statement, cst.SimpleStatementLine) and not all(isinstance(s, cst.Expr) for s in statement.body):
             return False
@@ -132,6 +135,10 @@ class Split:
         own = any(self.original.attribute(n.target) is not None for n in tree.nodes(statement, cst.AssignTarget))
         leaves = any(isinstance(n, (cst.Return, cst.Raise)) for n in tree.walk_scope(statement))
         return not own and not leaves and not set_here & elsewhere and self.locals.resolvable(statement, set_here)
+
+    def _walks(self, statement: Any) -> bool:
+        """Whether a statement gives modules other initial values: in `init` that would come too late."""
+        return walks(statement) or not self.walking.isdisjoint(functions(self.original.context, statement))
 
     # ------------------------------------------------------------------ blocks
 
