@@ -97,6 +97,7 @@ PROGRAMS = {
 
 # views through which a write does not follow yet: refused
 REFUSED = {
+    "the condition of a loop writes": "def f(x, y):\n    while x.add_(-1).sum() > 0:\n        y = y + x\n    return y",
     "a tensor that an object is given": "class Sum:\n    def __init__(self, t):\n        self.t = t\n\n    def add(self, x):\n        self.t += x\n\n\ndef f(x, y):\n    z = x * 1\n    Sum(z).add(y)\n    return z",
     "a tensor that an object gives away": "class Sum:\n    def __init__(self):\n        self.t = torch.zeros(4, 6)\n\n    def add(self, x):\n        self.t += x\n        return self.t\n\n\ndef f(x, y):\n    s = Sum()\n    a = s.add(x)\n    return a * s.add(y)",
     "inplace that the run decides": "z = x * 1\nw = F.relu(z, y.dim() == 2)\nreturn w + z",

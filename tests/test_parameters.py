@@ -17,6 +17,7 @@ WRITES = {
     "given data": OWN + "        self.w.data = F.normalize(self.w.data, dim=0)\n        return x * self.w",
     "divided": OWN + "        with torch.no_grad():\n            self.w /= self.w.norm()\n        return x * self.w",
     "in a branch": OWN + "        if x.shape[0] > 2:\n            self.w.data.mul_(0.5)\n        return x * self.w",
+    "at the first call": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = nn.Parameter(torch.randn(6))\n        self.register_buffer('ready', torch.tensor(0))\n\n    def forward(self, x):\n        if not self.ready:\n            self.w[None].data.copy_(x.mean(0)).view_as(self.w)\n            self.ready += 1\n        return x * self.w",
     "of a submodule": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.line = nn.Linear(6, 6)\n\n    def forward(self, x):\n        self.line.weight.data.clamp_(-0.1, 0.1)\n        return self.line(x)",
     "of layers": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lines = nn.ModuleList(nn.Linear(6, 6) for _ in range(2))\n\n    def forward(self, x):\n        for line in self.lines:\n            line.weight.data *= 0.5\n            x = line(x)\n        return x",
     "of the layer extended": "class M(nn.Linear):\n    def __init__(self):\n        super().__init__(6, 6)\n\n    def forward(self, x):\n        self.weight.data *= 0.5\n        return super().forward(x)",
@@ -32,12 +33,12 @@ def test_values_and_gradients(name):
     exec(compile(source, "program.py", "exec"), scope)
     with float64():
         torch_module, jax_module = scope["M"]().double(), load(result)["M"]()
-        params, _ = from_torch(torch_module, jax_module)
+        params, state = from_torch(torch_module, jax_module)
         x = torch.randn(4, 6, dtype=torch.float64)
         want = torch_module(x)
         want.sin().sum().backward()
         given = jax.tree.map(lambda leaf: leaf, params)
-        got, back = jax.vjp(lambda params: jax_module(params, jnp.asarray(x.numpy())), params)
+        got, back = jax.vjp(lambda params: jax_module.apply(params, state, jnp.asarray(x.numpy()))[0], params)
         (gradients,) = back(jnp.cos(got))
         assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), given, params)), "the caller's params changed"
         np.testing.assert_allclose(got, want.detach().numpy(), rtol=1e-12, atol=1e-12)

@@ -8,6 +8,9 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)` with x of shape (4, 6) and y of shape (4, 6)
 PROGRAMS = {
+    "a view written inside an expression": "z = x + 1\nz.view(-1).copy_(y.reshape(-1)).view_as(y)\nw = z.t().mul_(2)\nv = z.view(-1)[0].clamp_(0, 1).sum()\nreturn z, w * v",
+    "an argument written under a new name": "def g(a):\n    b = a.add_(1)\n    return b * 2\n\n\ndef h(a):\n    b = a.view(-1).mul_(3)\n    return b.sum()\n\n\ndef f(x, y):\n    z = x * 2\n    g(z)\n    s = h(z)\n    return z, s",
+    "the test of a branch writes": "z = x * 1\nif (z * z.add_(1)).sum() > y.sum():\n    y = y + z\nreturn y, z",
     "a scale before its tensors": "z = x.clone()\nz.addmm_(1, -2, x, y.t() @ y)\nz.addcmul_(0.5, x, y).addcdiv_(2, x, y.abs() + 1)\nz.add_(3, y)\nreturn torch.addmm(0.5, z, 2, x, x.t() @ y)",
     "made and filled": "a = x.data.new(2, 3).zero_()\nb = x.detach().new(3).fill_(2)\nc = torch.zeros(3, dtype=x.dtype).fill_(4)\nreturn a + b + c, torch.ones(2).fill_(3).dtype.is_floating_point, x.data.dim()",
     "augmented": "x = x * 1\nx += y\nreturn x",

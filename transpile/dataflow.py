@@ -103,8 +103,8 @@ def _stored(target: Any) -> list[str]:
 
 
 def given(node: cst.FunctionDef) -> set[str]:
-    """The names that a function starts with: its parameters, and the state that its signature is yet to get."""
-    return tree.parameter_names(node) | ({"state"} & set(exposed(tree.body_statements(node))))
+    """The names that a function starts with: its parameters, and the params and state that its signature is yet to get."""
+    return tree.parameter_names(node) | ({"params", "state"} & set(exposed(tree.body_statements(node))))
 
 
 def exposed(statements: Sequence[Any]) -> list[str]:

@@ -26,7 +26,10 @@ def simplified(node: Any) -> Any:
         if len(made.args) == 1:  # jnp.full takes the dtype of the value: an int where torch has floats
             if not isinstance(value.value, (cst.Integer, cst.Float)):
                 return node
-            value = tree.replace(value, value=cst.Float(repr(float(value.value.evaluated_value))))
+            number = float(value.value.evaluated_value)
+            if number in (0.0, 1.0):
+                return tree.replace(made, func=tree.expression("jnp.ones" if number else "jnp.zeros"))
+            value = tree.replace(value, value=cst.Float(repr(number)))
         return tree.replace(made, func=tree.expression("jnp.full"), args=[tree.replace(made.args[0], comma=cst.MaybeSentinel.DEFAULT), value, *made.args[1:]])
     return node
 

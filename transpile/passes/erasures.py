@@ -12,7 +12,7 @@ from ..rulebook import BLOCKS, CHECKS, DECORATORS
 from ..values import Function, Module, Tensor
 
 MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad", "flatten_parameters")
-_KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine}
+_KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine, cst.Call}
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -45,6 +45,8 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
         checked = _assertion(context, small)
         if checked is not None:
             return tree.replace(node, body=[checked])
+    if kind is cst.Call and _asks_for_gradients(context, node):
+        return tree.rewrite(node.func.value, lambda n: _visit(context, n, constructs), only=_KINDS)  # `nn.Parameter(w).requires_grad_(False)`
     return None
 
 
@@ -75,11 +77,15 @@ def _requires_grad(context: Context, small: Any) -> bool:
     """`p.requires_grad = False`: which params are trained is the training step's affair."""
     if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Attribute):
         return small.targets[0].target.attr.value == "requires_grad"
-    call = small.value if isinstance(small, cst.Expr) else None
-    if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value == "requires_grad_":
-        value = context.value(call.func.value)
-        return isinstance(value, Tensor) and value.param
-    return False
+    return isinstance(small, cst.Expr) and _asks_for_gradients(context, small.value)
+
+
+def _asks_for_gradients(context: Context, call: Any) -> bool:
+    """`p.requires_grad_(False)` of a parameter."""
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or call.func.attr.value != "requires_grad_":
+        return False
+    value = context.value(call.func.value)
+    return isinstance(value, Tensor) and value.param
 
 
 def _assertion(context: Context, small: Any) -> cst.Assert | None:

@@ -31,7 +31,7 @@ def run(cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays) -> cst.FunctionDe
         body = _body(cls, info, small.value, taken)
         if body is None or info.self_name != init.self_name:
             return None
-        body = [tree.rewrite(s, before, only={cst.SimpleStatementLine}) for s in body]
+        body = tree.body_statements(tree.rewrite(tree.with_body(info.node, body), before, only={cst.SimpleStatementLine}))
         first = tree.replace(body[0], leading_lines=[*line.leading_lines, *body[0].leading_lines])
         return cst.FlattenSentinel([first, *body[1:]])
 

@@ -15,7 +15,7 @@ from ...values import UNKNOWN, Function, Module, Static
 from .in_place import reinitialised
 from .initial_values import registered_name
 from .parameter_loops import over_parameters
-from .questions import asked_by_name, asked_elsewhere, truth_asked
+from .questions import asked_by_name, asked_elsewhere, said_once, truth_asked
 
 
 def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
@@ -38,7 +38,8 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
             return asked
         return _applied(context, n) if isinstance(n, cst.Call) else None
 
-    return tree.rewrite(node, before, only={cst.SimpleStatementLine, cst.For, cst.If, cst.IfExp, cst.Call, cst.Comparison, cst.Attribute})  # type: ignore[no-any-return]
+    only = {cst.SimpleStatementLine, cst.For, cst.If, cst.IfExp, cst.Call, cst.Comparison, cst.Attribute, cst.BooleanOperation}
+    return tree.rewrite(node, before, said_once, only=only)  # type: ignore[no-any-return]
 
 
 def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, arrays: Arrays, function: cst.FunctionDef) -> Any:

@@ -13,12 +13,15 @@ import libcst as cst
 
 from ... import tree
 from ...context import Context
+from ...emit import call
+from ...identities import simplified
 from ...values import Method, Module, Value, is_anything
 from .constructors import Original
 from .initial_values import written_text
 
 NO_ARRAYS = "a module has no arrays of its own here: its params are made by init"
 ASKING = frozenset({"nn.has", "nn.like", "nn.shape"})
+LIKE = {"jnp.zeros_like": "jnp.zeros", "jnp.ones_like": "jnp.ones", "jnp.full_like": "jnp.zeros"}  # what asks for a shape alone
 _FACTS = ("shape", "dtype", "size", "ndim")
 
 
@@ -55,6 +58,14 @@ def presence(context: Context, node: Any, find: Find) -> Any:
     return there if isinstance(operator, cst.IsNot) else cst.UnaryOperation(cst.Not(), there)
 
 
+def _is_array(context: Context, node: Any, find: Find) -> Any:
+    """`isinstance(m.weight, torch.Tensor)`: whether there is one; None where something else is asked."""
+    if not isinstance(node, cst.Call) or tree.dotted(node.func) != "isinstance" or len(node.args) != 2 or tree.code(node.args[1].value) != "jax.Array":
+        return None
+    array = find(node.args[0].value)
+    return ask(context, "has", array) if array is not None else None
+
+
 def fact(context: Context, node: Any, find: Find) -> Any:
     """`m.weight.shape`, `m.weight.dtype`, of an array that is not made yet; None where something else is asked."""
     array = find(node.value) if isinstance(node, cst.Attribute) and node.attr.value in _FACTS else None
@@ -72,6 +83,12 @@ def by_shape(context: Context, node: cst.Call, find: Find) -> Any:
     if array is None or node.args[0].keyword is not None or not definition.asks_shape(definition.parameters[0].name):
         return None
     return tree.replace(node, args=[tree.replace(node.args[0], value=ask(context, "like", array)), *node.args[1:]])
+
+
+def said_once(node: Any) -> Any:
+    """`nn.has(m, "bias")` of `hasattr(m, "bias") and m.bias is not None`, which have become one question asked twice."""
+    twice = isinstance(node, cst.BooleanOperation) and isinstance(node.right, cst.Call) and tree.dotted(node.right.func) == "nn.has"
+    return node.left if twice and tree.code(node.left) == tree.code(node.right) else node
 
 
 def undetached(node: Any) -> Any:
@@ -100,6 +117,8 @@ def asked_elsewhere(context: Context, node: Any, own: str | None) -> Any:
         return there
     if (known := fact(context, node, lambda n: foreign(undetached(n)))) is not None:
         return known
+    if (there := _is_array(context, node, foreign)) is not None:
+        return there
     if isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and foreign(node) or _foreign_by_name(context, node, own, "getattr"):
         return context.unconverted("module-value", node, NO_ARRAYS)
     if isinstance(node, cst.Call) and (shaped := by_shape(context, node, foreign)) is not None:
@@ -164,13 +183,27 @@ def asked_of_self(original: Original, statement: Any) -> Any:
             return node
         if isinstance(node, cst.Comparison):
             return presence(context, node, find)
+        if isinstance(node, cst.Call):
+            return _made_like(original, node)
         if (known := fact(context, node, lambda n: find(n) if node.attr.value == "shape" or original.array(n) in original.inherited else None)) is not None:
             return known
         if (row := _size_of_row(context, node, find)) is not None:
             return row
         return context.unconverted("module-value", node, NO_ARRAYS) if original.array(node) in original.inherited else None
 
-    return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Comparison, cst.Attribute})
+    return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Call, cst.Comparison, cst.Attribute})
+
+
+def _made_like(original: Original, node: cst.Call) -> Any:
+    """`jnp.ones_like(self.weight)` of a param of the layer extended: it needs its shape alone."""
+    array = original.array(undetached(node.args[0].value)) if tree.dotted(node.func) in LIKE else None
+    if array is None or array not in original.inherited:
+        return None
+    shape = ask(original.context, "shape", Asked(original.holder(array), array))
+    made = call(LIKE[tree.dotted(node.func) or ""], [shape])
+    if tree.dotted(node.func) != "jnp.full_like":
+        return made
+    return simplified(tree.replace(node, args=[tree.replace(node.args[0], value=made), *node.args[1:]]))
 
 
 def _size_of_row(context: Context, node: Any, find: Find) -> Any:

@@ -14,6 +14,7 @@ from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
 from ...walks import walks
 from .bindings import assigned, changed_attributes
 from .constructors import Constructor, Original
+from .copies import filled_at_once
 from .declarations import declared, declared_below
 from .failures import fails, functions
 from .local_values import Locals
@@ -39,7 +40,7 @@ class Split:
         result = self.result
         resolve(self.original, self.locals, result)
         result.kept = without_dead(result.kept, self.locals.names - self.original.parameters, self.locals.moved)
-        result.kept = [asked_of_self(self.original, s) for s in result.kept]
+        result.kept = [asked_of_self(self.original, s) for s in filled_at_once(self.original, result.kept)]
         result.properties = {name: [asked_of_self(self.original, s) for s in body] for name, body in result.properties.items()}
         return result
 

@@ -10,10 +10,10 @@ from ... import tree
 from ...emit import OPERATORS
 from ...indices import index_kind
 from ...inplace import is_undecided
-from ...values import UNKNOWN, Module, Sequence, Static, Tensor
+from ...values import UNKNOWN, Method, Module, Sequence, Static, Tensor
 from .aliases import element_written, follow
 from .callees import call_taken_back
-from .expressions import in_place, rewritten, rewritten_arguments, undecided
+from .expressions import in_place, rewritten, rewritten_arguments, undecided, viewed_name
 from .frame import Frame
 from .rebinding import lvalue, rebind
 from .stores import augmented_store, binary, store
@@ -42,7 +42,18 @@ def _call(frame: Frame, node: cst.Expr, call: cst.Call) -> Any:
     write = in_place(frame, call)
     if write is not None:
         return rebind(frame, *write, node)
-    return call_taken_back(frame, node, call) or rewritten(frame, node)
+    if (taken_back := call_taken_back(frame, node, call)) is not None:
+        return taken_back
+    before = len(frame.prelude)
+    new = rewritten(frame, node)
+    if len(frame.prelude) > before and _only_computes(frame, call):
+        return None  # `z.view(-1).copy_(x).view_as(y)`: the write was all that it did
+    return new
+
+
+def _only_computes(frame: Frame, call: cst.Call) -> bool:
+    """Whether all calls in a call are of methods of tensors."""
+    return all(isinstance(value := frame.value(c.func), Method) and isinstance(value.receiver, Tensor) for c in tree.nodes(call, cst.Call))
 
 
 def _several(frame: Frame, node: cst.Tuple) -> Any:
@@ -105,15 +116,16 @@ def _holds_objects(frame: Frame, target: cst.Subscript, value: Any) -> bool:
 def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
     """`y = x.add_(1)`: x changes, and y is x."""
     root, target = lvalue(frame, subject), tree.code(node.targets[0].target)
-    if root is None:
+    name = frame.memory.name(root) if root is not None else viewed_name(frame, subject)
+    if root is None and name is None:
         return tree.replace(node, value=value)
-    name = frame.memory.name(root)
     if is_undecided(frame.context, node.value) and _is_read_again(frame, name, target):
-        return tree.replace(node, value=undecided(frame, node.value, root))
-    if target == tree.code(subject) == tree.code(root):
+        return tree.replace(node, value=undecided(frame, node.value, root or subject))
+    if root is not None and target == tree.code(subject) == tree.code(root):
         follow(frame, root, node)
         return tree.replace(node, value=value)
     if name is not None and name not in frame.live and not frame.reached(name):
+        frame.record_write(name)
         return tree.replace(node, value=value)
     frame.before(rebind(frame, subject, value, node))
     return tree.replace(node, value=subject)

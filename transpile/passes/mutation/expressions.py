@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...indices import index_kind
 from ...inplace import inplace_argument, is_undecided
 from .callees import check_arguments
 from .calls import function_form, method_form, with_args, written_by
@@ -106,7 +107,7 @@ def _call(frame: Frame, node: cst.Call) -> Any:
 
 def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     """What stands for a call that writes: its value where nobody reads what is written again, else its subject, written before."""
-    name = written_name(frame, subject)
+    name = written_name(frame, subject) or viewed_name(frame, subject)
     if name is None:
         return value
     other = elsewhere(frame, node, name)
@@ -123,6 +124,18 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
         return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read later")
     frame.before_with_followers(rebind(frame, subject, value, cst.Expr(node)))
     return subject
+
+
+def viewed_name(frame: Frame, subject: Any) -> str | None:
+    """The name whose memory a chain of views shows: x of `x.view(-1)[0]`. What may be a copy, `x.float()`, is none."""
+    node = stripped(frame, subject)
+    while True:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and frame.views.get(node.func.attr.value, "same") != "same":
+            node = stripped(frame, node.func.value)
+        elif frame.is_element(node) and index_kind(frame.context, node.slice) == "basic":
+            node = stripped(frame, node.value)
+        else:
+            return frame.memory.name(node) if isinstance(node, (cst.Name, cst.Attribute)) and node is not subject and frame.is_tensor(node) else None
 
 
 def _chosen(frame: Frame, node: Any) -> Any:

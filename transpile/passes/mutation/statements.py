@@ -75,6 +75,16 @@ def _line(frame: Frame, node: cst.SimpleStatementLine) -> list[Any]:
     return [tree.replace(node, body=smalls)] if smalls else []
 
 
+def _head(frame: Frame, node: Any, expression: Any) -> Any:
+    """The test of a branch or loop, or what a loop goes over: what it writes in place is written before the statement."""
+    frame.current = cst.SimpleStatementLine([cst.Expr(expression)])
+    frame.rebound, frame.assigned = frozenset(), None
+    new = rewritten(frame, expression)
+    if new is not expression and isinstance(node, cst.While):
+        return frame.context.unconverted("aliased-write", expression, "the condition of a loop writes in place: write it in the body of `while True`")
+    return new
+
+
 def _compound(frame: Frame, node: Any) -> Any:
     if isinstance(node, cst.FunctionDef):
         return _inner(frame, node)
@@ -83,7 +93,7 @@ def _compound(frame: Frame, node: Any) -> Any:
     if isinstance(node, cst.Match):
         return tree.replace(node, cases=[_suite(frame, case) for case in node.cases])
     memory = frame.memory
-    changes: dict[str, Any] = {name: rewritten(frame, getattr(node, name)) for name in ("test", "iter") if hasattr(node, name)}
+    changes: dict[str, Any] = {name: _head(frame, node, getattr(node, name)) for name in ("test", "iter") if hasattr(node, name)}
     before = dict(memory.env)
     if isinstance(node, (cst.For, cst.While)):
         memory.transfer(node)  # what holds at the head of any turn
