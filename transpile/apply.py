@@ -627,8 +627,11 @@ def apply(context: Context, definitions: tuple[Definition, ...], arguments: list
     for name, argument in binding.given.items():
         if argument.value == Static(MISSING, "device") and name == "dtype":
             raise Refused("")
-    inlined = inline(context, binding)
-    return inlined if inlined is not None else call(context, binding)
+    made = inline(context, binding)
+    made = call(context, binding) if made is None else made
+    if binding.definition.note:
+        context.report("taken-for-granted", made, binding.definition.note)
+    return made
 
 
 def call_class(context: Context, definition: Definition, arguments: list[Argument], original: cst.Call | None = None) -> Any:
