@@ -658,6 +658,9 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
         while len(loose) > limit:
             args.remove(loose.pop())
     func = tree.expression(context.name(definition.name))
+    note = next((d.note for d in context.rulebook.bases(definition.name) if d.note), "")
+    if note and original is not None:
+        context.report("taken-for-granted", original, note)
     if original is not None and len(original.args) == len(args):
         kept = [tree.replace(old, value=tree.fit(old, "value", new.value)) for old, new in zip(original.args, args)]
         return tree.replace(original, func=func, args=kept)

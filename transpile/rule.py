@@ -61,8 +61,8 @@ def rule(*names: str, note: str = "") -> Callable[[Callable[..., Any]], Callable
     return mark
 
 
-def layer(*names: str) -> Callable[[type], type]:
-    """Mark a class in the functional form as the equivalent of these torch.nn classes."""
+def layer(*names: str, note: str = "") -> Callable[[type], type]:
+    """Mark a class in the functional form as the equivalent of these torch.nn classes; `note` as for rules, also inherited."""
 
     def mark(cls: type) -> type:
         cls.torch_names = names  # type: ignore[attr-defined]
