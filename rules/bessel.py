@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from transpile.rule import Unsupported, rule
+from transpile.rule import rule
 
 
 @rule("torch.i0", "torch.special.i0", "torch.special.modified_bessel_i0", "torch.Tensor.i0")
@@ -139,4 +139,21 @@ def modified_bessel_k1(input):
 
 @rule("torch.special.airy_ai")
 def airy_ai(input):
-    raise Unsupported("JAX has no Airy function: keep this part in torch, or compute it by scipy outside of jit")
+    """The Airy function by its contour integral, on rays from the saddle points along which the integrand falls off."""
+    x = as_float(input)
+    root = jnp.sqrt(jnp.abs(x))
+    saddle = jnp.where(x < 0, 1j * root, root)
+    right = airy_ray(saddle, np.pi / 3)
+    # for x > 0 one ray, mirrored at the real axis, is the whole path; for x < 0 it comes back from minus infinity
+    path = jnp.where(x < 0, right - airy_ray(1j * root, 13 * np.pi / 12), right)
+    return ((jnp.exp(-2 / 3 * saddle**3) * path).imag / math.pi).astype(x.dtype)
+
+
+def airy_ray(saddle, angle):
+    """The integral of ``exp((t**3 - saddle**3) / 3 - saddle**2 * (t - saddle))`` over a ray of t that starts at the saddle."""
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    # beyond this length the integrand is below 1e-16 of its largest
+    length = jnp.minimum(5.5, jnp.sqrt(74 / jnp.maximum(jnp.abs(saddle), 1)))[..., None]
+    s, step = length * jnp.asarray((nodes + 1) / 2, length.dtype), length * jnp.asarray(weights / 2, length.dtype)
+    direction = complex(np.exp(1j * angle))
+    return (jnp.exp(saddle[..., None] * direction**2 * s**2 + direction**3 * s**3 / 3) * direction * step).sum(axis=-1)

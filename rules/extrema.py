@@ -146,7 +146,8 @@ def _running(input, dim, cumulative, reaches):
     if input.ndim == 0:
         return ValuesIndices(input, jnp.zeros((), int))
     dim = dim % input.ndim
-    best = cumulative(lax.stop_gradient(input), axis=dim)
+    # bools have no order for lax.cummax
+    best = cumulative(input.astype(jnp.int8) if input.dtype == bool else lax.stop_gradient(input), axis=dim)
     renewed = reaches(input, best) | jnp.isnan(input)
     places = lax.broadcasted_iota(jnp.zeros((), int).dtype, input.shape, dim)
     indices = lax.cummax(jnp.where(renewed, places, 0), axis=dim)

@@ -48,7 +48,8 @@ def fractional_max_pool(input, n, kernel_size, output_size, output_ratio, sample
     counts, sizes = per_dim(output_size, n), per_dim(kernel_size, n)
     if samples is None:
         samples = jax.random.uniform(key, (*leading, n), input.dtype)
-    samples = samples.reshape(-1, n)
+    # without a batch torch takes the first of the samples that it is given for several
+    samples = samples.reshape(-1, n)[: math.prod(leading)]
     if n == 2:
         samples = samples[:, ::-1]  # torch draws for the width first, but in three dims for the depth
 

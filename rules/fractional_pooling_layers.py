@@ -12,14 +12,15 @@ class FractionalMaxPoolNd(Module):
 
     rank = 2
 
-    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False):
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         self.kernel_size, self.return_indices = per_dim(kernel_size, self.rank), return_indices
+        self._random_samples = _random_samples
         self.output_size = output_size if output_size is None else per_dim(output_size, self.rank)
         self.output_ratio = output_ratio if output_ratio is None else per_dim(output_ratio, self.rank)
 
     def __call__(self, input, *, key=None):
         values, indices = fractional_max_pool(
-            input, self.rank, self.kernel_size, self.output_size, self.output_ratio, None, key
+            input, self.rank, self.kernel_size, self.output_size, self.output_ratio, self._random_samples, key
         )
         return (values, indices) if self.return_indices else values
 

@@ -37,11 +37,6 @@ def size_numel(input):
     return math.prod(input)
 
 
-@rule("torch.Tensor.stride")
-def stride(input, dim=None):
-    raise Unsupported("JAX arrays have no strides: compute with shape, or drop the layout test")
-
-
 @rule(
     "torch.Tensor.resize_",
     "torch.Tensor.resize",
@@ -51,16 +46,6 @@ def stride(input, dim=None):
 )
 def resize_(input, *sizes):
     raise Unsupported("resize_ may show uninitialised memory: use reshape, or make a new array")
-
-
-@rule("torch.as_strided", "torch.Tensor.as_strided", "torch.as_strided_copy")
-def as_strided(input, size, stride, storage_offset=None):
-    raise Unsupported("as_strided reads memory, whose order JAX arrays do not have: index or reshape instead")
-
-
-@rule("torch.as_strided_scatter", "torch.Tensor.as_strided_scatter")
-def as_strided_scatter(input, src, size, stride, storage_offset=None):
-    raise Unsupported("as_strided_scatter writes by memory order, which JAX arrays do not have: use .at[...].set")
 
 
 @rule("torch.Tensor.view", "torch.view_copy")

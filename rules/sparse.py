@@ -1,6 +1,10 @@
-"""Sparse tensors, which jax.numpy does not have."""
+"""Sparse tensors, which become dense arrays of the same numbers."""
 
-from transpile.rule import Unsupported, rule
+import jax.numpy as jnp
+
+from transpile.rule import rule
+
+# What asks for the stored entries, `values()`, `coalesce()`, or takes the rest for missing, `torch.sparse.softmax`, has no rule.
 
 
 @rule(
@@ -10,9 +14,21 @@ from transpile.rule import Unsupported, rule
     "torch.Tensor.to_sparse_csc",
     "torch.Tensor.to_sparse_bsr",
     "torch.Tensor.to_sparse_bsc",
+    note="the array stays dense, so that its zeros too must fit in memory: see jax.experimental.sparse for large ones",
 )
 def to_sparse(input, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
-    raise Unsupported("jax.numpy has no sparse arrays: keep this one dense, or use jax.experimental.sparse")
+    return input
+
+
+@rule(
+    "torch.sparse_coo_tensor",
+    "torch.sparse.FloatTensor",
+    note="the array is dense, so that its zeros too must fit in memory: see jax.experimental.sparse for large ones",
+)
+def sparse_coo_tensor(indices, values, size, *, dtype=None, is_coalesced=None, check_invariants=None):
+    """A dense array of this size with the values at ``indices`` (dims, n), those at one place added up, and else zeros."""
+    values = jnp.asarray(values, dtype)
+    return jnp.zeros(size, values.dtype).at[tuple(jnp.asarray(indices))].add(values)
 
 
 @rule("torch.Tensor.to_dense")

@@ -76,13 +76,3 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
         rows = lax.linalg.lu_pivots_to_permutation(LU_pivots - 1, m)
         P = jax.nn.one_hot(rows, m, dtype=LU_data.dtype).mT
     return PLU(P, L, U)
-
-
-@rule("torch.linalg.ldl_factor", "torch.linalg.ldl_factor_ex")
-def ldl_factor(A, *, hermitian=False, check_errors=False):
-    raise Unsupported("JAX has no LDL factorization: use torch.linalg.lu_factor, or cholesky if positive definite")
-
-
-@rule("torch.linalg.ldl_solve")
-def ldl_solve(LD, pivots, B, *, hermitian=False):
-    raise Unsupported("JAX has no LDL factorization: use torch.linalg.solve")

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from rules import activation, class_loss, ctc, distance, embedding, loss, loss_legacy, softmax
+from rules import activation, class_loss, ctc, distance, embedding, extrema, loss, loss_legacy, softmax
 
 from .against_torch import float64
 
@@ -229,3 +229,11 @@ def test_embedding_bag(mode, options):
         torch_function = lambda w, s, i, o: F.embedding_bag(i, w, o, per_sample_weights=s, **options)
         function = lambda w, s, i, o: embedding.embedding_bag(i, w, o, per_sample_weights=s, **options)
         assert_equal_to_torch(torch_function, function, [weight, SOME[1:]], (ids, offsets))
+
+
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_running_extrema_of_bools(name):
+    x = np.random.RandomState(0).rand(3, 6) > 0.5
+    got, want = getattr(extrema, name)(jnp.asarray(x), 1), getattr(torch, name)(torch.tensor(x), 1)
+    for g, w in zip(got, want):
+        np.testing.assert_array_equal(g, w.numpy())

@@ -627,8 +627,11 @@ def apply(context: Context, definitions: tuple[Definition, ...], arguments: list
     for name, argument in binding.given.items():
         if argument.value == Static(MISSING, "device") and name == "dtype":
             raise Refused("")
-    inlined = inline(context, binding)
-    return inlined if inlined is not None else call(context, binding)
+    made = inline(context, binding)
+    made = call(context, binding) if made is None else made
+    if binding.definition.note:
+        context.report("taken-for-granted", made, binding.definition.note)
+    return made
 
 
 def call_class(context: Context, definition: Definition, arguments: list[Argument], original: cst.Call | None = None) -> Any:
@@ -655,6 +658,9 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
         while len(loose) > limit:
             args.remove(loose.pop())
     func = tree.expression(context.name(definition.name))
+    note = next((d.note for d in context.rulebook.bases(definition.name) if d.note), "")
+    if note and original is not None:
+        context.report("taken-for-granted", original, note)
     if original is not None and len(original.args) == len(args):
         kept = [tree.replace(old, value=tree.fit(old, "value", new.value)) for old, new in zip(original.args, args)]
         return tree.replace(original, func=func, args=kept)

@@ -18,6 +18,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "mutated-argument": ("A function changes its argument in place, and the caller reads it afterwards.", "Return the new value instead."),
     "traced-branch": ("A branch depends on a tensor's value and could not be lowered.", "Use torch.where, or move the branch out of the traced function."),
     "traced-loop": ("A loop depends on a tensor's value and could not be lowered.", "Give the loop a static bound."),
+    "taken-for-granted": ("The line is converted, and is right if what the message says holds.", "See that it holds; where it does not, write the line by hand."),
     "data-check": ("A check of a tensor's value was left out: nothing can be raised under jit.", "Use jax.experimental.checkify, or check before the call."),
     "shared-module": ("One module stands in two places of another, and its params are separate after conversion.", "Tie them in the training step, or call the module from one place."),
     "random-in-init": ("A random tensor is drawn while the module is built, outside its parameters.", "Register it as a buffer or parameter."),

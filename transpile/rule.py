@@ -47,8 +47,11 @@ class Device:
     """Annotation: this argument is a device, or its name."""
 
 
-def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a function as the JAX equivalent of these torch names; `*sizes` accepts loose sizes or one sequence."""
+def rule(*names: str, note: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a function as the JAX equivalent of these torch names; `*sizes` accepts loose sizes or one sequence.
+
+    `note` says what the equivalence takes for granted of its arguments: it is reported wherever the rule is used.
+    """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         marked = _loose(function)
@@ -58,8 +61,8 @@ def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return mark
 
 
-def layer(*names: str) -> Callable[[type], type]:
-    """Mark a class in the functional form as the equivalent of these torch.nn classes."""
+def layer(*names: str, note: str = "") -> Callable[[type], type]:
+    """Mark a class in the functional form as the equivalent of these torch.nn classes; `note` as for rules, also inherited."""
 
     def mark(cls: type) -> type:
         cls.torch_names = names  # type: ignore[attr-defined]

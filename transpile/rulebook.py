@@ -36,6 +36,7 @@ class Definition:
     text: str  # the whole file
     torch_names: tuple[str, ...] = ()
     imports: dict[str, str] = field(default_factory=dict)
+    note: str = ""  # what the rule takes for granted
 
     @functools.cached_property
     def source(self) -> str:
@@ -400,7 +401,7 @@ def load(*extra: Path) -> Rulebook:
                 if node.name in definitions and definitions[node.name].file not in extra:
                     raise ValueError(f"{path.name} and {definitions[node.name].file.name} both define {node.name}")
                 names = tuple(_torch_names(node))
-                definition = Definition(node.name, node, path, text, names, imports)
+                definition = Definition(node.name, node, path, text, names, imports, _note(node))
                 definitions.setdefault(node.name, definition)
                 for name in names:
                     by_torch.setdefault(name, []).append(definition)
@@ -440,6 +441,12 @@ def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
             for argument in decorator.args:
                 if isinstance(argument, ast.Constant):
                     yield str(argument.value)
+
+
+def _note(node: ast.FunctionDef | ast.ClassDef) -> str:
+    """The `note` of a rule's mark."""
+    marks = [d for d in node.decorator_list if isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id in MARKS]
+    return next((str(k.value.value) for d in marks for k in d.keywords if k.arg == "note" and isinstance(k.value, ast.Constant)), "")
 
 
 def dropped(name: str) -> bool:
