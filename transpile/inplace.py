@@ -60,6 +60,13 @@ def is_known_method(context: Context, name: str) -> bool:
     return bool(find("torch.Tensor." + name) or find("torch.Tensor." + name[:-1]))
 
 
+def gives_back(views: Mapping[str, str], value: Module) -> bool:
+    """Whether a submodule that writes its argument also returns it: an in-place activation, or a Sequential of nothing else."""
+    if value.items:
+        return module_writes(views, value) and all(isinstance(item, Module) and gives_back(views, item) for _, item in value.items)
+    return value.inplace
+
+
 def module_writes(views: Mapping[str, str], value: Module) -> bool:
     """Whether a submodule writes its argument: an in-place activation, or a Sequential that begins with one."""
     if value.inplace and not value.items:

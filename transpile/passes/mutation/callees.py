@@ -55,10 +55,19 @@ def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
     if isinstance(value, Function):
         return [value.info]
     if isinstance(value, Module):
-        return [f for ref in value.refs if (f := frame.facts.forward_of(ref)) is not None]
+        return _forwards(frame, value)
     if isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Sequence, Static, Module)) and frame.runs:
         return [f for f in frame.mutations.writes if f.name == value.name and f.owner is not None]  # of an object of some class
     return []
+
+
+def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
+    """What a module runs on its argument: its forward, or that of the first layer of a Sequential."""
+    found = [f for ref in value.refs if (f := frame.facts.forward_of(ref)) is not None]
+    first = value.items[0][1] if value.items else value.element
+    if isinstance(first, Module) and any(isinstance(ref, str) and ref.endswith(".Sequential") for ref in value.refs):
+        found += _forwards(frame, first)
+    return found
 
 
 def _arguments(info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:

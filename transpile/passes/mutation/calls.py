@@ -10,11 +10,11 @@ import libcst as cst
 from ... import tree
 from ...context import Context
 from ...inplace import (
+    gives_back,
     inplace_argument,
     is_inplace_name,
     is_known_method,
     is_old_spelling,
-    module_writes,
     out_argument,
     says_inplace,
 )
@@ -39,7 +39,7 @@ def written_by(frame: Frame, node: Any) -> Write | None:
         return _method(frame, node, value)
     if isinstance(value, Torch):
         return _function(frame, node, value)
-    if isinstance(value, Module) and module_writes(frame.views, value) and node.args:
+    if isinstance(value, Module) and gives_back(frame.views, value) and node.args:
         subject = node.args[0].value
         if isinstance(subject, (cst.Name, cst.Attribute, cst.Subscript)) and frame.is_tensor(subject) and frame.runs:
             return Write("module", subject)

@@ -15,6 +15,7 @@ from .calls import function_form, method_form, with_args, written_by
 from .frame import Frame
 from .order import elsewhere
 from .rebinding import lvalue, rebind, stripped, written_name
+from .sequences import taken_apart
 from .updates import store_updates, updated_by
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
@@ -102,7 +103,7 @@ def _call(frame: Frame, node: cst.Call) -> Any:
     if update is not None:
         return store_updates(frame, update, rewritten_arguments(frame, node), None)
     write = in_place(frame, node)
-    return _taken_out(frame, node, *write) if write is not None else None
+    return _taken_out(frame, node, *write) if write is not None else taken_apart(frame, node)
 
 
 def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
