@@ -516,3 +516,34 @@ class M(nn.Module):
     assert (module().init(KEY)["head"]["weight"] == 3).all()
     with pytest.raises(NotImplementedError):
         module("weights.pt").init(KEY)
+
+
+def test_an_initialiser_that_is_passed_in_gets_a_key_where_it_draws():
+    source = HEAD + """
+def halves(w):
+    return nn.init.constant_(w, 0.5)
+
+
+class Unit(nn.Module):
+    def __init__(self, make, first, second=nn.init.kaiming_normal_):
+        super().__init__()
+        unit = make(30, 40)
+        if first is not None:
+            first(unit.bias)
+        second(unit.weight.data, mode="fan_out")
+        self.unit = unit
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Unit(nn.Linear, halves), Unit(nn.Linear, None, second=nn.init.kaiming_uniform_)
+        self.w = nn.init.uniform_(nn.Parameter(torch.zeros(50)), 1, 2)
+"""
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch.manual_seed(0)
+    report = verify_init(scope["M"], load(result)["M"]())
+    assert report.ok, ([row for row in report.rows if not row.ok], result.code)

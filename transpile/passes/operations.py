@@ -404,6 +404,8 @@ class _Operations:
         definition = definitions[0]
         if not definition.is_class:
             if any(p.name == "key" and p.kind == "keyword" for p in definition.parameters):
+                if name.startswith("torch.nn.init."):
+                    return self._done(node, tree.expression(self.context.name(definition.name)))  # for `nn.initial`, which gives it a key
                 return self._unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
             direct = self._direct(definition)
             if direct is not None:

@@ -1,7 +1,7 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
 `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
-words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
+`init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
 """
@@ -46,6 +46,8 @@ def _visit(node: Any) -> Any:
         name = node.func.attr.value
         if name == "__getattr__" and len(node.args) == 1:
             return _getattr(node.func.value, node.args[0].value)
+        if name.endswith("_") and (tree.dotted(node.func.value) or "").rpartition(".")[2] == "init":
+            return _initialised(node)
         holder = node.func.value
         if isinstance(holder, cst.Attribute) and holder.attr.value in TABLES and not node.args:
             method = TABLES[holder.attr.value].get(name)
@@ -57,6 +59,15 @@ def _visit(node: Any) -> Any:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
     return None
+
+
+def _initialised(node: cst.Call) -> Any:
+    """The parameter made of what `init.kaiming_uniform_(nn.Parameter(w), a=1)` fills."""
+    made: Any = node.args[0].value if node.args and node.args[0].keyword is None else None
+    if not isinstance(made, cst.Call) or (tree.dotted(made.func) or "").rpartition(".")[2] != "Parameter" or not made.args or made.args[0].keyword is not None:
+        return None
+    filled = tree.replace(node, args=[tree.replace(node.args[0], value=made.args[0].value), *node.args[1:]])
+    return tree.replace(made, args=[tree.replace(made.args[0], value=filled), *made.args[1:]])
 
 
 def _without_gradient(body: list[Any]) -> list[Any] | None:

@@ -15,7 +15,7 @@ from ...values import UNKNOWN, Function, Module, Static
 from .in_place import reinitialised
 from .initial_values import registered_name
 from .parameter_loops import over_parameters
-from .questions import asked_by_name, asked_elsewhere, said_once, truth_asked
+from .questions import asked_by_name, asked_elsewhere, foreign_array, said_once, truth_asked, undetached
 
 
 def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
@@ -47,6 +47,8 @@ def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, a
     small = line.body[0]
     if (registered := _registered_again(context, small, info, arrays)) is not None:
         return tree.replace(line, body=[registered])
+    if (given := _passed_in(context, small, info)) is not None:
+        return tree.replace(line, body=[given])
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and tree.dotted(small.value.func) == "lax.stop_gradient":
         return cst.RemoveFromParent()  # `self.norm.bias.requires_grad_(False)`: which params are trained is the training step's affair
     target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
@@ -55,6 +57,20 @@ def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, a
     if _computed(context, target) and _filled(context, target) is None:
         return cst.RemoveFromParent()  # torch computes the weight anew in each call: what is filled here is lost
     return reinitialised(context, line, small, target, info.self_name, function)
+
+
+def _passed_in(context: Context, small: Any, info: FunctionInfo) -> Any:
+    """`init(conv.weight)` with an initialiser that is a parameter."""
+    made = small.value if isinstance(small, cst.Expr) else None
+    if not isinstance(made, cst.Call) or not isinstance(made.func, cst.Name) or not made.args or any(a.star for a in made.args):
+        return None
+    array = foreign_array(context, undetached(made.args[0].value), info.self_name)
+    name = made.func.value
+    if array is None or name not in tree.parameter_names(info.node) or name in tree.times_bound(info.node.body) or isinstance(context.value(made.func), (Function, Module)):
+        return None
+    others = "".join(f", {tree.code(a).rstrip(', ')}" for a in made.args[1:])
+    initial = f"lambda {array.name}, key: {context.name('initial')}({name}, {array.name}{others}, key=key)"
+    return tree.statement(f'{context.name("reinitialise")}({array.holder}, "{array.name}", {initial})').body[0]
 
 
 def _registered_again(context: Context, small: Any, info: FunctionInfo, arrays: Arrays) -> Any:

@@ -92,7 +92,9 @@ def said_once(node: Any) -> Any:
 
 
 def undetached(node: Any) -> Any:
-    """`m.weight` of `m.weight.data`, which has become `lax.stop_gradient(m.weight)`."""
+    """`m.weight` of `m.weight.data`, which has become `lax.stop_gradient(m.weight)` where the class of m is known."""
+    if isinstance(node, cst.Attribute) and node.attr.value == "data":
+        return node.value
     return node.args[0].value if isinstance(node, cst.Call) and tree.dotted(node.func) == "lax.stop_gradient" else node
 
 
