@@ -194,6 +194,8 @@ def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, An
         elif isinstance(node, cst.Attribute):
             base = facts.of(node.value)
             name = node.attr.value
+            if isinstance(held := facts.of(node), Module) and held.classes and held.classes <= PARAMETER_CONTAINERS:
+                yield "child", "params"  # `for w in self.weights`
             if isinstance(base, Module):
                 if name == "training":
                     yield "training", None
@@ -270,6 +272,7 @@ def runs(facts: Inference, value: Method) -> bool:
     return not methods or any(m is None or {"params", "state"} & {a.arg for a in m.args.args} for m in methods)
 
 
+PARAMETER_CONTAINERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
 PARAMETERS = frozenset(("parameters", "named_parameters"))
 
 HOST_METHODS = frozenset(

@@ -61,6 +61,8 @@ def declared_below(original: Original, statement: Any) -> Any:
 
 
 def _declared(original: Original, small: Any) -> Any:
+    if isinstance(small, cst.AnnAssign) and small.value is not None:
+        small = cst.Assign([cst.AssignTarget(small.target)], small.value)  # `self.w: Tensor = nn.Parameter(…)` is of another type here
     if isinstance(small, cst.Assign) and len(small.targets) == 1:
         name = original.attribute(small.targets[0].target)
         array = original.own.get(name) if name is not None else None
@@ -70,7 +72,7 @@ def _declared(original: Original, small: Any) -> Any:
         function = original.attribute(small.value.func)
         if function in ("register_buffer", "register_parameter"):
             return _registered(original, small.value, "Buffer" if function == "register_buffer" else "Parameter")
-    return tree.replace(small, value=_inside(original, small.value)) if isinstance(small, (cst.Assign, cst.Expr)) else None
+    return tree.replace(small, value=_inside(original, small.value)) if isinstance(small, (cst.Assign, cst.Expr)) else small
 
 
 def _assigned(original: Original, small: cst.Assign, array: Array) -> Any:

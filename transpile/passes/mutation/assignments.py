@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...emit import OPERATORS
+from ...emit import OPERATORS, fresh_name
 from ...indices import index_kind
 from ...inplace import is_undecided
 from ...values import UNKNOWN, Method, Module, Sequence, Static, Tensor
@@ -187,7 +187,8 @@ def _unpacked(frame: Frame, node: cst.Assign, target: cst.Tuple) -> Any:
     if any(late):
         message = "rows are given to rows of the same tensor, some of them views that the first stores change"
         return cst.Expr(frame.context.unconverted("aliased-write", value, message))
-    names = [f"value_{i}" for i in range(len(left))]
+    used = tree.names_read(frame.node)
+    names = [fresh_name(used, f"value_{i}") for i in range(len(left))]
     temporaries = tree.replace(target, elements=[tree.replace(e, value=cst.Name(n)) for e, n in zip(target.elements, names)])
     frame.prelude.append(tree.assignment(temporaries, rewritten(frame, value)))
     return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], cst.Name(name)) for one, name in zip(left, names)])
