@@ -92,7 +92,7 @@ def _method_of_module(scope: Scope, node: cst.Call, func: cst.Attribute, value: 
         return _module(scope, node, func.value, receiver)
     if value.name in _ARRAYS_OF:
         return Called(_arrays_of(scope, node, func))
-    if scope.is_method_of_any(value):
+    if scope.effects.of_any(value):
         return _method_of_any(scope, node, func) if scope.effects.method_of_any(value.name) else Called(without_effects(scope, node))
     if runs(scope.facts, value) and not receiver.is_self:
         return _module(scope, node, func, Module(open=True))

@@ -15,7 +15,7 @@ from ...context import Context
 from ...effects import ALL, Effects, runs
 from ...paths import Names, Path, Paths
 from ...project import FunctionInfo
-from ...values import Function, Method, Module, Value
+from ...values import Function, Method, Module
 
 
 class Scope:
@@ -104,12 +104,6 @@ class Scope:
         """The effects of a function, where it runs while a model does."""
         return self.effects.functions.get(value.info, frozenset()) if value.info in self.effects.running else frozenset()
 
-    def is_method_of_any(self, value: Value) -> bool:
-        """Whether a method computes with the params of a module whose class is not known."""
-        if not isinstance(value, Method) or not isinstance(value.receiver, Module) or value.receiver.classes:
-            return False
-        return runs(self.facts, value) and self.facts.is_method_of_modules(value.name)
-
     def stateful_call(self, node: cst.BaseExpression) -> bool:
         """Whether a call returns new state beside its result."""
         if not isinstance(node, cst.Call) or not self.stateful:
@@ -122,7 +116,7 @@ class Scope:
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             if value.name == "forward":
                 return "state" in self.effects.module(value.receiver)
-            if self.is_method_of_any(value):
+            if isinstance(value, Method) and self.effects.of_any(value):
                 return bool(self.effects.method_of_any(value.name))
             return runs(self.facts, value) and not value.receiver.is_self
         return False
