@@ -21,6 +21,19 @@ def sub(input, other, *, alpha=1):
     return input - alpha * other
 
 
+# Signatures that torch has deprecated and still takes have the scale before what it scales: `x.add_(2, y)`.
+
+
+@rule("torch.add", "torch.Tensor.add")
+def add_scaled(input, alpha, other):
+    return input + alpha * other
+
+
+@rule("torch.sub", "torch.Tensor.sub")
+def sub_scaled(input, alpha, other):
+    return input - alpha * other
+
+
 @rule("torch.rsub")
 def rsub(input, other, alpha=1):
     if known(alpha == 1):
@@ -197,6 +210,16 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 def addcdiv(input, tensor1, tensor2, *, value=1):
     if value == 1:
         return input + tensor1 / tensor2
+    return input + value * tensor1 / tensor2
+
+
+@rule("torch.addcmul", "torch.Tensor.addcmul")
+def addcmul_scaled(input, value, tensor1, tensor2):
+    return input + value * tensor1 * tensor2
+
+
+@rule("torch.addcdiv", "torch.Tensor.addcdiv")
+def addcdiv_scaled(input, value, tensor1, tensor2):
     return input + value * tensor1 / tensor2
 
 

@@ -107,6 +107,8 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
         value = _of_instance(frame, ref, name) if isinstance(ref, ClassInfo) else _of_layer(frame, ref, name)
         if value is None or array and value == Static() and found is not None:
             continue
+        if isinstance(value, Function) and isinstance(found, Function) and value.info is not found.info:
+            return Method(Module(open=True), name)  # of one class or the other
         # nn.Identity has no weight: it is another's
         found = value if array and found == Static() else join(found, value)
     if name == "training":
