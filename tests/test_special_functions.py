@@ -43,6 +43,12 @@ def test_airy():
         assert jnp.isnan(airy_ai(jnp.array([jnp.inf, -jnp.inf, jnp.nan]))).all()
 
 
+def test_indefinite_matrices_without_elements():
+    LD, pivots, info = ldl_factor_ex(jnp.zeros((2, 0, 0)))
+    assert (LD.shape, pivots.shape, info.shape) == ((2, 0, 0), (2, 0), (2,))
+    assert ldl_solve(LD, pivots, jnp.zeros((2, 0, 3))).shape == (2, 0, 3)
+
+
 @pytest.mark.parametrize("hermitian", [False, True])
 def test_indefinite_matrices(hermitian):
     with float64():
