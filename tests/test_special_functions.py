@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 import torch
 
-from rules.bessel import airy_ai
+from rules.bessel import airy_ai, i0
 from rules.indefinite import ldl_factor_ex, ldl_solve
 from rules.linalg import matrix_exp
 
@@ -33,6 +33,14 @@ def test_gradient_of_matrix_exp():
         slope = jax.grad(lambda a: matrix_exp(a).sum())(jnp.asarray(x.detach().numpy()))
         np.testing.assert_allclose(slope, x.grad, 1e-9)
         assert matrix_exp(jnp.zeros((2, 0, 0))).shape == (2, 0, 0)
+
+
+def test_gradient_of_bessel_i0_at_0():
+    with float64():
+        x = torch.tensor([0.0, 1e-9, -1e-3, 2, -9, 30], requires_grad=True)
+        torch.special.i0(x).log1p().sum().backward()
+        slope = jax.grad(lambda a: jnp.log1p(i0(a)).sum())(jnp.asarray(x.detach().numpy()))
+        np.testing.assert_allclose(slope, x.grad, 1e-12, 1e-15)
 
 
 def test_airy():
