@@ -8,10 +8,13 @@ import numpy as np
 
 from transpile.rule import rule
 
+from .pointwise import absolute
+
 
 @rule("torch.i0", "torch.special.i0", "torch.special.modified_bessel_i0", "torch.Tensor.i0")
 def i0(input):
-    return jax.scipy.special.i0(input)
+    """Modified Bessel function of order 0, with gradient 0 at 0 (1 in jax.scipy.special.i0)."""
+    return jnp.exp(absolute(input)) * jax.scipy.special.i0e(input)
 
 
 @rule("torch.special.i0e")

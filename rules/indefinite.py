@@ -42,6 +42,8 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
 def bunch_kaufman(A, hermitian):
     """LD, pivots and info of one matrix, whose lower triangle counts."""
     n, rows = len(A), jnp.arange(len(A))
+    if n == 0:
+        return A, jnp.zeros(0, jnp.int32), jnp.zeros((), jnp.int32)
     conj = jnp.conj if hermitian else lambda x: x
     size = lambda x: jnp.abs(x.real) + jnp.abs(x.imag)
     below = jnp.tril(A, -1)
@@ -100,6 +102,8 @@ def ldl_solve(LD, pivots, B, *, hermitian=False):
 def solve_indefinite(LD, pivots, B, hermitian):
     """The solution for one matrix: through L, D and the transpose of L, with the exchanges in between."""
     n, rows = len(LD), jnp.arange(len(LD))
+    if n == 0:
+        return B
     conj = jnp.conj if hermitian else lambda x: x
     negative = pivots < 0
     # negative pivots come in pairs: these are the first of each

@@ -39,6 +39,7 @@ def as_strided(input, size, stride, storage_offset=None):
 )
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """``input`` with ``src`` at those places."""
+    # torch's own gradient for the input is that at the places written, which has to be 0, and 0 elsewhere
     places = strided_places(input.size, size, stride, storage_offset)
     return input.ravel().at[places].set(src).reshape(input.shape)
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 import torch
 
-from rules.bessel import airy_ai
+from rules.bessel import airy_ai, i0
 from rules.indefinite import ldl_factor_ex, ldl_solve
 from rules.linalg import matrix_exp
 
@@ -35,12 +35,26 @@ def test_gradient_of_matrix_exp():
         assert matrix_exp(jnp.zeros((2, 0, 0))).shape == (2, 0, 0)
 
 
+def test_gradient_of_bessel_i0_at_0():
+    with float64():
+        x = torch.tensor([0.0, 1e-9, -1e-3, 2, -9, 30], requires_grad=True)
+        torch.special.i0(x).log1p().sum().backward()
+        slope = jax.grad(lambda a: jnp.log1p(i0(a)).sum())(jnp.asarray(x.detach().numpy()))
+        np.testing.assert_allclose(slope, x.grad, 1e-12, 1e-15)
+
+
 def test_airy():
     # near -2.09, where torch changes its method, torch is off by 3e-6: scipy is the measure
     with float64():
         x = np.concatenate([np.linspace(-40, 12, 500), [0, 1e-9, -1e-9, 50, 104]])
         np.testing.assert_allclose(airy_ai(jnp.asarray(x)), scipy.special.airy(x)[0], 1e-12, 1e-13)
         assert jnp.isnan(airy_ai(jnp.array([jnp.inf, -jnp.inf, jnp.nan]))).all()
+
+
+def test_indefinite_matrices_without_elements():
+    LD, pivots, info = ldl_factor_ex(jnp.zeros((2, 0, 0)))
+    assert (LD.shape, pivots.shape, info.shape) == ((2, 0, 0), (2, 0), (2,))
+    assert ldl_solve(LD, pivots, jnp.zeros((2, 0, 3))).shape == (2, 0, 3)
 
 
 @pytest.mark.parametrize("hermitian", [False, True])
