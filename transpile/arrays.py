@@ -47,6 +47,7 @@ class ClassArrays:
     holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
     plain: set[str] = field(default_factory=set)  # attributes that are set to what is no array on some way
+    frozen: set[str] = field(default_factory=set)  # parameters that are made with requires_grad=False
     running: list[tuple[str, Any]] = field(default_factory=list)  # what is assigned while the model runs, and where
     assigned: collections.Counter[str] = field(default_factory=collections.Counter)  # how often an attribute is set
     ties: dict[tuple[str, ...], Tie] = field(default_factory=dict)  # by the path of a tied parameter
@@ -152,12 +153,16 @@ class Arrays:
             inherited = layer is not None and self.facts.rulebook.arrays(layer.name).get(name) == "params"
             registered = array is not None and array.where == "params" and array.registered or array is None and inherited
             in_place = isinstance(node, cst.AugAssign) or id(node) in self.facts.in_place  # another value by name is of no parameter: torch would raise
-            if registered and in_place and name not in found.plain:
+            if registered and in_place and name not in found.plain and not self._is_frozen(cls, name):
                 continue
             array = found.arrays.setdefault(name, Array(name, "state"))
             array.where, array.written = "state", True
         for array in found.arrays.values():
             array.plain = array.where == "params" and array.name in found.plain
+
+    def _is_frozen(self, cls: ClassInfo, name: str) -> bool:
+        """Whether no optimizer trains a parameter: one that forward writes is state, as a buffer would be."""
+        return any(name in self.own[c].frozen for c in cls.family() if c in self.own)
 
     def _chooses(self, cls: ClassInfo, function: FunctionInfo, name: str, value: cst.BaseExpression | None) -> bool:
         """`self.checkpointing = enable` in a method that no forward calls, of what the constructor sets to False: no array.
@@ -201,6 +206,8 @@ class Arrays:
             found.arrays.setdefault(name, Array(name, inherited, registered=True))
             return
         is_parameter = _makes_parameter(facts, value)
+        if is_parameter and _without_gradient(facts, value):
+            found.frozen.add(name)
         sides = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]
         if any(_is_plain(facts.of(side)) for side in sides if side is not None and not _makes_parameter(facts, side)):
             found.plain.add(name)
@@ -309,6 +316,12 @@ def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool
         function = facts.of(value.func)
         return isinstance(function, Torch) and function.name in PARAMETER or tree.dotted(value.func) == "nn.Parameter"
     return False
+
+
+def _without_gradient(facts: Inference, value: Any) -> bool:
+    """`nn.Parameter(w, requires_grad=False)`, as the user wrote it."""
+    written: Any = facts.origin.get(id(value), value)
+    return isinstance(written, cst.Call) and any(a.keyword is not None and a.keyword.value == "requires_grad" and tree.code(a.value) == "False" for a in written.args)
 
 
 def _is_plain(value: Value) -> bool:
