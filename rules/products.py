@@ -64,34 +64,6 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     return beta * input + alpha * (mat1 @ mat2)
 
 
-# Signatures that torch has deprecated and still takes: `x.addmm_(1, -2, a, b)`.
-
-
-@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv")
-def addmm_scaled(input, beta, alpha, mat1, mat2):
-    if known(beta == 1):
-        return input + alpha * (mat1 @ mat2)
-    if known(beta == 0):
-        return alpha * (mat1 @ mat2)
-    return beta * input + alpha * (mat1 @ mat2)
-
-
-@rule("torch.addmm", "torch.baddbmm", "torch.addmv")
-def addmm_between(beta, input, alpha, mat1, mat2):
-    if known(beta == 1):
-        return input + alpha * (mat1 @ mat2)
-    if known(beta == 0):
-        return alpha * (mat1 @ mat2)
-    return beta * input + alpha * (mat1 @ mat2)
-
-
-@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv")
-def addmm_beta(input, beta, mat1, mat2):
-    if known(beta == 0):
-        return mat1 @ mat2
-    return beta * input + mat1 @ mat2
-
-
 @rule("torch.addmv", "torch.Tensor.addmv")
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     if beta == 1 and alpha == 1:
@@ -128,6 +100,34 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
     if beta == 0:
         return alpha * jnp.outer(vec1, vec2)
     return beta * input + alpha * jnp.outer(vec1, vec2)
+
+
+# Signatures that torch has deprecated and still takes: `x.addmm_(1, -2, a, b)`.
+
+
+@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv")
+def addmm_scaled(input, beta, alpha, mat1, mat2):
+    if known(beta == 1):
+        return input + alpha * (mat1 @ mat2)
+    if known(beta == 0):
+        return alpha * (mat1 @ mat2)
+    return beta * input + alpha * (mat1 @ mat2)
+
+
+@rule("torch.addmm", "torch.baddbmm", "torch.addmv")
+def addmm_between(beta, input, alpha, mat1, mat2):
+    if known(beta == 1):
+        return input + alpha * (mat1 @ mat2)
+    if known(beta == 0):
+        return alpha * (mat1 @ mat2)
+    return beta * input + alpha * (mat1 @ mat2)
+
+
+@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv")
+def addmm_beta(input, beta, mat1, mat2):
+    if known(beta == 0):
+        return mat1 @ mat2
+    return beta * input + mat1 @ mat2
 
 
 @rule("torch.einsum", "torch.functional.einsum")
