@@ -65,6 +65,8 @@ def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
     """What a module runs on its argument: its forward, or that of the first layer of a Sequential."""
     found = [f for ref in value.refs if (f := frame.facts.forward_of(ref)) is not None]
     first = value.items[0][1] if value.items else value.element
+    if not value.items and isinstance(first, Module) and len(first.classes) > 1:
+        return found  # which of them is the first is not known; where all are of one class it is that
     if isinstance(first, Module) and any(isinstance(ref, str) and ref.endswith(".Sequential") for ref in value.refs):
         found += _forwards(frame, first)
     return found
