@@ -69,11 +69,12 @@ def _result_for(frame: Frame, info: FunctionInfo, given: Env) -> Value:
     """What a function returns that gets these modules and classes: `clones(nn.BatchNorm1d(n), 3)` holds no other layer."""
     facts = frame.facts
     known = facts.known_parameters(info)
-    others = tuple((name, given[name]) for name in sorted(given) if known.get(name) != given[name])
+    declared = {p.name.value for p in info.parameters() if p.annotation is not None}
+    others = tuple((name, given[name]) for name in sorted(given.keys() - declared) if known.get(name) != given[name])
     if not others or info in facts.running or info.outer is not None:
         return result(frame, info)
     if (info, others) not in facts.returns_for:
-        facts.returns_for[info, others] = _returned_once(frame.of_function(info), given)
+        facts.returns_for[info, others] = _returned_once(frame.of_function(info), dict(others))
     return facts.returns_for[info, others]
 
 

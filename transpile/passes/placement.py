@@ -104,7 +104,7 @@ class _Calls:
         variable = isinstance(node.func, cst.Name) and node.func.value in self.local
         if isinstance(target, Class) and isinstance(target.ref, ClassInfo) and target.ref.find("__init__") is None and target.ref.torch_base() is not None:
             target = Torch(target.ref.torch_base() or "")  # its constructor is that of the layer which it extends
-        if isinstance(target, (Function, External)) or isinstance(target, Class) and not isinstance(target.ref, str) and not variable:
+        if isinstance(target, (Function, External)) or isinstance(target, Class) and isinstance(target.ref, ClassInfo) and not variable:
             self.kept |= {a.value.value for a in node.args if self._spreads(a)}
             return node
         rules = self.context.rulebook.find(target.name.removesuffix(".__init__")) if isinstance(target, Torch) else ()
