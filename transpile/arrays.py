@@ -11,6 +11,7 @@ import libcst as cst
 
 from . import tree
 from .callgraph import reachable
+from .host_draws import HostDraws
 from .infer import Inference, used_as_tensors
 from .project import ClassInfo, FunctionInfo
 from .values import NONE, UNKNOWN, Class, Function, Mapping, Module, Sequence, Static, Tensor, Torch, Value, is_choice
@@ -58,6 +59,7 @@ class Arrays:
 
     def __init__(self, facts: Inference, running: set[FunctionInfo], forward: set[FunctionInfo]) -> None:
         self.facts, self.running, self.forward = facts, running, forward
+        self.host = HostDraws(facts)
         self.own: dict[ClassInfo, ClassArrays] = {}
         for module in facts.project.modules.values():
             for cls in module.all_classes:
@@ -138,7 +140,7 @@ class Arrays:
                         found.aliases[name] = first
                         found.perhaps |= set() if known else {name}
                 if isinstance(node, cst.Call):
-                    self._registered(found, node, self_name)
+                    self._registered(found, node, function)
                 if isinstance(node, cst.Assign) and not runs:
                     self._holding(found, cls, node, self_name)
                     self._tie(found, function, node)
@@ -228,9 +230,9 @@ class Arrays:
             if value.attr.value != name:
                 found.aliases[name] = value.attr.value
 
-    def _registered(self, found: ClassArrays, node: cst.Call, self_name: str | None) -> None:
+    def _registered(self, found: ClassArrays, node: cst.Call, function: FunctionInfo) -> None:
         func = node.func
-        if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name) or func.value.value != self_name:
+        if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name) or func.value.value != function.self_name:
             return
         if func.attr.value not in ("register_buffer", "register_parameter") or not node.args:
             return
@@ -247,8 +249,9 @@ class Arrays:
             array.where = "params" if "params" in (where, array.where) else where
         array.registered = True
         array.optional = array.optional or is_none
-        if where == "constant" and value is not None and not is_none and array.where == "constant" and only_a_checkpoint_fills(self.facts, value):
-            array.where = "state"
+        if where == "constant" and value is not None and not is_none and array.where == "constant":
+            drawn = self.host.made(value, self.host.names(function))
+            array.where = "state" if drawn or only_a_checkpoint_fills(self.facts, value) else "constant"
 
     def _holding(self, found: ClassArrays, cls: ClassInfo, node: cst.Assign, self_name: str | None) -> None:
         container = self._path(node.targets[0].target, self_name)

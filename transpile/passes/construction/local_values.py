@@ -9,7 +9,7 @@ import libcst as cst
 
 from ... import tree
 from ...context import KEY
-from ...values import Tensor
+from ...values import Sequence, Tensor
 from .bindings import assigned, has_key, only_computes, unsteady
 from .constructors import Original
 
@@ -127,11 +127,36 @@ class Locals:
         return definitions if self._belong_to_moved(definitions) else []
 
     def _belong_to_moved(self, definitions: list[Any]) -> bool:
-        """A local that holds an array, draws, or is computed from arrays cannot be kept on self."""
+        """A local that holds arrays, is made of draws, or is computed from arrays cannot be kept on self; what the host draws is drawn once."""
         values = [d.body[0].value for d in definitions]
-        if any(isinstance(self.original.context.value(v), Tensor) or has_key(v) for v in values):
+        if any(map(self._is_drawn, values)):
+            return True
+        if any(map(self.original.arrays.host.draws, values)):
+            return False
+        if any(map(self._holds_arrays, definitions)):
             return True
         return any(self.original.attribute(n) in self.original.own for v in values for n in tree.nodes(v, cst.Attribute))
+
+    def _is_drawn(self, value: Any) -> bool:
+        """Whether a value is made of draws with keys, itself or by way of local names."""
+        seen: set[str] = set()
+        todo = [value]
+        while todo:
+            node = todo.pop()
+            if has_key(node):
+                return True
+            new = tree.names_read(node) & self._definitions.keys() - seen - self.original.parameters
+            seen |= new
+            todo += [d.body[0].value for name in new for d in self._definitions[name]]
+        return False
+
+    def _holds_arrays(self, definition: Any) -> bool:
+        """Whether a definition gives an array, or arrays by a tuple: `q, r = jnp.linalg.qr(w)`."""
+        small = definition.body[0]
+        value = self.original.context.value(small.value)
+        if isinstance(value, Sequence) and isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Tuple):
+            return any(isinstance(part, Tensor) for part in (value.element, *(value.items or ())))
+        return isinstance(value, Tensor)
 
     def _place(self, line: Any) -> int:
         """Where a line stands in the constructor."""

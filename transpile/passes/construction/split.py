@@ -115,6 +115,8 @@ class Split:
 
     def _set_once(self, name: str, value: Any) -> bool:
         """Whether a constant, and what it is made of, keeps its first value: a property computes it when it is asked for."""
+        if self.original.arrays.host.draws(value):
+            return False
         read = {self.original.attribute(n) for n in tree.nodes(value, cst.Attribute)}
         return not ({name} | read) & self.changed
 

@@ -81,6 +81,8 @@ def _pairs(node: cst.Assign) -> list[tuple[Any, Any]]:
 def without_dead(statements: list[Any], locals_: Set[str], moved: Set[str]) -> list[Any]:
     """Leave out assignments of locals that only moved code read."""
     names = set(moved & locals_)
+    bound = [_names_bound(small) & locals_ for s in without_marks(statements) for small in tree.nodes(s, cst.Assign)]
+    names |= {name for together in bound if together & names for name in together}  # the _ of `q, _ = qr(w)`
     while names:
         left = _pruned(statements, names)
         read = {n for s in without_marks(left) for n in tree.names_read(s)}
@@ -95,14 +97,21 @@ def _pruned(statements: list[Any], names: set[str]) -> list[Any]:
     out: list[Any] = []
     for s in statements:
         small = tree.only_small(s)
-        target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
-        if isinstance(target, cst.Name) and target.value in names:
+        bound = _names_bound(small)
+        if bound and bound <= names:
             continue
         if isinstance(s, (cst.If, cst.For, cst.While)) and names & set(tree.names_assigned(s)):
             out += _pruned_block(s, names)
         else:
             out.append(s)
     return out
+
+
+def _names_bound(small: Any) -> set[str]:
+    """The names that a statement assigns, where it assigns names alone: `q, r = …`."""
+    target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
+    parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+    return {part.value for part in parts} if all(isinstance(part, cst.Name) for part in parts) else set()
 
 
 def _pruned_block(s: Any, names: set[str]) -> list[Any]:

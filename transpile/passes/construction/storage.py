@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from .bindings import assigned, surely_assigned
+from .bindings import assigned, has_key, surely_assigned
 from .constructors import Constructor, Original
 from .local_values import Locals
 from .questions import ASKING
@@ -21,6 +21,7 @@ def resolve(original: Original, locals_: Locals, made: Constructor) -> None:
     made.params = locals_.with_definitions(made.params)
     made.state = locals_.with_definitions(made.state)
     made.properties = {name: locals_.with_definitions([returned(line, value)]) for name, (line, value) in made.constants.items()}
+    _report_drawn_twice(original, made)
     storage = Storage(original, locals_, made)
     needed = storage.needed()
     attributes = {name: storage.attribute_for(name) for name in needed}
@@ -28,6 +29,13 @@ def resolve(original: Original, locals_: Locals, made: Constructor) -> None:
     made.state = _from_self(original, made.state, attributes)
     made.properties = {name: _from_self(original, body, attributes) for name, body in made.properties.items()}
     storage.store()
+
+
+def _report_drawn_twice(original: Original, made: Constructor) -> None:
+    """`w = torch.randn(3, 3)` that both a parameter and a buffer are made of: `init` and `init_state` draw apart."""
+    for statement in made.state:
+        if any(statement is other for other in made.params) and has_key(statement):
+            original.context.report("random-in-init", statement, "params and state are both made of this draw, which init and init_state make apart: they agree in a checkpoint alone")
 
 
 def _from_self(original: Original, statements: list[Any], attributes: Mapping[str, str]) -> list[Any]:
