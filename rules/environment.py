@@ -40,6 +40,11 @@ def requires_grad(input):
     return False  # code asks in order to save work or to set hooks, and JAX has need of neither
 
 
+@rule("torch.nn.Parameter.requires_grad", note="every param counts as trained here: leave out those that are frozen")
+def parameter_requires_grad(input):
+    return True
+
+
 @rule("torch.Tensor.is_contiguous", "torch.Tensor.is_cpu")
 def is_contiguous(input):
     return True

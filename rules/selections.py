@@ -1,4 +1,7 @@
-"""Reductions over the places that a mask selects: `x[mask].mean()` has a static shape after all."""
+"""Reductions over the places that a mask selects: `x[mask].mean()` has a static shape after all.
+
+`[mask]` is for a mask that is known to have the rank of the array, `[rows]` for one that may have fewer dims.
+"""
 
 import jax.numpy as jnp
 
@@ -28,3 +31,33 @@ def masked_min(input, mask):
 @rule("torch.Tensor.numel[mask]", "torch.Tensor.nelement[mask]")
 def masked_numel(input, mask):
     return jnp.sum(mask)
+
+
+def over(mask, input):
+    """The mask above the leading dims of ``input``, as an index takes it."""
+    return mask.reshape(mask.shape + (1,) * (input.ndim - mask.ndim))
+
+
+@rule("torch.Tensor.sum[rows]")
+def sum_of_rows(input, mask):
+    return jnp.sum(input, where=over(mask, input))
+
+
+@rule("torch.Tensor.mean[rows]")
+def mean_of_rows(input, mask):
+    return jnp.mean(input, where=over(mask, input))
+
+
+@rule("torch.Tensor.max[rows]")
+def max_of_rows(input, mask):
+    return jnp.max(input, where=over(mask, input), initial=-jnp.inf)
+
+
+@rule("torch.Tensor.min[rows]")
+def min_of_rows(input, mask):
+    return jnp.min(input, where=over(mask, input), initial=jnp.inf)
+
+
+@rule("torch.Tensor.numel[rows]", "torch.Tensor.nelement[rows]")
+def numel_of_rows(input, mask):
+    return jnp.sum(jnp.broadcast_to(over(mask, input), input.shape))

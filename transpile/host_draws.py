@@ -65,7 +65,7 @@ class HostDraws:
 
 
 def _source(node: Any) -> cst.CSTNode:
-    return node.iter if isinstance(node, cst.For) else node.value  # type: ignore[no-any-return]
+    return node.iter if isinstance(node, cst.For) else node.value
 
 
 def _targets(node: Any) -> list[str]:

@@ -17,7 +17,7 @@ def index_kind(context: Context, index: Any, base: Any = None) -> str:
     if len(index) == 1 and isinstance(index[0].slice, cst.Index):
         value = context.value(index[0].slice.value)
         if isinstance(value, Tensor) and value.kind == "b":
-            return "mask" if _same_shape(context, index[0].slice.value, base) else "unknown"
+            return "mask" if base is not None and covers(index[0].slice.value, base) else "unknown"
     places = [element.slice.value for element in index if isinstance(element.slice, cst.Index)]
     return "basic" if all(_is_number(context, place) for place in places) else "unknown"
 
@@ -34,11 +34,22 @@ def _is_number(context: Context, place: Any) -> bool:
     return not any(isinstance(context.value(n), Tensor) for n in tree.walk(place))
 
 
-def _same_shape(context: Context, node: Any, base: Any) -> bool:
-    """`x[x > 0] = v`: a mask made by comparing the tensor itself with a number has its shape."""
-    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or base is None:
-        return False
-    return tree.code(node.left) == tree.code(base) and isinstance(context.value(node.comparisons[0].comparator), Static)
+_ELEMENTWISE = frozenset("isnan isinf isfinite abs logical_not logical_and logical_or logical_xor eq ne lt le gt ge bool float".split())
+
+
+def covers(mask: Any, base: Any) -> bool:
+    """Whether a mask has the rank of what it selects from: it is computed from that element by element, as in `x[(x > 0) & ~torch.isnan(x)]`."""
+    if tree.code(mask) == tree.code(base):
+        return True
+    if isinstance(mask, cst.Comparison):
+        return len(mask.comparisons) == 1 and (covers(mask.left, base) or covers(mask.comparisons[0].comparator, base))
+    if isinstance(mask, cst.BinaryOperation) and not isinstance(mask.operator, cst.MatrixMultiply):
+        return covers(mask.left, base) or covers(mask.right, base)
+    if isinstance(mask, cst.UnaryOperation) and not isinstance(mask.operator, cst.Not):
+        return covers(mask.expression, base)
+    if isinstance(mask, cst.Call) and isinstance(mask.func, cst.Attribute) and mask.func.attr.value in _ELEMENTWISE:
+        return covers(mask.func.value, base) or any(covers(a.value, base) for a in mask.args if a.keyword is None)
+    return False
 
 
 def only_index(index: Any) -> Any:

@@ -10,6 +10,7 @@ from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
 from ..context import Context
 from ..emit import call, method_name
+from ..indices import covers
 from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, static_size
 from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
@@ -31,7 +32,7 @@ def run(context: Context, module: cst.Module, running: set[FunctionInfo]) -> cst
 class _Operations:
     def __init__(self, context: Context, running: set[FunctionInfo]) -> None:
         self.context, self.running = context, running
-        self.functions: list[str] = []
+        self.functions: list[cst.FunctionDef] = []  # those around the current place, outermost first
         self.runs = False
 
     def visit(self, node: Any) -> Any:
@@ -72,7 +73,7 @@ class _Operations:
         returns = self._annotation(node.returns) if node.returns is not None else None
         before, info = self.runs, self.context.facts.by_node.get(id(node))
         self.runs = info is not None and (info in self.running or info.outer is not None and self.runs)
-        self.functions.append(node.name.value)
+        self.functions.append(node)
         body = self._children(node.body)
         self.functions.pop()
         self.runs = before
@@ -239,7 +240,7 @@ class _Operations:
         """`float("-inf")` beside arrays reads `-jnp.inf`."""
         if name == "float" and len(node.args) == 1 and isinstance(node.args[0].value, cst.SimpleString):
             text = str(node.args[0].value.evaluated_value).lower()
-            if text in ("inf", "-inf") and "__init__" not in self.functions:
+            if text in ("inf", "-inf") and not any(f.name.value == "__init__" for f in self.functions):
                 return tree.expression(text.replace("inf", "jnp.inf"))
         return None
 
@@ -328,10 +329,13 @@ class _Operations:
 
     def _selected(self, subject: Any, definitions: tuple[Definition, ...], name: str, node: cst.Call) -> Any:
         """`x[mask].mean()`: what a mask selects has no static shape, its mean has."""
-        rules = self.context.rulebook.find(f"torch.Tensor.{name}[mask]")
-        if not rules or node.args or not isinstance(subject, cst.Subscript) or len(subject.slice) != 1:
+        if node.args or not isinstance(subject, cst.Subscript) or len(subject.slice) != 1:
             return None
         part: Any = subject.slice[0].slice
+        form = "mask" if isinstance(part, cst.Index) and covers(part.value, subject.value) else "rows"
+        rules = self.context.rulebook.find(f"torch.Tensor.{name}[{form}]")
+        if not rules:
+            return None
         mask = self.context.value(part.value) if isinstance(part, cst.Index) else None
         if not (isinstance(mask, Tensor) and mask.kind == "b") or not isinstance(self.context.value(subject.value), Tensor):
             return None
@@ -346,7 +350,7 @@ class _Operations:
         if name in ("split", "sort", "index"):
             first = self.context.value(node.args[0].value) if node.args else None
             return any(a.keyword and a.keyword.value == "dim" for a in node.args) or isinstance(first, Static) and first.type == "int"
-        in_init = bool(self.functions) and self.functions[-1] == "__init__" or not self.functions
+        in_init = bool(self.functions) and self.functions[-1].name.value == "__init__" or not self.functions
         return name not in ORDINARY and not (name in SHARED and in_init)
 
     def _apply(self, node: Any, definitions: tuple[Definition, ...], name: str, arguments: list[Argument]) -> Any:
@@ -381,10 +385,21 @@ class _Operations:
             return self._apply(node, definitions, "torch.dtype." + name, [Argument(self.convert(node.value), base)])
         if isinstance(base, Tensor) and name in PROPERTIES:
             definitions = self.context.rulebook.find("torch.Tensor." + name)
+            if name == "requires_grad" and (base.param or self._takes_turns(node.value)):
+                definitions = self.context.rulebook.find("torch.nn.Parameter.requires_grad")
             if definitions:
                 receiver = Argument(self.convert(self._asked(node.value, name)), base)
                 return self._apply(node, definitions, "torch.Tensor." + name, [receiver])
         return self._only(node, "value")
+
+    def _takes_turns(self, node: Any) -> bool:
+        """Whether a name is bound by a loop, comprehension or lambda: the p of `filter(lambda p: p.requires_grad, params)`."""
+        scope: Any = self.functions[-1] if self.functions else self.context.module.tree
+        if not isinstance(node, cst.Name) or self.functions and node.value in tree.parameter_names(self.functions[-1]):
+            return False
+        targets = [n.target for n in tree.nodes(scope, cst.For, cst.CompFor)]
+        parameters = {p.name.value for n in tree.nodes(scope, cst.Lambda) for p in n.params.params}
+        return node.value in parameters or any(node.value in tree.target_names(t) for t in targets)
 
     def _asked(self, node: Any, name: str) -> Any:
         """The tensor of `x.data.size(0)` and `x.detach().shape`: with or without a gradient it has one shape."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import libcst as cst
@@ -9,20 +10,40 @@ import libcst as cst
 from ... import tree
 from ...arrays import Array, registered_value
 from ...context import Context
+from ...dataflow import reads
 from ...values import Static
 from .bindings import has_key, unsteady
 from .constructors import Original
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
 
 
-def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = ()) -> Any:
-    """`lambda weight, key: value`, made in a function; `given` are the names that come before the key.
+def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = (), swap: tree.Rewriter | None = None) -> Any:
+    """`lambda weight, key: value`, made in a function; `given` are the names that come before the key, which `swap` puts in.
 
-    It is called later: names that the function assigns more than once or in a loop keep the present value as defaults, `n=n`.
+    It is called later: names that the function assigns more than once or in a loop keep the present value as defaults, `n=n`;
+    so do its own names that are the lambda's too, under another name: `key_=key`.
     """
-    late = unsteady(function) - set(given)
-    defaults = "".join(f", {n}={n}" for n in sorted(tree.names_read(value) & late))
-    return tree.replace(tree.expression(f"lambda {', '.join((*given, 'key'))}{defaults}: 0"), body=value)
+    taken = {*given, "key"}
+    read = tree.names_read(value)
+    own = {name: next(f"{name}{'_' * n}" for n in range(1, 9) if f"{name}{'_' * n}" not in read | taken) for name in sorted(taken & set(reads(value)))}
+    body = _renamed(value, own)
+    body = body if swap is None else tree.rewrite(body, swap)
+    kept = own | {name: name for name in tree.names_read(body) & unsteady(function) - taken}
+    defaults = "".join(f", {kept[name]}={name}" for name in sorted(kept))
+    return tree.replace(tree.expression(f"lambda {', '.join((*given, 'key'))}{defaults}: 0"), body=body)
+
+
+def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """An expression that reads some names under others."""
+
+    def before(n: cst.CSTNode) -> Any:
+        if isinstance(n, cst.Arg) and n.keyword is not None:
+            return tree.replace(n, value=tree.rewrite(n.value, before))
+        if isinstance(n, cst.Attribute):
+            return tree.replace(n, value=tree.rewrite(n.value, before))
+        return cst.Name(names[n.value]) if isinstance(n, cst.Name) and n.value in names else None
+
+    return tree.rewrite(node, before, only={cst.Arg, cst.Attribute, cst.Name}) if names else node
 
 
 def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:

@@ -86,7 +86,7 @@ def reinitialised(context: Context, line: Any, small: cst.Assign, target: cst.At
         return None
 
     made = tree.expression(f'{context.name("reinitialise")}({tree.code(target.value)}, "{name}", 0)')
-    args = [*made.args[:2], cst.Arg(initializer(function, tree.rewrite(value, swap), (name,)))]
+    args = [*made.args[:2], cst.Arg(initializer(function, value, (name,), swap))]
     return tree.replace(line, body=[cst.Expr(tree.replace(made, args=args))])
 
 

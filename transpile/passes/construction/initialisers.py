@@ -8,14 +8,16 @@ import libcst as cst
 
 from ... import tree
 from ...arrays import Arrays, registered_value
-from ...context import Context
+from ...context import KEY, Context
 from ...emit import call
 from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Function, Module, Static
+from .declarations import initializer
+from .given import initial, is_given
 from .in_place import reinitialised
 from .initial_values import registered_name
 from .parameter_loops import over_parameters
-from .questions import asked_by_name, asked_elsewhere, foreign_array, said_once, truth_asked, undetached
+from .questions import asked_by_name, asked_elsewhere, below_self, foreign_array, said_once, truth_asked, undetached
 
 
 def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
@@ -60,17 +62,18 @@ def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, a
 
 
 def _passed_in(context: Context, small: Any, info: FunctionInfo) -> Any:
-    """`init(conv.weight)` with an initialiser that is a parameter."""
+    """`init(conv.weight)` with an initialiser that is a parameter or a local, or `INITIALISERS[name](self.fc.weight)`."""
     made = small.value if isinstance(small, cst.Expr) else None
-    if not isinstance(made, cst.Call) or not isinstance(made.func, cst.Name) or not made.args or any(a.star for a in made.args):
+    if not isinstance(made, cst.Call) or not made.args or any(a.star for a in made.args) or not is_given(context, made.func, info):
         return None
-    array = foreign_array(context, undetached(made.args[0].value), info.self_name)
-    name = made.func.value
-    if array is None or name not in tree.parameter_names(info.node) or name in tree.times_bound(info.node.body) or isinstance(context.value(made.func), (Function, Module)):
+    first = made.args[0].value
+    array = foreign_array(context, undetached(first), info.self_name) or below_self(context, undetached(first), info.self_name)
+    if array is None:
         return None
-    others = "".join(f", {tree.code(a).rstrip(', ')}" for a in made.args[1:])
-    initial = f"lambda {array.name}, key: {context.name('initial')}({name}, {array.name}{others}, key=key)"
-    return tree.statement(f'{context.name("reinitialise")}({array.holder}, "{array.name}", {initial})').body[0]
+    made_of = initial(context, made, cst.Name(KEY))
+    function = initializer(info.node, made_of, (array.name,), lambda n: {id(first): cst.Name(array.name), KEY: cst.Name("key")}.get(n.value if isinstance(n, cst.Name) else id(n)))
+    line = tree.expression(f'{context.name("reinitialise")}({array.holder}, "{array.name}", 0)')
+    return cst.Expr(tree.replace(line, args=[*line.args[:2], cst.Arg(function)]))
 
 
 def _registered_again(context: Context, small: Any, info: FunctionInfo, arrays: Arrays) -> Any:

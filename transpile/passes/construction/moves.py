@@ -10,13 +10,16 @@ import libcst as cst
 
 from ... import tree
 from ...arrays import registered_value
+from ...context import KEY
 from ...emit import unaugmented
 from ...paths import below
 from ...project import FunctionInfo
 from ...values import NONE, Module, Tensor
 from .constructors import Original
+from .given import initial, is_given
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
 from .local_values import Locals
+from .questions import undetached
 from .statements import unless
 
 
@@ -128,7 +131,18 @@ class Moves:
             return Move("state", (statement,))
         if info is not None and name == info.name and info in self.initialising:
             return Move("params", (statement,))
+        if name is None:
+            return self._filled(statement, call)
         return self._registered(statement, call) if name in ("register_buffer", "register_parameter") else STAYS
+
+    def _filled(self, statement: Any, call: cst.Call) -> Move:
+        """`init(self.weight)` with an initialiser that is passed in."""
+        first: Any = undetached(call.args[0].value) if call.args else None
+        array = self.original.own.get(self.original.attribute(first) or "")
+        if array is None or array.where != "params" or not is_given(self.context, call.func, self.cls.methods["__init__"]):
+            return STAYS
+        value = initial(self.context, call, cst.Name(KEY))
+        return Move("params", (tree.replace(statement, body=[cst.Assign([cst.AssignTarget(first)], value)]),))
 
     def _registered(self, statement: Any, call: cst.Call) -> Move:
         name = registered_name(call)

@@ -152,6 +152,14 @@ def foreign_array(context: Context, node: Any, own: str | None) -> Asked | None:
     return by_path(node) if isinstance(base, Module) or may_be_module(base) else None
 
 
+def below_self(context: Context, node: Any, own: str | None) -> Asked | None:
+    """`self.fc.weight`: an array of a submodule that stands already."""
+    if not isinstance(node, cst.Attribute) or node.attr.value not in context.rulebook.array_names:
+        return None
+    dotted = tree.dotted(node.value)
+    return by_path(node) if dotted is not None and dotted.startswith(f"{own}.") and isinstance(context.value(node.value), Module) else None
+
+
 def _foreign_by_name(context: Context, node: Any, own: str | None, function: str) -> Asked | None:
     """The array in `getattr(m, "weight", None)` or `hasattr(m, "weight")`, where m is another module."""
     found = asked_by_name(node, function)

@@ -110,7 +110,7 @@ def _pruned(statements: list[Any], names: set[str]) -> list[Any]:
 def _names_bound(small: Any) -> set[str]:
     """The names that a statement assigns, where it assigns names alone: `q, r = …`."""
     target: Any = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else small.target if isinstance(small, cst.AugAssign) else None
-    parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+    parts: list[Any] = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
     return {part.value for part in parts} if all(isinstance(part, cst.Name) for part in parts) else set()
 
 

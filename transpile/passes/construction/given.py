@@ -1,0 +1,26 @@
+"""Initialisers that a constructor is given, or picks: `init(conv.weight)`, `INITIALISERS[name](self.fc.weight)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...context import Context
+from ...emit import keyword
+from ...project import FunctionInfo
+from ...values import Class, Function, Module, Tensor
+
+
+def is_given(context: Context, func: Any, info: FunctionInfo) -> bool:
+    """Whether a function is one that a piece of code is given, or picks: by name in a parameter or local, or by index."""
+    name = func.value if isinstance(func, cst.Subscript) else func
+    if not isinstance(name, cst.Name) or isinstance(context.value(func), (Function, Module, Tensor, Class)):
+        return False
+    return isinstance(func, cst.Subscript) or name.value in tree.parameter_names(info.node) or name.value in tree.times_bound(info.node.body)
+
+
+def initial(context: Context, made: cst.Call, key: cst.Name) -> cst.Call:
+    """What such an initialiser makes of an array: `nn.initial(init, conv.weight, key=key)`."""
+    return cst.Call(tree.expression(context.name("initial")), [cst.Arg(made.func), *made.args, keyword("key", key)])
