@@ -4,6 +4,7 @@
 to what is inside a node through the `frame`. The rest of the project reads the tables.
 """
 
+from .attributes import is_trained
 from .evidence import used_as_tensors
 from .fixed_point import infer
 from .operators import asks_torch
@@ -19,6 +20,7 @@ __all__ = [
     "Inference",
     "asks_torch",
     "infer",
+    "is_trained",
     "static_size",
     "used_as_tensors",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from .. import tree
 from ..project import ClassInfo
 from ..rulebook import Definition
 from ..values import MISSING, UNKNOWN, Class, External, Function, Method, Module, Static, Tensor, Torch, Value, join
@@ -22,6 +23,8 @@ _STRING = Static(MISSING, "str")
 def _attribute(frame: Frame, node: cst.Attribute, env: Env) -> Value:
     base = frame.expression(node.value, env)
     name = node.attr.value
+    if name == "requires_grad" and isinstance(base, Tensor):
+        return Static(is_trained(base, node.value, frame.info.node if frame.info is not None else frame.module.tree), "bool")
     if isinstance(base, Module) and base.is_self and local_name(node) in env:
         return env[local_name(node)]
     of_base = _BY_BASE.get(base.__class__)
@@ -35,6 +38,17 @@ def _attribute(frame: Frame, node: cst.Attribute, env: Env) -> Value:
 
 
 HANDLERS: Handlers = {cst.Attribute: _attribute}
+
+
+def is_trained(value: Tensor, node: cst.BaseExpression, scope: Any) -> bool:
+    """Whether a tensor whose `requires_grad` is asked for is a param: it is known for one, or a loop, comprehension or lambda
+    goes over it, as in `filter(lambda p: p.requires_grad, params)`."""
+    if value.param or not isinstance(node, cst.Name):
+        return value.param
+    if isinstance(scope, cst.FunctionDef) and node.value in tree.parameter_names(scope):
+        return False
+    parameters = {p.name.value for n in tree.nodes(scope, cst.Lambda) for p in n.params.params}
+    return node.value in parameters or any(node.value in tree.target_names(n.target) for n in tree.nodes(scope, cst.For, cst.CompFor))
 
 
 def _of_torch(frame: Frame, base: Torch, name: str) -> Value:

@@ -11,7 +11,7 @@ from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, 
 from ..context import Context
 from ..emit import call, method_name
 from ..indices import covers
-from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, static_size
+from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, is_trained, static_size
 from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
@@ -385,21 +385,12 @@ class _Operations:
             return self._apply(node, definitions, "torch.dtype." + name, [Argument(self.convert(node.value), base)])
         if isinstance(base, Tensor) and name in PROPERTIES:
             definitions = self.context.rulebook.find("torch.Tensor." + name)
-            if name == "requires_grad" and (base.param or self._takes_turns(node.value)):
+            if name == "requires_grad" and is_trained(base, node.value, self.functions[-1] if self.functions else self.context.module.tree):
                 definitions = self.context.rulebook.find("torch.nn.Parameter.requires_grad")
             if definitions:
                 receiver = Argument(self.convert(self._asked(node.value, name)), base)
                 return self._apply(node, definitions, "torch.Tensor." + name, [receiver])
         return self._only(node, "value")
-
-    def _takes_turns(self, node: Any) -> bool:
-        """Whether a name is bound by a loop, comprehension or lambda: the p of `filter(lambda p: p.requires_grad, params)`."""
-        scope: Any = self.functions[-1] if self.functions else self.context.module.tree
-        if not isinstance(node, cst.Name) or self.functions and node.value in tree.parameter_names(self.functions[-1]):
-            return False
-        targets = [n.target for n in tree.nodes(scope, cst.For, cst.CompFor)]
-        parameters = {p.name.value for n in tree.nodes(scope, cst.Lambda) for p in n.params.params}
-        return node.value in parameters or any(node.value in tree.target_names(t) for t in targets)
 
     def _asked(self, node: Any, name: str) -> Any:
         """The tensor of `x.data.size(0)` and `x.detach().shape`: with or without a gradient it has one shape."""
