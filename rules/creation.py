@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from transpile.rule import Tensor, rule
+from transpile.rule import Tensor, certain, rule
 
 
 @rule("torch.zeros", "torch.empty")
@@ -26,7 +26,7 @@ def full(size, fill_value, *, dtype=None):
         return jnp.full(size, fill_value, dtype=dtype)
     if isinstance(fill_value, float):
         return jnp.full(size, fill_value, dtype=float)
-    if isinstance(fill_value, int):
+    if certain(isinstance(fill_value, int)):
         return jnp.full(size, fill_value, dtype=int)
     return jnp.full(size, fill_value, dtype=jnp.result_type(fill_value))
 
@@ -99,7 +99,7 @@ def tensor(data, *, dtype=None):
     """An array of these values, through which no gradient passes."""
     if dtype is None and isinstance(data, float):
         return jnp.array(data, dtype=float)  # jnp.array(0.5) is weakly typed: half precision beside it would win
-    if dtype is None and isinstance(data, int) and not isinstance(data, bool):
+    if dtype is None and certain(isinstance(data, int)) and not isinstance(data, bool):
         return jnp.array(data, dtype=int)
     return lax.stop_gradient(jnp.array(data, dtype=dtype))
 
@@ -116,7 +116,7 @@ def as_tensor(data, dtype=None):
     """These values as an array; a Python number gets torch's default dtype for its kind."""
     if dtype is None and isinstance(data, float):
         return jnp.asarray(data, dtype=float)
-    if dtype is None and isinstance(data, int) and not isinstance(data, bool):
+    if dtype is None and certain(isinstance(data, int)) and not isinstance(data, bool):
         return jnp.asarray(data, dtype=int)
     return jnp.asarray(data, dtype=dtype)
 

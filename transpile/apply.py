@@ -237,6 +237,10 @@ class Decide:
             return self._holds(*node.args)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "known":
             return self.test(node.args[0]) is True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "certain":
+            subject: Any = node.args[0]
+            given = self.binding.given.get(subject.args[0].id)
+            return UNDECIDED if given is not None and isinstance(given.value, Static) and given.value.loose else self.test(subject)
         if isinstance(node, ast.Name) and node.id in self.parameters and self.parameters[node.id].kind == "sizes":
             return bool(self.binding.sizes)  # whether any were given
         value = self.constant(node)

@@ -31,6 +31,12 @@ def known(test: Any) -> bool:
     return bool(test)
 
 
+def certain(test: Any) -> bool:
+    """A test for a type that counts as undecided where the engine has the type from a default or a call alone: a
+    parameter `scale=1` may be given 0.5, and an array made of it must not be one of ints."""
+    return bool(test)
+
+
 class Tensor:
     """Annotation: this argument is an array, never a Python number. Annotations select among overloads."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Static(Value):
 
     const: Any = MISSING
     type: str = ""  # "int", "float", "bool", "str", "dtype", "device", "None", or "" where unknown
+    loose: bool = field(default=False, compare=False)  # an int by a default or a call alone: `scale=1` may be given 0.5
 
 
 NONE = Static(None, "None")
@@ -131,7 +132,7 @@ def join(a: Value | None, b: Value | None) -> Value:
     if a is None or b is None:
         return a or b or UNKNOWN
     if a == b:
-        return a
+        return b if isinstance(b, Static) and b.loose else a
     if NONE in (a, b):
         other = b if a == NONE else a
         if isinstance(other, (Tensor, Module)):
@@ -142,7 +143,7 @@ def join(a: Value | None, b: Value | None) -> Value:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param)
     if isinstance(a, Static) and isinstance(b, Static):
-        return Static(MISSING, a.type if a.type == b.type else "")
+        return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose)
     if isinstance(a, Module) and isinstance(b, Module):
         element = join(a.element, b.element) if a.element or b.element else None
         if element == UNKNOWN:

@@ -182,7 +182,7 @@ def _handed_on(frame: Frame, args: list[Argument]) -> list[Argument]:
 def _note(frame: Frame, table: dict[str, Value], name: str, value: Value) -> None:
     """Note what of an argument holds in the function: there it is no constant, no self, and of no certain dtype."""
     if isinstance(value, Static) and value.const is not None:
-        value = Static(MISSING, value.type)
+        value = Static(MISSING, value.type, value.loose)
     if isinstance(value, Module):
         value = dataclasses.replace(value, is_self=False)
     if isinstance(value, Tensor):

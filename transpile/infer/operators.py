@@ -46,7 +46,7 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
     if isinstance(left, Static) and isinstance(right, Static):
         if "shape" in (left.type, right.type):
             return _SHAPE
-        return Static(MISSING, left.type if left.type == right.type else "")
+        return Static(MISSING, _type_of(left, right, operator), left.loose or right.loose)
     if any(isinstance(v, Static) and v.type == "shape" for v in (left, right)) and isinstance(
         operator, (cst.Add, cst.AddAssign)
     ):
@@ -58,6 +58,20 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
     if isinstance(right, Sequence):
         return Sequence(right.element, None, right.tuple)
     return UNKNOWN
+
+
+def _type_of(left: Static, right: Static, operator: cst.CSTNode) -> str:
+    """The type of an operation on two values of Python, "" where it does not follow: `1 / 2` is a float, `2 ** n` may be one."""
+    types = {left.type, right.type}
+    if not types <= {"bool", "int", "float"}:
+        text = left.type == "str" and (right.type == "str" or isinstance(operator, cst.Modulo))
+        return "str" if text else ""
+    if "float" in types or isinstance(operator, (cst.Divide, cst.DivideAssign)):
+        return "float"
+    if isinstance(operator, (cst.Power, cst.PowerAssign)):
+        return "int" if isinstance(right.const, int) and right.const >= 0 else ""
+    bits = isinstance(operator, (cst.BitAnd, cst.BitOr, cst.BitXor, cst.BitAndAssign, cst.BitOrAssign, cst.BitXorAssign))
+    return "bool" if types == {"bool"} and bits else "int"
 
 
 def _kind_of(a: Tensor, b: Value, operator: cst.CSTNode) -> str | None:
@@ -87,7 +101,7 @@ def _unary(frame: Frame, node: cst.UnaryOperation, env: Env) -> Value:
     if isinstance(node.operator, cst.Not):
         return Tensor(kind="b", assumed=value.assumed) if isinstance(value, Tensor) and not value.none else _BOOL
     if isinstance(node.operator, cst.Minus) and isinstance(value, Static) and isinstance(value.const, (int, float)):
-        return Static(-value.const, value.type)
+        return Static(-value.const, value.type, value.loose)
     return value
 
 

@@ -83,7 +83,7 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
     rulebook = frame.facts.rulebook
     value = default
     if isinstance(default, Static):
-        value = Static(MISSING, default.type) if seen is None or isinstance(seen, Static) else Static()
+        value = Static(MISSING, default.type, loose=True) if seen is None or isinstance(seen, Static) else Static()
     if isinstance(default, Torch):
         if rulebook.constant(f"{default.name}[dtype]"):
             return ARRAY_TYPE
@@ -104,7 +104,7 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
 def _of_constructor(seen: Value | None) -> Value:
     """What a constructor takes is a hyperparameter: another call may give another value."""
     if isinstance(seen, Static):
-        return Static(MISSING, seen.type)
+        return Static(MISSING, seen.type, loose=True)
     if isinstance(seen, Module) and seen.classes:
         return dataclasses.replace(seen, open=True, items=None)
     return UNKNOWN
@@ -117,4 +117,4 @@ def _of_function(seen: Value | None, as_tensor: bool) -> Value:
         seen = Tensor() if overruled else join(seen, Tensor())
     if seen is None or seen == NONE:
         return Tensor(assumed=True)
-    return Static(MISSING, seen.type) if isinstance(seen, Static) else seen
+    return Static(MISSING, seen.type, loose=True) if isinstance(seen, Static) else seen
