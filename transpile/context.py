@@ -10,6 +10,7 @@ import libcst as cst
 
 from . import tree
 from .diagnostics import Diagnostic
+from .host_draws import HostDraws
 from .infer import Inference
 from .positions import Positions
 from .project import ModuleInfo
@@ -26,6 +27,7 @@ class Context:
     module: ModuleInfo
     facts: Inference
     rulebook: Rulebook
+    host: HostDraws
     diagnostics: list[Diagnostic] = field(default_factory=list)
     support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
     unset: set[str] = field(default_factory=set)  # names of the current function that start as None, and are set before they are read

@@ -65,6 +65,8 @@ def function(name: str, parameters: Sequence[str], statements: Sequence[Any]) ->
 def returning(body: Sequence[Any], results: Sequence[str]) -> list[Any]:
     """The statements with a `return` of these names at the end; an assignment of just them becomes the return."""
     last = body[-1] if body else None
+    if not results:
+        return [*body]
     if isinstance(last, cst.SimpleStatementLine) and len(last.body) == 1 and isinstance(last.body[0], cst.Assign) and len(last.body[0].targets) == 1:
         target = last.body[0].targets[0].target
         if tree.target_names(target) == list(results) and (isinstance(target, cst.Name) or len(results) > 1 and isinstance(target, cst.Tuple)):

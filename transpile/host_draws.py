@@ -31,7 +31,11 @@ class HostDraws:
 
     def draws(self, node: cst.CSTNode) -> bool:
         """Whether a piece of code draws: `np.random.rand(3)`, or a call of a function that does."""
-        return any(self._is_draw(call) or self._is_drawing_function(call) for call in tree.nodes(node, cst.Call))
+        return any(map(self.is_draw, tree.nodes(node, cst.Call)))
+
+    def is_draw(self, call: cst.Call) -> bool:
+        """Whether a call draws, itself or in what it calls."""
+        return self._is_draw(call) or self._is_drawing_function(call)
 
     def names(self, function: FunctionInfo) -> set[str]:
         """The local names of a function, and attributes of its self as "self.name", that hold what was made of draws.

@@ -10,14 +10,17 @@ import libcst as cst
 from . import tree
 from .context import Context
 from .dataflow import given
+from .host_effects import GROWING, effect
 from .liveness import Liveness
 from .values import Value
 
-_GROWING = frozenset("append extend insert pop remove clear update setdefault add discard".split())
-
 
 class Refused(Exception):
-    """Why a statement cannot be lowered."""
+    """Why a statement cannot be lowered; `keep` where it stays as Python's, which runs outside jit."""
+
+    def __init__(self, why: str, keep: bool = False) -> None:
+        super().__init__(why)
+        self.keep = keep
 
 
 class Lowering:
@@ -64,6 +67,9 @@ class Lowering:
             made = self.lower(node, new)
         except Refused as why:
             what: Any = node.iter if isinstance(node, cst.For) else node.test  # type: ignore[union-attr]
+            if why.keep:
+                self.context.report(self.diagnostic, what, f"{why}: it is left to Python, and cannot be under jax.jit")
+                return [new]
             return [cst.SimpleStatementLine([cst.Expr(self.context.unconverted(self.diagnostic, what, str(why)))])]
         lines = node.leading_lines
         if made and (any(line.comment is not None for line in lines) or len(made) == 1):
@@ -91,12 +97,15 @@ class Lowering:
 
         `own` are the names that the block makes itself.
         """
+        done = effect(self.context, block)
+        if done is not None:
+            raise Refused(f"{done} {self.where}", keep=True)
         for node in tree.walk_scope(block):
             if isinstance(node, (cst.Yield, cst.Global, cst.Nonlocal, cst.Await, cst.Del)):
                 raise Refused(f"a statement {self.where} that has no counterpart in a function")
             if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Attribute) for t in node.targets):
                 raise Refused(f"an attribute is set {self.where}")
-            if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _GROWING:
+            if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in GROWING:
                 holder = node.func.value
                 if isinstance(holder, cst.Name) and holder.value not in own and not isinstance(self.context.value(holder), self.unharmed):
                     raise Refused(f"the list or dict {holder.value} changes {self.where}")

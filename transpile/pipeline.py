@@ -20,6 +20,7 @@ from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .emit import keyword
+from .host_draws import HostDraws
 from .infer import Inference, infer
 from .passes import (
     arguments,
@@ -74,7 +75,8 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     if not concerned:
         return [Converted(m.path, m.tree, [], False) for m in project.modules.values()]
     facts = infer(project, rulebook)
-    contexts = {module: Context(module, facts, rulebook) for module in project.modules.values() if module in concerned}
+    host = HostDraws(facts)
+    contexts = {module: Context(module, facts, rulebook, host) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
     untouched = [m for m in project.modules.values() if m not in concerned]
     forward = forward_functions(facts)

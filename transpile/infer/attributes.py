@@ -48,7 +48,8 @@ def is_trained(value: Tensor, node: cst.BaseExpression, scope: Any) -> bool:
     if isinstance(scope, cst.FunctionDef) and node.value in tree.parameter_names(scope):
         return False
     parameters = {p.name.value for n in tree.nodes(scope, cst.Lambda) for p in n.params.params}
-    return node.value in parameters or any(node.value in tree.target_names(n.target) for n in tree.nodes(scope, cst.For, cst.CompFor))
+    turns: list[Any] = [n.target for n in tree.nodes(scope, cst.For)] + [n.target for n in tree.nodes(scope, cst.CompFor)]
+    return node.value in parameters or any(node.value in tree.target_names(t) for t in turns)
 
 
 def _of_torch(frame: Frame, base: Torch, name: str) -> Value:

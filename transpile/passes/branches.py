@@ -16,6 +16,7 @@ from ..context import Context
 from ..dataflow import certain, exposed, writes
 from ..emit import bare, call, fresh_name, function, names, returning, spaced, unaugmented
 from ..lowering import Lowering, Refused
+from ..printing import printing, prints
 from ..truth import alike
 from ..values import NONE, UNKNOWN, Module, Static, Tensor, is_traced
 
@@ -50,7 +51,7 @@ class _Branches(Lowering):
     # ------------------------------------------------------------------ one branch
 
     def lower(self, old: cst.If, node: cst.If) -> list[Any]:
-        then, other = ([s for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), _otherwise(node)))
+        then, other = ([printing(s) for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), _otherwise(node)))
         test = bare(node.test)
         if tree.always_returns(then) and tree.always_returns(other):
             return self._returning(test, then, other)
@@ -74,7 +75,7 @@ class _Branches(Lowering):
         self._check(then + other)
         written = [n for n in dict.fromkeys([*writes(then), *writes(other)])]
         results = [n for n in written if n in live]
-        if not results:
+        if not results and not any(map(prints, then + other)):
             return []
         for name in results:
             partly = [side for side in (then, other) if name not in certain(side) and name in tree.names_assigned(cst.IndentedBlock(side))]
@@ -90,12 +91,15 @@ class _Branches(Lowering):
         helper = self._differ(then, other, results)
         choice = self.context.name("choose") if helper else "lax.cond"
         value = call(choice, [test, *sides, *map(cst.Name, operands)])
-        return [spaced(m) for m in [*made, tree.assignment(names(results), value)]]
+        line = tree.assignment(names(results), value) if results else cst.SimpleStatementLine([cst.Expr(value)])
+        return [spaced(m) for m in [*made, line]]
 
     def _returning(self, test: Any, then: list[Any], other: list[Any]) -> list[Any]:
         self._check(then + other)
         operands = self._operands(then, other, [])
         returned = [self._returned(side) for side in (then, other)]
+        if [_is_none(r) for r in returned] in ([True, False], [False, True]):
+            raise Refused(f"nothing is returned on one side only {self.where}", keep=True)
         if len(then) == len(other) == 1 and all(r is not None for r in returned) and alike(self.context, *returned):
             return [cst.SimpleStatementLine([cst.Return(call("jnp.where", [test, *returned]))])]
         numbers = [isinstance(self.context.value(r), Static) for r in returned if r is not None]
@@ -166,7 +170,7 @@ class _Branches(Lowering):
 
     def _unchanged(self, operands: list[str], results: list[str]) -> Any:
         """The side that does nothing."""
-        returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
+        returned = results[0] if len(results) == 1 else f"({', '.join(results)})" if results else "None"
         return tree.expression(f"lambda {', '.join(operands)}: {returned}")
 
     def _differ(self, then: list[Any], other: list[Any], results: list[str]) -> bool:
@@ -192,6 +196,10 @@ class _Branches(Lowering):
                     number = isinstance(value, Static) or isinstance(node.value, (cst.Integer, cst.Float))
                     found = "number" if number else value.kind or "array" if isinstance(value, Tensor) else "array"
         return found
+
+
+def _is_none(node: Any) -> bool:
+    return node is None or isinstance(node, cst.Name) and node.value == "None"
 
 
 def _objects(value: Any) -> bool:

@@ -16,6 +16,7 @@ from .. import tree
 from ..apply import simple
 from ..context import Context
 from ..emit import bare, call
+from ..printing import debug_print, shown
 from ..truth import alike, compared, is_boolean, negated
 from ..values import MISSING, UNKNOWN, External, Sequence, Static, Tensor, Value, is_traced
 
@@ -227,8 +228,8 @@ class _Conditions:
             return functools.reduce(lambda a, b: call(self.context.name(f"python_{name}"), [a, b]), (a.value for a in args))
         if name in ("any", "all", "min", "max") and len(args) == 1:
             return self._reduced(node, name, first)
-        if name == "print" and any(any(is_traced(self.value(n)) for n in _printed(a.value)) for a in args):
-            return self._print(node)
+        if name == "print" and any(any(is_traced(self.value(n)) for n in shown(a.value)) for a in args):
+            return debug_print(node)
         return node
 
     def _reduced(self, node: cst.Call, name: str, of: Any) -> Any:
@@ -266,39 +267,6 @@ class _Conditions:
             return value
         func = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", value), cst.Name("astype"))
         return cst.Call(func, [cst.Arg(cst.Name(name))])
-
-    def _print(self, node: cst.Call) -> Any:
-        """`print("loss", x)` becomes `jax.debug.print("loss {}", x)`."""
-        words: list[str] = []
-        values: list[Any] = []
-        for argument in node.args:
-            text: Any = argument.value
-            if isinstance(text, cst.SimpleString) and isinstance(text.evaluated_value, str) and text.value[0] in "'\"":
-                words.append(text.raw_value.replace("{", "{{").replace("}", "}}").replace('"', '\\"'))
-            elif isinstance(text, cst.FormattedString) and text.start in ("f'", 'f"') and all(_plain_part(p) for p in text.parts):
-                words.append("".join(_format(p) for p in text.parts))
-                values.extend(p.expression for p in text.parts if isinstance(p, cst.FormattedStringExpression))
-            else:
-                words.append("{}")
-                values.append(text)
-        return call("jax.debug.print", [cst.SimpleString(f'"{" ".join(words)}"'), *values])
-
-
-def _printed(node: Any) -> list[Any]:
-    """The values that an argument of print shows."""
-    return [p.expression for p in node.parts if isinstance(p, cst.FormattedStringExpression)] if isinstance(node, cst.FormattedString) else [node]
-
-
-def _plain_part(part: Any) -> bool:
-    return isinstance(part, cst.FormattedStringText) or part.conversion is None and part.equal is None and all(isinstance(p, cst.FormattedStringText) for p in part.format_spec or ())
-
-
-def _format(part: Any) -> str:
-    """A part of an f-string in the format that `jax.debug.print` takes."""
-    if isinstance(part, cst.FormattedStringText):
-        return part.value.replace('"', '\\"')
-    spec = "".join(p.value for p in part.format_spec or ())
-    return f"{{:{spec}}}" if spec else "{}"
 
 
 _REDUCTIONS = frozenset("sum mean max min prod any all argmax argmin".split())

@@ -1,4 +1,7 @@
-"""What torch needs and JAX does not: gradient and compiler decorators and blocks, hooks of the mode."""
+"""What torch needs and JAX does not: gradient and compiler decorators and blocks, and the mode that modules keep.
+
+Here the mode is an argument of each call: what sets that of a part while the model runs is left out, and reported.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ def run(context: Context, module: cst.Module) -> cst.Module:
 
 def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
     kind = node.__class__
+    if kind is cst.FunctionDef and _sets_mode(context, node):
+        return cst.RemoveFromParent()
     if kind is cst.FunctionDef and node.name.value == "__init__" and not constructs:
         return tree.rewrite(node, lambda n: _visit(context, n, True), only=_KINDS)
     if kind is cst.FunctionDef and node.decorators:
@@ -42,6 +47,8 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
         small = node.body[0]
         if _requires_grad(context, small) or _freezes(context, small, constructs):
             return cst.RemoveFromParent()
+        if _assigns_mode(context, small):
+            return tree.replace(node, body=[cst.Expr(context.unconverted("module-mode", small.targets[0].target, _MODE))]) if not constructs else _unset_mode(context, small)
         checked = _assertion(context, small)
         if checked is not None:
             return tree.replace(node, body=[checked])
@@ -113,5 +120,41 @@ def _freezes(context: Context, small: Any, constructs: bool) -> bool:
         own = isinstance(receiver, Module) and receiver.is_self
         if own and (isinstance(context.value(call.func), Function) or name in ("eval", "train") and not constructs):
             return False  # a method of the user's, or the mode for what comes after
+        if isinstance(receiver, Module) and name in ("eval", "train") and not constructs:
+            context.report("module-mode", call, f"{tree.code(call.func)}() is left out: {_MODE}")
         return isinstance(receiver, Module) and name in MODULE_STATEMENTS
     return False
+
+
+_MODE = "the mode of a module is the argument training of its calls"
+
+
+def _assigns_mode(context: Context, small: Any) -> bool:
+    """`self.bn.training = False`"""
+    target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
+    return isinstance(target, cst.Attribute) and target.attr.value == "training" and isinstance(context.value(target.value), Module)
+
+
+def _unset_mode(context: Context, small: Any) -> Any:
+    context.report("module-mode", small, f"{tree.code(small.targets[0].target)} is not set: {_MODE}")
+    return cst.RemoveFromParent()
+
+
+def _sets_mode(context: Context, node: cst.FunctionDef) -> bool:
+    """`def train(self, mode=True)` of a module that overrides torch's: nothing calls it here. What it does beside is reported."""
+    info = context.facts.by_node.get(id(node))
+    if node.name.value not in ("train", "eval") or info is None or info.owner is None or not info.owner.is_module:
+        return False
+    statements = [s for s in tree.body_statements(node) if not tree.is_docstring(s)]
+    above = [s for s in statements if any(isinstance(n.func, cst.Attribute) and n.func.attr.value in ("train", "eval") and _is_above(n.func.value) for n in tree.nodes(s, cst.Call))]
+    if not above:
+        return False
+    rest = [s for s in statements if s not in above and tree.code(s).strip() not in ("return self", "pass", "return")]
+    if rest:
+        context.report("module-mode", node, f"{node.name.value}() is left out with what it does beside: {_MODE}")
+    return True
+
+
+def _is_above(node: Any) -> bool:
+    """`super()`, `super(M, self)`, `nn.Module`"""
+    return isinstance(node, cst.Call) and tree.dotted(node.func) == "super" or isinstance(node, cst.Attribute) and node.attr.value == "Module"

@@ -23,6 +23,7 @@ from .. import tree
 from ..context import Context
 from ..dataflow import exposed, reads, writes
 from ..emit import call, display, enclosed, fresh_name, function, keyword, names, spaced
+from ..host_effects import effect
 from ..liveness import Liveness
 from ..values import Tensor, is_traced
 
@@ -160,7 +161,7 @@ class _Scans:
                     return False
             if isinstance(node, cst.Call) and tree.dotted(node.func) in ("print", "jax.debug.print"):
                 return False
-        return True
+        return effect(self.context, cst.IndentedBlock(body)) is None
 
     def _is_array(self, name: str) -> bool:
         found = self.kinds.get(name, [])

@@ -99,6 +99,14 @@ class Frame:
             return isinstance(node, cst.Attribute) and node.attr.value in self.context.rulebook.array_names
         return False
 
+    def goes_over_params(self, node: Any) -> bool:
+        """Whether a name is that of a loop over the params of a module, `for p in self.parameters()`, in a function that runs with them."""
+        value = self.value(node)
+        if not self.runs or not isinstance(node, cst.Name) or not isinstance(value, Tensor) or not value.param:
+            return False
+        loops: list[Any] = list(tree.nodes(self.node.body, cst.For))
+        return any(node.value in tree.target_names(loop.target) for loop in loops)
+
     def is_element(self, node: Any) -> TypeGuard[cst.Subscript]:
         """`x[i]` of a tensor x."""
         return isinstance(node, cst.Subscript) and self.is_tensor(node.value)

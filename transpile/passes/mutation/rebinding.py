@@ -13,6 +13,8 @@ from .aliases import element_written, follow
 from .frame import Frame
 from .views import at_index, is_transposed, put_back
 
+_PARAMS = "a loop writes the params of a module, which do not change here: return new ones, jax.tree.map(lambda old, new: ..., old, new)"
+
 
 def rebind(frame: Frame, subject: Any, value: Any, node: Any) -> Any:
     """Assign a new value to what an in-place operation wrote, and let its aliases follow."""
@@ -28,6 +30,8 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any) -> Any:
         swapped = cst.Attribute(tree.fit(subject, "value", value), subject.attr)
         frame.facts.carry(subject, swapped)
         return rebind(frame, subject.value, swapped, node)
+    if frame.goes_over_params(subject):
+        return cst.Expr(frame.context.unconverted("parameter-write", subject, _PARAMS))
     follow(frame, subject, node)
     assignment = cst.Assign([cst.AssignTarget(subject)], value)
     frame.facts.kept.append(assignment)

@@ -71,6 +71,18 @@ def _passed(scope: Scope, node: Any) -> Any:
     return _bound(scope, node, value) if isinstance(value, Module) and not value.is_self and not makes else scope.expression(node)
 
 
+def standing_in(scope: Scope, node: Any) -> Any:
+    """A module of self in place of an argument: `if layer is None: layer = self.layer`; parameters as the list that a caller would give."""
+    value = scope.facts.of(node)
+    assert isinstance(value, Module)
+    path = scope.path(node)
+    if path is not None and value.classes and all(isinstance(ref, str) and ref.endswith("ParameterList") for ref in value.classes):
+        return tree.expression(f"[{path.params}[name] for name, _ in {tree.code(scope.expression(node))}.layers()]")
+    if path is not None and scope.paths.is_container(node):
+        return scope.context.unconverted("module-value", node, "a container stands in for an argument: what the caller gives has no params here")
+    return _bound(scope, node, value)
+
+
 def _bound(scope: Scope, node: Any, value: Module) -> Any:
     """A submodule as a plain function: its params, key and mode bound."""
     needs = scope.effects.module(value)

@@ -50,6 +50,8 @@ class Scope:
         self.used = tree.names_read(node) | ALL | {"keys"} | set(self.renames.values())
         self.parameters = {p.name.value for p in info.parameters()}
         self.single = tree.bound_once(node.body)
+        always = {n for s in tree.body_statements(node) if isinstance(s, cst.SimpleStatementLine) for n in tree.names_assigned(s)}
+        self.given = self.parameters - always - {self.self_name}  # what a caller may give, whatever branches assign
         self.nested = 0  # how many functions deep the current statement stands in this one
         self.prelude: list[Any] = []  # statements that go before the current one
         self.hint: str | None = None  # the name that the current statement assigns

@@ -11,6 +11,7 @@ from ... import tree
 from ...emit import add_keywords, display, unaugmented
 from ...paths import Path
 from ...values import Module
+from .arguments import standing_in
 from .attributes import found_by
 from .calls import called
 from .containers import iterate, scanned
@@ -132,6 +133,8 @@ def _assign(scope: Scope, node: cst.Assign) -> Any:
     target = node.targets[0].target
     name = ""
     if isinstance(target, cst.Name):
+        if target.value in scope.given and isinstance(scope.facts.of(node.value), Module):
+            return tree.replace(node, value=standing_in(scope, node.value))
         _follow(scope, target, node.value)
         name = scope.renames.get(target.value, target.value)
         scope.hint = name if not read_outside(scope, node.value, target.value) else None
