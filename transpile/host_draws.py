@@ -27,7 +27,7 @@ class HostDraws:
     def functions(self) -> set[FunctionInfo]:
         """The functions that draw, themselves or in what they call."""
         functions = [f for m in self.facts.project.modules.values() for f in m.all_functions]
-        return with_callers(self.facts.calls, (f for f in functions if any(map(self._is_draw, tree.nodes(f.node.body, cst.Call)))), functions)
+        return with_callers(self.facts.calls, (f for f in functions if any(map(self.is_direct, tree.nodes(f.node.body, cst.Call)))), functions)
 
     def draws(self, node: cst.CSTNode) -> bool:
         """Whether a piece of code draws: `np.random.rand(3)`, or a call of a function that does."""
@@ -35,7 +35,7 @@ class HostDraws:
 
     def is_draw(self, call: cst.Call) -> bool:
         """Whether a call draws, itself or in what it calls."""
-        return self._is_draw(call) or self._is_drawing_function(call)
+        return self.is_direct(call) or self._is_drawing_function(call)
 
     def names(self, function: FunctionInfo) -> set[str]:
         """The local names of a function, and attributes of its self as "self.name", that hold what was made of draws.
@@ -59,7 +59,8 @@ class HostDraws:
         """Whether a value is made of draws, given the names that hold such values."""
         return self.draws(node) or any(tree.dotted(n) in names for n in tree.nodes(node, cst.Name, cst.Attribute))
 
-    def _is_draw(self, call: cst.Call) -> bool:
+    def is_direct(self, call: cst.Call) -> bool:
+        """Whether a call is one of a generator: `np.random.rand(3)`."""
         function = self.facts.of(call.func)
         return isinstance(function, External) and function.name.startswith(_GENERATORS) and not function.name.endswith(".seed")
 

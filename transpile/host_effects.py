@@ -23,6 +23,13 @@ def effect(context: Context, block: cst.CSTNode) -> str | None:
     return None
 
 
+def report_draws(context: Context, function: cst.FunctionDef) -> None:
+    """Report what draws from a generator of the host in a function that runs under jit: `if random.random() < 0.5`."""
+    for call in tree.nodes(function.body, cst.Call):
+        if context.host.is_direct(call):
+            context.report("host-draw", call, f"{tree.code(call.func)} draws once, when the function is traced: every call of a jitted one has the same number")
+
+
 def _is_harmless(call: cst.Call) -> bool:
     func: Any = call.func
     return tree.dotted(func) == "jax.debug.print" or isinstance(func, cst.Attribute) and func.attr.value in GROWING

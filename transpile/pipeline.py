@@ -21,6 +21,7 @@ from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .emit import keyword
 from .host_draws import HostDraws
+from .host_effects import report_draws
 from .infer import Inference, infer
 from .passes import (
     arguments,
@@ -37,6 +38,7 @@ from .passes import (
     inlining,
     jumps,
     keys,
+    lambdas,
     loops,
     masks,
     mutation,
@@ -251,6 +253,9 @@ class _Classes:
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
         for cls in constructors:
             sharing.report(self.contexts[cls.module], cls, self.running, effects, self.arrays)
+        for info in self.arrays.forward:
+            if info.module in self.contexts:
+                report_draws(self.contexts[info.module], info.node)
         threaded = self.running | initialising
         for info in functions:
             if info.outer is not None or info.name == "__init__" and info.owner in constructors:
@@ -331,7 +336,7 @@ class _Classes:
         names = signatures.renames(info, node, needs)
         node = submodules.run(context, node, info, effects, self.arrays, names)
         if "key" in needs:
-            node = keys.run(context, node)
+            node = keys.run(context, lambdas.run(context, node))
         node = keys.in_lambdas(context, node)
         for lowered in (conditions, jumps, branches, loops, scans):  # jumps first: what is lowered cannot be left by one
             node = lowered.run(context, node)

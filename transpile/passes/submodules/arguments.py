@@ -92,6 +92,8 @@ def _bound(scope: Scope, node: Any, value: Module) -> Any:
     if path is None or not scope.effects.direct(value) or "state" in needs:
         why = "it has state" if "state" in needs else "its class is not known here"
         return scope.context.unconverted("module-value", node, f"a submodule is passed on as a value, and {why}")
+    if "key" in needs:
+        scope.context.report("taken-for-granted", node, "this module draws with one key where it is passed on: that is right where it is called once")
     parts = [tree.code(scope.expression(node)), *([path.params] if "params" in needs else [])]
     return tree.expression(f"functools.partial({', '.join([*parts, *(f'{name}={text}' for name, text in keywords(needs))])})")
 
