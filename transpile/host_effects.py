@@ -8,13 +8,14 @@ import libcst as cst
 
 from . import tree
 from .context import Context
+from .printing import SAYS
 
 GROWING = frozenset("append extend insert pop remove clear update setdefault add discard".split())
 
 
 def effect(context: Context, block: cst.CSTNode) -> str | None:
     """What a piece of code does that JAX would do for either side of a branch, or once for all turns of a loop; None where
-    it only computes. Lists that grow are asked for elsewhere; `jax.debug.print` knows its place."""
+    it only computes. Lists that grow are asked for elsewhere; `jax.debug` knows its place."""
     for node in tree.walk_scope(block):
         if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and not _is_harmless(node.value):
             return f"{tree.dotted(node.value.func) or 'something'} is called for its effect"
@@ -32,4 +33,4 @@ def report_draws(context: Context, function: cst.FunctionDef) -> None:
 
 def _is_harmless(call: cst.Call) -> bool:
     func: Any = call.func
-    return tree.dotted(func) == "jax.debug.print" or isinstance(func, cst.Attribute) and func.attr.value in GROWING
+    return tree.dotted(func) in SAYS or isinstance(func, cst.Attribute) and func.attr.value in GROWING

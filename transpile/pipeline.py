@@ -603,6 +603,11 @@ def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> li
         return statements
 
     def before(node: cst.CSTNode) -> Any:
+        if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Tuple):
+            parts = [e.value for e in node.targets[0].target.elements]
+            if all(isinstance(p, cst.Attribute) and p.attr.value in wanted and tree.dotted(p) == f"self.{p.attr.value}" for p in parts):
+                call = tree.expression(f"map({context.name('as_module')}, x)")  # `self.f, self.g = functions`
+                return tree.replace(node, value=tree.replace(call, args=[call.args[0], cst.Arg(node.value)]))
         if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Attribute):
             target = node.targets[0].target
             if target.attr.value in wanted and tree.dotted(target) == f"self.{target.attr.value}":

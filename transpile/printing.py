@@ -1,13 +1,18 @@
-"""`print` of traced values: `jax.debug.print`, which prints when the code runs and not when it is traced."""
+"""What code says of traced values: `jax.debug.print` and `jax.debug.callback` do so when it runs, and not when it is traced."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
 
 from . import tree
+from .dataflow import reads
 from .emit import call
+
+SAYS = ("jax.debug.print", "jax.debug.callback")
+_LEVELS = frozenset("debug info warning warn error critical log exception warning_once".split())
 
 
 def debug_print(node: cst.Call) -> cst.Call:
@@ -27,19 +32,35 @@ def debug_print(node: cst.Call) -> cst.Call:
     return call("jax.debug.print", [cst.SimpleString(f'"{" ".join(words)}"'), *values])
 
 
-def printing(statement: Any) -> Any:
-    """A statement of a side of a branch on data, whose prints must wait until the side is taken."""
+def printing(statement: Any, traced: Callable[[str], bool]) -> Any:
+    """A statement of a side of a branch on data, whose prints and warnings must wait until the side is taken."""
 
     def before(node: cst.CSTNode) -> Any:
+        if isinstance(node, cst.Expr) and _logs(node.value):
+            return tree.replace(node, value=_callback(node.value, traced))
         plain = isinstance(node, cst.Call) and tree.dotted(node.func) == "print" and node.args and not any(a.star or a.keyword for a in node.args)
         return debug_print(node) if plain else None  # type: ignore[arg-type]
 
-    return tree.rewrite(statement, before, only={cst.Call})
+    return tree.rewrite(statement, before, only={cst.Call, cst.Expr})
 
 
 def prints(statement: cst.CSTNode) -> bool:
-    """Whether a statement prints when it runs."""
-    return any(tree.dotted(n.func) == "jax.debug.print" for n in tree.nodes(statement, cst.Call))
+    """Whether a statement prints or warns when it runs."""
+    return any(tree.dotted(n.func) in SAYS for n in tree.nodes(statement, cst.Call))
+
+
+def _logs(node: Any) -> bool:
+    """`logger.warning("…")`, `warnings.warn("…")`"""
+    name = tree.dotted(node.func) if isinstance(node, cst.Call) else None
+    head, _, last = (name or "").rpartition(".")
+    return last in _LEVELS and any(word in head.lower() for word in ("log", "warnings")) or name == "warn"
+
+
+def _callback(node: Any, traced: Callable[[str], bool]) -> cst.Call:
+    """`logger.warning(f"{x}")` as `jax.debug.callback(lambda x: logger.warning(f"{x}"), x)`."""
+    operands = [name for name in reads(node) if traced(name)]
+    function = tree.replace(tree.expression(f"lambda {', '.join(operands)}: 0" if operands else "lambda: 0"), body=node)
+    return call("jax.debug.callback", [function, *map(cst.Name, operands)])
 
 
 def shown(node: Any) -> list[Any]:

@@ -39,7 +39,8 @@ def write(rulebook: Rulebook, names: Iterable[str], existing: str | None = None)
 
 
 def _without_rule_words(text: str) -> str:
-    return re.sub(r"\b(known|certain)\(", "bool(", text.replace("raise Unsupported(", "raise NotImplementedError("))
+    text = re.sub(r"\bcertain\((isinstance\([^()]*\))\)", r"\1", text)
+    return re.sub(r"\bknown\(", "bool(", text.replace("raise Unsupported(", "raise NotImplementedError("))
 
 
 def _defined(text: str) -> set[str]:

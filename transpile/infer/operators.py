@@ -46,7 +46,8 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
     if isinstance(left, Static) and isinstance(right, Static):
         if "shape" in (left.type, right.type):
             return _SHAPE
-        return Static(MISSING, _type_of(left, right, operator), left.loose or right.loose)
+        perhaps = isinstance(operator, (cst.Power, cst.PowerAssign)) and not (isinstance(right.const, int) and right.const >= 0)
+        return Static(MISSING, _type_of(left, right, operator), left.loose or right.loose or perhaps)
     if any(isinstance(v, Static) and v.type == "shape" for v in (left, right)) and isinstance(
         operator, (cst.Add, cst.AddAssign)
     ):
@@ -61,15 +62,13 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
 
 
 def _type_of(left: Static, right: Static, operator: cst.CSTNode) -> str:
-    """The type of an operation on two values of Python, "" where it does not follow: `1 / 2` is a float, `2 ** n` may be one."""
+    """The type of an operation on two values of Python, "" where it does not follow: `1 / 2` is a float."""
     types = {left.type, right.type}
     if not types <= {"bool", "int", "float"}:
         text = left.type == "str" and (right.type == "str" or isinstance(operator, cst.Modulo))
         return "str" if text else ""
     if "float" in types or isinstance(operator, (cst.Divide, cst.DivideAssign)):
         return "float"
-    if isinstance(operator, (cst.Power, cst.PowerAssign)):
-        return "int" if isinstance(right.const, int) and right.const >= 0 else ""
     bits = isinstance(operator, (cst.BitAnd, cst.BitOr, cst.BitXor, cst.BitAndAssign, cst.BitOrAssign, cst.BitXorAssign))
     return "bool" if types == {"bool"} and bits else "int"
 

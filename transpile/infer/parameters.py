@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..values import (
     ARRAY_TYPE,
+    FUNCTION,
     MISSING,
     NONE,
     PLACED,
@@ -80,25 +81,46 @@ def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor
 
 def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: bool) -> Value:
     """A parameter is of the kind of its default, whatever else of the kind calls give it."""
-    rulebook = frame.facts.rulebook
-    value = default
     if isinstance(default, Static):
-        value = Static(MISSING, default.type, loose=True) if seen is None or isinstance(seen, Static) else Static()
+        value: Value = Static(MISSING, default.type, loose=True) if seen is None or isinstance(seen, Static) else Static()
+    else:
+        value = _of_kind(frame, default)
+    if value == FUNCTION:
+        plain = seen is None or seen == FUNCTION or isinstance(seen, Function) or isinstance(seen, Torch) and _of_kind(frame, seen) == FUNCTION
+        return FUNCTION if plain else UNKNOWN
+    if isinstance(default, (Torch, Class, Module, Function)):
+        return value
+    if seen is not None and not isinstance(seen, Static):
+        value = join(value, seen)
+    if isinstance(value, Static) and as_tensor and not _constructs(frame):
+        return Tensor()
+    return value
+
+
+def _of_kind(frame: Frame, default: Value) -> Value:
+    """What may be given where a default stands: another function, another layer, other numbers, also in lists and dicts."""
+    rulebook = frame.facts.rulebook
+    if isinstance(default, Static):
+        return Static(MISSING, default.type, loose=True) if default != NONE else default
     if isinstance(default, Torch):
         if rulebook.constant(f"{default.name}[dtype]"):
             return ARRAY_TYPE
-        return Class(("open", default.name)) if rulebook.layer(default.name) else UNKNOWN
+        if rulebook.layer(default.name):
+            return Class(("open", default.name))
+        rules = rulebook.find(default.name)
+        return FUNCTION if rules and not any(p.name == "key" for rule in rules for p in rule.parameters) else UNKNOWN
     if isinstance(default, Class):
         return Class(("open", default.ref))
     if isinstance(default, Module):
         return dataclasses.replace(default, open=True, items=None, element=None)
     if isinstance(default, Function):
         return UNKNOWN
-    if seen is not None and not isinstance(seen, Static):
-        value = join(value, seen)
-    if isinstance(value, Static) and as_tensor and not _constructs(frame):
-        return Tensor()
-    return value
+    if isinstance(default, Sequence):
+        items = None if default.items is None else tuple(_of_kind(frame, item) for item in default.items)
+        return Sequence(_of_kind(frame, default.element), items, default.tuple)
+    if isinstance(default, Mapping):
+        return Mapping(_of_kind(frame, default.element), default.placed)
+    return default
 
 
 def _of_constructor(seen: Value | None) -> Value:

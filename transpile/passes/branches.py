@@ -51,7 +51,7 @@ class _Branches(Lowering):
     # ------------------------------------------------------------------ one branch
 
     def lower(self, old: cst.If, node: cst.If) -> list[Any]:
-        then, other = ([printing(s) for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), _otherwise(node)))
+        then, other = ([printing(s, lambda name: is_traced(self.kinds.get(name, NONE))) for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), _otherwise(node)))
         test = bare(node.test)
         if tree.always_returns(then) and tree.always_returns(other):
             return self._returning(test, then, other)

@@ -332,7 +332,7 @@ class _Operations:
         if node.args or not isinstance(subject, cst.Subscript) or len(subject.slice) != 1:
             return None
         part: Any = subject.slice[0].slice
-        form = "mask" if isinstance(part, cst.Index) and covers(part.value, subject.value) else "rows"
+        form = "mask" if isinstance(part, cst.Index) and covers(self._defined(part.value, subject.value), subject.value) else "rows"
         rules = self.context.rulebook.find(f"torch.Tensor.{name}[{form}]")
         if not rules:
             return None
@@ -341,6 +341,17 @@ class _Operations:
             return None
         arguments = [Argument(self.convert(subject.value), Tensor()), Argument(self.convert(part.value), mask)]
         return self._apply(node, rules, f"torch.Tensor.{name}", arguments)
+
+    def _defined(self, mask: Any, subject: Any) -> Any:
+        """The expression that a local mask has for its one definition, where the tensor is not bound anew: `m = x > 0; x[m].mean()`."""
+        if not self.functions or not isinstance(mask, cst.Name) or not isinstance(subject, cst.Name):
+            return mask
+        function = self.functions[-1]
+        times = tree.times_bound(function.body)
+        if times[mask.value] != 1 or times[subject.value] + (subject.value in tree.parameter_names(function)) != 1:
+            return mask
+        values = [n.value for n in tree.nodes(function.body, cst.Assign) if len(n.targets) == 1 and tree.code(n.targets[0].target) == mask.value]
+        return values[0] if values else mask
 
     def _tensor_like(self, method: Method, node: cst.Call) -> bool:
         """Whether the method of an unknown object is taken for a tensor's."""

@@ -34,7 +34,7 @@ def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Seque
     """A call with effects before and after its own arguments; `named`: it takes effects by name, so that its own are apart."""
     args: list[cst.Arg] = [cst.Arg(tree.expression(text)) for text in head]
     for argument in node.args:
-        value = _passed(scope, argument.value)
+        value = _passed(scope, argument.value, _calls_once(scope, node, argument))
         changed = tree.replace(argument, value=tree.fit(argument, "value", value), comma=cst.MaybeSentinel.DEFAULT)
         if named and argument.keyword is not None and argument.keyword.value in ALL:
             changed = tree.replace(changed, keyword=cst.Name(argument.keyword.value + "_"))
@@ -53,7 +53,7 @@ def without_effects(scope: Scope, node: cst.Call) -> Any:
     host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and _asks_for_none(func.info)
     args, changed = [], False
     for argument in node.args:
-        new = scope.expression(argument.value) if host or isinstance(func, Method) else _passed(scope, argument.value)
+        new = scope.expression(argument.value) if host or isinstance(func, Method) else _passed(scope, argument.value, _calls_once(scope, node, argument))
         changed = changed or new is not argument.value
         args.append(argument if new is argument.value else tree.replace(argument, value=tree.fit(argument, "value", new)))
     new_func = scope.expression(node.func)
@@ -64,11 +64,11 @@ def without_effects(scope: Scope, node: cst.Call) -> Any:
     return new_node
 
 
-def _passed(scope: Scope, node: Any) -> Any:
+def _passed(scope: Scope, node: Any, once: bool = False) -> Any:
     """An argument: a submodule is passed as a function."""
     value = scope.facts.of(node)
     makes = isinstance(node, cst.Call) and tree.dotted(node.func) != "getattr"
-    return _bound(scope, node, value) if isinstance(value, Module) and not value.is_self and not makes else scope.expression(node)
+    return _bound(scope, node, value, once) if isinstance(value, Module) and not value.is_self and not makes else scope.expression(node)
 
 
 def standing_in(scope: Scope, node: Any) -> Any:
@@ -83,8 +83,8 @@ def standing_in(scope: Scope, node: Any) -> Any:
     return _bound(scope, node, value)
 
 
-def _bound(scope: Scope, node: Any, value: Module) -> Any:
-    """A submodule as a plain function: its params, key and mode bound."""
+def _bound(scope: Scope, node: Any, value: Module, once: bool = False) -> Any:
+    """A submodule as a plain function: its params, key and mode bound; `once`: what it is passed to is known to call it once."""
     needs = scope.effects.module(value)
     if scope.is_bound(node) or not needs:
         return scope.expression(node)
@@ -92,10 +92,28 @@ def _bound(scope: Scope, node: Any, value: Module) -> Any:
     if path is None or not scope.effects.direct(value) or "state" in needs:
         why = "it has state" if "state" in needs else "its class is not known here"
         return scope.context.unconverted("module-value", node, f"a submodule is passed on as a value, and {why}")
-    if "key" in needs:
+    if "key" in needs and not once:
         scope.context.report("taken-for-granted", node, "this module draws with one key where it is passed on: that is right where it is called once")
     parts = [tree.code(scope.expression(node)), *([path.params] if "params" in needs else [])]
     return tree.expression(f"functools.partial({', '.join([*parts, *(f'{name}={text}' for name, text in keywords(needs))])})")
+
+
+def _calls_once(scope: Scope, node: cst.Call, argument: cst.Arg) -> bool:
+    """Whether what is called is known to call an argument at one place, outside of loops: JAX, or a function of the user's."""
+    if (tree.dotted(node.func) or "").startswith(("jax.", "lax.", "nn.")):
+        return True
+    value = scope.facts.of(node.func)
+    if not isinstance(value, Function) or argument.star:
+        return False
+    names = [p.name.value for p in value.info.parameters()]
+    if value.info.owner is not None and not value.info.is_static and not value.base:
+        names = names[1:]
+    place = list(node.args).index(argument)
+    name = argument.keyword.value if argument.keyword is not None else names[place] if place < len(names) else None
+    uses = [n for n in tree.nodes(value.info.node.body, cst.Name) if n.value == name]
+    called = [n.func for n in tree.nodes(value.info.node.body, cst.Call)]
+    looped = [n for loop in tree.nodes(value.info.node.body, cst.For, cst.While, cst.CompFor, cst.FunctionDef, cst.Lambda) for n in tree.nodes(loop, cst.Name)]
+    return sum(any(u is c for c in called) for u in uses) == 1 and not any(u is n for u in uses for n in looped)
 
 
 def _asks_for_none(info: FunctionInfo) -> bool:
