@@ -547,3 +547,42 @@ class M(nn.Module):
     torch.manual_seed(0)
     report = verify_init(scope["M"], load(result)["M"]())
     assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+
+
+def test_initialisers_by_name_and_names_that_a_lambda_has_too():
+    source = HEAD + """
+KINDS = {"halves": lambda w: nn.init.constant_(w, 0.5), "wide": nn.init.xavier_uniform_}
+
+
+def three(n):
+    return torch.full((n,), 3.0)
+
+
+class M(nn.Module):
+    def __init__(self, kind="wide", bias=0.25, own=nn.init.zeros_, key="halves"):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(30, 40), nn.Linear(30, 40), nn.Linear(30, 40)
+        self.w = nn.Parameter(torch.randn(50))
+        own(self.w)
+        kind = KINDS[kind]
+        kind(self.a.weight)
+        KINDS[key](self.a.bias)
+
+        def fill(m):
+            if isinstance(m, nn.Linear):
+                m.bias.data.fill_(bias)
+
+        self.b.apply(fill)
+        weight = three(30)
+        for m in self.c.modules():
+            m.weight.data.copy_(weight)
+        for key in ("p", "q"):
+            setattr(self, key, nn.Parameter(torch.full((2,), float(len(key)))))
+"""
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch.manual_seed(0)
+    report = verify_init(scope["M"], load(result)["M"]())
+    assert report.ok, ([row for row in report.rows if not row.ok], result.code)

@@ -60,3 +60,100 @@ def test_a_method_that_forward_does_not_call_leaves_a_param():
     assert not result.diagnostics
     assert "def __call__(self, params, x):" in result.code
     assert "def clip(self, params):" in result.code
+
+
+LOOPS = {
+    "clipped": "for p in self.parameters():\n    p.data.clamp_(-1, 1)",
+    "averaged": "for p, t in zip(self.line.parameters(), self.target.parameters()):\n    t.data.mul_(0.9).add_(0.1 * p.data)",
+    "by name": "for name, p in self.named_parameters():\n    if 'weight' in name:\n        p.copy_(p * 0)",
+    "given data": "for p, t in zip(self.line.parameters(), self.target.parameters()):\n    t.data = t.data * 0.9 + p.data * 0.1",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_that_writes_params_is_refused(name):
+    body = "".join(f"        {line}\n" for line in LOOPS[name].splitlines())
+    made = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.line, self.target = nn.Linear(6, 6), nn.Linear(6, 6)\n\n"
+    result = convert_source(HEAD + made + "    @torch.no_grad()\n    def update(self):\n" + body + "\n    def forward(self, x):\n        return self.line(x)\n")
+    assert [d.id for d in result.diagnostics] == ["parameter-write"], result.code
+    assert 'nn.unconverted("parameter-write"' in result.code
+
+
+def test_params_that_a_caller_may_give():
+    source = HEAD + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.vars = nn.ParameterList([nn.Parameter(torch.randn(6, 6)), nn.Parameter(torch.randn(6))])
+        self.line = nn.Linear(6, 6)
+
+    def forward(self, x, vars=None, line=None):
+        if vars is None:
+            vars = self.vars
+        if line is None:
+            line = self.line
+        return line(F.linear(x, vars[0], vars[1]))
+"""
+    result = convert_source(source)
+    assert not result.diagnostics
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    params, _ = from_torch(torch_module, jax_module)
+    x, fast = torch.randn(4, 6), [torch.randn(6, 6), torch.randn(6)]
+    for given in ((), (fast,), (fast, torch.tanh)):
+        arrays = [[jnp.asarray(t.numpy()) for t in g] if isinstance(g, list) else jnp.tanh for g in given]
+        got = jax_module(params, jnp.asarray(x.numpy()), *arrays)
+        np.testing.assert_allclose(got, torch_module(x, *given).detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_requires_grad_of_params_is_true_and_said_so():
+    source = HEAD + OWN + """        reg = 0
+        for p in self.parameters():
+            if not p.requires_grad:
+                continue
+            reg = reg + (p ** 2).sum()
+        return x * reg
+
+    def count(self):
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+    def trained(self):
+        return list(filter(lambda p: p.requires_grad, self.parameters()))
+"""
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"] * 2
+    module = load(result)["M"]()
+    params = {"w": jnp.arange(6.0)}
+    assert module.count(params) == 6 and len(module.trained(params)) == 1
+    np.testing.assert_allclose(module(params, jnp.ones(6)), 55)
+
+
+def test_a_parameter_that_is_computed_on_another_way():
+    source = HEAD + """
+class M(nn.Module):
+    def __init__(self, apart=False):
+        super().__init__()
+        self.apart = apart
+        w = torch.randn(6, 6)
+        if apart:
+            self.l, self.u = nn.Parameter(torch.tril(w)), nn.Parameter(torch.triu(w))
+        else:
+            self.w = nn.Parameter(w)
+
+    def forward(self, x):
+        if self.apart:
+            self.w = self.l @ self.u
+        return F.linear(x, self.w)
+"""
+    result = convert_source(source)
+    assert not result.diagnostics
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    made, x = load(result)["M"], torch.randn(4, 6)
+    for apart in (False, True):
+        torch_module, jax_module = scope["M"](apart), made(apart)
+        params, _ = from_torch(torch_module, jax_module)
+        assert sorted(params) == sorted(dict(torch_module.named_parameters()))
+        assert jax.tree.structure(jax_module.init(jax.random.key(0))) == jax.tree.structure(params)
+        np.testing.assert_allclose(jax_module(params, jnp.asarray(x.numpy())), torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5)

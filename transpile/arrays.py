@@ -48,6 +48,7 @@ class ClassArrays:
     holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
     plain: set[str] = field(default_factory=set)  # attributes that are set to what is no array on some way
+    branching: set[str] = field(default_factory=set)  # parameters that a constructor makes on some ways: on others it may be computed
     frozen: set[str] = field(default_factory=set)  # parameters that are made with requires_grad=False
     running: list[tuple[str, Any]] = field(default_factory=list)  # what is assigned while the model runs, and where
     assigned: collections.Counter[str] = field(default_factory=collections.Counter)  # how often an attribute is set
@@ -154,8 +155,8 @@ class Arrays:
             layer = self.facts.layer_of(cls)
             inherited = layer is not None and self.facts.rulebook.arrays(layer.name).get(name) == "params"
             registered = array is not None and array.where == "params" and array.registered or array is None and inherited
-            in_place = isinstance(node, cst.AugAssign) or id(node) in self.facts.in_place  # another value by name is of no parameter: torch would raise
-            if registered and in_place and name not in found.plain and not self._is_frozen(cls, name):
+            in_place = isinstance(node, cst.AugAssign) or id(node) in self.facts.in_place
+            if registered and (in_place or name in found.branching) and name not in found.plain and not self._is_frozen(cls, name):
                 continue
             array = found.arrays.setdefault(name, Array(name, "state"))
             array.where, array.written = "state", True
@@ -208,6 +209,8 @@ class Arrays:
             found.arrays.setdefault(name, Array(name, inherited, registered=True))
             return
         is_parameter = _makes_parameter(facts, value)
+        if is_parameter and not any(node in s.body for s in tree.body_statements(function.node) if isinstance(s, cst.SimpleStatementLine)):
+            found.branching.add(name)
         if is_parameter and _without_gradient(facts, value):
             found.frozen.add(name)
         sides = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]

@@ -201,7 +201,7 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
             facts.carry(node, new)
             return new
 
-        return tree.rewrite(module, visit)  # type: ignore[no-any-return]
+        return mutation.run_script(context, tree.rewrite(module, visit), found)
 
     made = trees
     for _ in range(4):

@@ -34,6 +34,7 @@ class _Operations:
         self.context, self.running = context, running
         self.functions: list[cst.FunctionDef] = []  # those around the current place, outermost first
         self.runs = False
+        self.script = False  # inside a loop or `if __name__ == "__main__"` of the file itself: no mere import runs it
 
     def visit(self, node: Any) -> Any:
         kind = node.__class__  # isinstance is slow to ask where the answer is mostly no
@@ -43,6 +44,11 @@ class _Operations:
             return self._function(node)
         if kind is cst.ClassDef:
             return self._class(node)
+        if kind in (cst.For, cst.While, cst.If) and not self.functions and not self.script and (kind is not cst.If or "__name__" in tree.names_read(node.test)):
+            self.script = True
+            new = self._children(node)
+            self.script = False
+            return new
         if kind is cst.Annotation:
             return self._annotation(node)
         if kind is cst.Subscript:
@@ -294,7 +300,7 @@ class _Operations:
         return self._unconverted("no-rule", node, f"{name} has no JAX equivalent here")
 
     def _unconverted(self, id: str, node: Any, message: str) -> Any:
-        if not self.functions:
+        if not self.functions and not self.script:
             return self.context.unconverted_at_import(id, node, message)
         return self.context.unconverted(id, node, message)
 

@@ -28,8 +28,6 @@ class Bias(nn.Module):
 
     def train(self, mode=True):
         super().train(mode)
-        if mode and self.cache:
-            self.cache = {}
         return self
 
     def forward(self, x):

@@ -1,6 +1,8 @@
 """Params whose data `forward` writes: `self.weight.data.clamp_(-1, 1)` holds for the call, and the gradient is the param's own.
 
     params = nn.with_data(params, ("weight",), jnp.clip(params["weight"], -1, 1))
+
+A parameter that a constructor makes on some ways only may be computed on the others: `self.weight = self.lower @ self.upper`.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ _FOR_THE_CALL = "forward writes the data of a parameter: here that holds for the
 _ELSEWHERE = "a method that forward calls writes the data of a parameter: do it in forward itself, or in params after each step"
 
 
-def overwriting(scope: Scope, target: Any, place: Any, value: Any) -> Any:
-    """The statement for a write to the entry `place` of the params while the model runs; None for other targets and times."""
+def overwriting(scope: Scope, target: Any, place: Any, value: Any, computed: bool = False) -> Any:
+    """The statement for a write to the entry `place` of the params while the model runs; None for other targets and times.
+
+    `computed`: the attribute is another array from now on, no parameter.
+    """
     if not scope.runs or not isinstance(target, cst.Attribute) or not isinstance(place, cst.Subscript):
         return None
     keys: list[Any] = []
@@ -30,6 +35,9 @@ def overwriting(scope: Scope, target: Any, place: Any, value: Any) -> Any:
         return None
     if not scope.is_forward:
         return cst.Expr(scope.context.unconverted("parameter-write", target, _ELSEWHERE))
+    if computed and len(keys) == 1:
+        entries = tree.expression(f"{{**{holder.value}, {tree.code(keys[0])}: x}}")
+        return cst.Assign([cst.AssignTarget(holder)], tree.replace(entries, elements=[entries.elements[0], tree.replace(entries.elements[1], value=value)]))
     scope.context.report("parameter-write", target, _FOR_THE_CALL)
     path = display(keys) if len(keys) > 1 else cst.Tuple([cst.Element(keys[0], comma=cst.Comma())])
     made = call(scope.context.name("with_data"), [holder, tree.parenthesised(path), value])

@@ -152,7 +152,7 @@ def _assign(scope: Scope, node: cst.Assign) -> Any:
     new_target = scope.target(target)
     if isinstance(new_target, cst.Subscript) and isinstance(value, cst.Call) and tree.dotted(value.func) == "nn.Parameter" and value.args:
         value = value.args[0].value  # what is among the params is one
-    written = overwriting(scope, target, new_target, value)
+    written = overwriting(scope, target, new_target, value, id(node) not in scope.facts.in_place)
     if written is not None:
         return written
     if value is node.value and new_target is target:

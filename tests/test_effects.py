@@ -1,0 +1,124 @@
+"""What code does beside computing: prints and warnings happen when it runs, anything else stays under Python's branches and loops."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from transpile import convert_source
+
+from .small_programs import HEAD, load
+
+
+def converted(source, *ids):
+    """The namespace of a converted program; its diagnostics must be these."""
+    result = convert_source(HEAD + source)
+    assert [d.id for d in result.diagnostics] == list(ids), (result.diagnostics, result.code)
+    return load(result)
+
+
+PRINTS = {
+    "alone": "def f(x):\n    if x.sum() > 0:\n        print('positive', x.sum())\n    return x * 2\n",
+    "beside values": "def f(x):\n    if x.sum() > 0:\n        print('positive')\n        x = x * 1\n    return x * 2\n",
+    "before a return": "def f(x):\n    if x.sum() > 0:\n        print('positive')\n        return x * 2\n    return x + x\n",
+}
+
+
+@pytest.mark.parametrize("name", PRINTS)
+def test_a_branch_prints_where_it_is_taken(name, capfd):
+    f = jax.jit(converted(PRINTS[name])["f"])
+    for x, words in ((jnp.ones(3), 1), (-jnp.ones(3), 0), (jnp.ones(3), 1)):
+        np.testing.assert_allclose(f(x), 2 * x)
+        jax.effects_barrier()
+        assert capfd.readouterr().out.count("positive") == words
+
+
+def test_a_branch_warns_where_it_is_taken(caplog):
+    source = "import logging\nlogger = logging.getLogger('m')\ndef f(x):\n    m = x.sum()\n    if m > 0:\n        logger.warning('sum {}'.format(m))\n    return x\n"
+    f = jax.jit(converted(source)["f"])
+    for x in (jnp.ones(3), -jnp.ones(3)):
+        f(x)
+    jax.effects_barrier()
+    assert [r.message for r in caplog.records if r.name == "m"] == ["sum 3.0"]
+
+
+KEPT = {
+    "a function that is given": "def f(x, best, save):\n    if x.sum() < best.sum():\n        best = x\n        save(x)\n    return best\n",
+    "a branch of nothing else": "def f(x, best, save):\n    if x.sum() < best.sum():\n        save(x)\n        return x\n    return best\n",
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_other_effects_stay_under_a_branch_of_python(name):
+    f = converted(KEPT[name], "traced-branch")["f"]
+    saved = []
+    assert f(jnp.ones(2), jnp.zeros(2), saved.append).sum() == 0 and saved == []
+    assert f(-jnp.ones(2), jnp.zeros(2), saved.append).sum() == -2 and len(saved) == 1
+
+
+def test_nothing_returned_on_one_side():
+    f = converted("def f(x):\n    if x.sum() > 10:\n        return None\n    return x\n", "traced-branch")["f"]
+    assert f(jnp.ones(20)) is None and f(jnp.ones(2)).sum() == 2
+
+
+def test_a_loop_that_draws_from_the_host_stays_a_loop():
+    source = "import random\ndef f(x):\n    h = x[0]\n    for t in range(x.shape[0]):\n        h = h + x[t] * random.random()\n    return h\n"
+    f = converted(source)["f"]
+    assert f(jnp.ones((50, 1))).sum() != f(jnp.ones((50, 1))).sum()
+
+
+def test_a_draw_of_the_host_in_forward_is_reported():
+    source = "import random\nclass M(nn.Module):\n    def forward(self, x):\n        if random.random() < 0.5:\n            x = x * 2\n        return x\n"
+    converted(source, "host-draw")
+
+
+def test_a_lambda_that_is_mapped_draws_apart():
+    source = "class M(nn.Module):\n    def forward(self, x):\n        a, b = map(lambda v: v + torch.rand_like(v), (x, x))\n        return a - b\n"
+    module = converted(source)["M"]()
+    assert (module(jnp.zeros(50), key=jax.random.key(0)) != 0).all()
+
+
+LAMBDAS = {
+    "called twice": "        f = lambda v: v + torch.rand_like(v)\n        return f(x) - f(x)\n",
+    "returned": "        return lambda v: v + torch.rand_like(v)\n",
+    "called in a loop": "        f = lambda v: v + torch.rand_like(v)\n        for i in range(3):\n            x = f(x)\n        return x\n",
+}
+
+
+@pytest.mark.parametrize("name", LAMBDAS)
+def test_a_lambda_that_may_draw_twice_is_refused(name):
+    converted("class M(nn.Module):\n    def forward(self, x):\n" + LAMBDAS[name], "unsupported")
+
+
+def test_a_lambda_that_is_called_once_draws():
+    module = converted("class M(nn.Module):\n    def forward(self, x):\n        f = lambda v: v + torch.rand_like(v)\n        return f(x)\n")["M"]()
+    assert module(jnp.zeros(3), key=jax.random.key(0)).sum() > 0
+
+
+MODES = {
+    "of a part": ("self.bn.eval()", ["module-mode"]),
+    "set": ("self.bn.training = False", ["module-mode"]),
+    "its own": ("self.training = False", ["module-mode"]),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_mode_that_forward_sets_is_reported(name):
+    line, ids = MODES[name]
+    converted(f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(3)\n        self.bn.eval()\n\n    def forward(self, x):\n        {line}\n        return self.bn(x)\n", *ids)
+
+
+def test_a_method_that_sets_the_mode_is_left_out():
+    head = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(3)\n\n    def forward(self, x):\n        return self.bn(x)\n\n"
+    plain = converted(head + "    def train(self, mode=True):\n        super().train(mode)\n        return self\n")
+    more = converted(head + "    def train(self, mode=True):\n        super(M, self).train(mode)\n        self.bn.weight.requires_grad = False\n", "module-mode")
+    own = converted(head + "    def train(self, rows):\n        return [self(row) for row in rows]\n")
+    assert not hasattr(plain["M"], "train") and not hasattr(more["M"], "train") and hasattr(own["M"], "train")
+
+
+def test_functions_by_default_are_some_of_many():
+    source = "class M(nn.Module):\n    def __init__(self, acts=(F.relu, torch.sigmoid), more={'a': torch.exp}, act=F.relu):\n        super().__init__()\n        self.a, self.b = acts\n        self.more, self.act = more, act\n\n    def forward(self, x):\n        return self.act(self.more['a'](self.a(self.b(x))))\n"
+    module = converted(source)["M"]
+    x = jnp.linspace(-1, 1, 5)
+    np.testing.assert_allclose(module()(x), jnp.exp(jax.nn.sigmoid(x)), rtol=1e-6)
+    np.testing.assert_allclose(module((jnp.sin, jnp.cos), {"a": jnp.tan}, jnp.tanh)(x), jnp.tanh(jnp.tan(jnp.sin(jnp.cos(x)))), rtol=1e-6)

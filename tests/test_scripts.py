@@ -1,0 +1,36 @@
+"""The statements of a file itself: what they write in place, and what of them could not be converted."""
+
+import numpy as np
+import pytest
+
+from transpile import convert_source
+
+from .small_programs import HEAD, array, load
+
+SCRIPTS = {
+    "fill": "x = torch.ones(3)\ny = x\nx.fill_(7)\nx.mul_(2).add_(1)\n",
+    "store": "x = torch.zeros(5)\ny = x[1:3]\nx[1] = 4\nx[2:] += 1\n",
+    "data": "x, y = torch.zeros(3), torch.ones(3)\nx.data.copy_(y * 2)\n",
+    "a loop": "x = torch.zeros(3)\ny = 0\nfor i in range(3):\n    x[i] = i\n    y = y + x.sum()\n",
+    "a function that writes": "def f(t):\n    t.add_(1)\n    return t\n\n\nx = torch.zeros(3)\nf(x)\ny = x + 1\n",
+    "a main block": "x = torch.zeros(3)\ny = x\nif __name__ != 'x':\n    x.add_(2)\n",
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_writes_in_place(name):
+    result = convert_source(HEAD + SCRIPTS[name])
+    assert not result.diagnostics, result.code
+    scope = {}
+    exec(compile(HEAD + SCRIPTS[name], "program.py", "exec"), scope)
+    made = load(result)
+    for value in ("x", "y"):
+        np.testing.assert_array_equal(array(made[value]), array(scope[value]), err_msg=result.code)
+
+
+def test_what_is_not_converted_raises_where_no_import_runs_it():
+    head = HEAD + "x = torch.ones(3)\n"
+    load(convert_source(head + "torch.save(x, 'x.pt')\n"))
+    for block in ("for i in range(3):\n    torch.save(x, 'x.pt')\n", "if __name__ != 'x':\n    torch.save(x, 'x.pt')\n"):
+        with pytest.raises(NotImplementedError):
+            load(convert_source(head + block))
