@@ -551,7 +551,7 @@ class M(nn.Module):
 
 def test_initialisers_by_name_and_names_that_a_lambda_has_too():
     source = HEAD + """
-KINDS = {"halves": lambda w: nn.init.constant_(w, 0.5), "wide": nn.init.xavier_uniform_}
+KINDS = {"halves": lambda w: nn.init.constant_(w, 0.5), "wide": nn.init.xavier_uniform_, "narrow": lambda w: nn.init.normal_(w, std=0.01)}
 
 
 def three(n):
@@ -559,13 +559,16 @@ def three(n):
 
 
 class M(nn.Module):
-    def __init__(self, kind="wide", bias=0.25, own=nn.init.zeros_, key="halves"):
+    def __init__(self, kind="wide", bias=0.25, own=nn.init.zeros_, key="halves", last=lambda w: nn.init.uniform_(w, 2, 3)):
         super().__init__()
         self.a, self.b, self.c = nn.Linear(30, 40), nn.Linear(30, 40), nn.Linear(30, 40)
         self.w = nn.Parameter(torch.randn(50))
         own(self.w)
+        self.v = nn.Parameter(torch.zeros(50))
+        last(self.v)
         kind = KINDS[kind]
         kind(self.a.weight)
+        KINDS["narrow"](self.c.bias)
         KINDS[key](self.a.bias)
 
         def fill(m):

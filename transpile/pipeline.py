@@ -97,7 +97,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         _Classes(contexts, trees, facts, running, forward).run()
         for module, context in contexts.items():
             if keys.has_sites(trees[module]):
-                trees[module] = _no_draws(context, trees[module])
+                trees[module] = _no_draws(context, keys.in_lambdas(context, trees[module]))
             if trees[module] is not module.tree or imports.brings_torch(context):
                 trees[module] = quotes.run(imports.run(context, trees[module], support_import(module.path)))
     out = [Converted(m.path, m.tree, [], False) for m in untouched]
@@ -577,6 +577,8 @@ def _no_draws(context: Context, module: cst.Module) -> cst.Module:
             return tree.replace(n, value=context.unconverted_at_import("random-in-init", n.value, message))
         return None
 
+    if not keys.has_sites(module):
+        return module
     made: cst.Module = tree.rewrite(module, before)
     return _no_keys(context, made, context.unconverted_at_import, message) if keys.has_sites(made) else made
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
-from ..context import Context
+from ..context import KEY, Context
 from ..emit import call, method_name
 from ..indices import covers
 from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, is_trained, static_size
@@ -71,7 +71,17 @@ class _Operations:
             return node if value is node.target.value else tree.replace(node, target=tree.replace(node.target, value=tree.fit(node.target, "value", value)))
         if kind is cst.Param:
             return self._parameter(node)
+        if kind is cst.Lambda and (self.context.torch_name(node.body) or "").startswith("torch.nn.init."):
+            return self._initialiser(node)
         return None
+
+    def _initialiser(self, node: cst.Lambda) -> Any:
+        """`lambda w: nn.init.normal_(w, std=0.02)`: one that draws takes a key, which `nn.initial` gives it."""
+        new = self._children(node)
+        if not any(n.value == KEY for n in tree.nodes(new.body, cst.Name)):
+            return new
+        params = [*(tree.replace(p, comma=cst.MaybeSentinel.DEFAULT) for p in new.params.params), cst.Param(cst.Name("key"))]
+        return self._done(node, tree.replace(new, params=tree.replace(new.params, params=params)))
 
     def _function(self, node: cst.FunctionDef) -> Any:
         decorators = [self._in_header(d) for d in node.decorators]

@@ -37,10 +37,9 @@ def _renamed(node: Any, names: Mapping[str, str]) -> Any:
     """An expression that reads some names under others."""
 
     def before(n: cst.CSTNode) -> Any:
-        if isinstance(n, cst.Arg) and n.keyword is not None:
-            return tree.replace(n, value=tree.rewrite(n.value, before))
-        if isinstance(n, cst.Attribute):
-            return tree.replace(n, value=tree.rewrite(n.value, before))
+        if isinstance(n, cst.Arg) and n.keyword is not None or isinstance(n, cst.Attribute):
+            value = tree.rewrite(n.value, before)
+            return n if value is n.value else tree.replace(n, value=value)
         return cst.Name(names[n.value]) if isinstance(n, cst.Name) and n.value in names else None
 
     return tree.rewrite(node, before, only={cst.Arg, cst.Attribute, cst.Name}) if names else node
