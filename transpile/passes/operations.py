@@ -16,6 +16,7 @@ from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
 from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Method, Sequence, Static, Tensor, Torch
+from . import dtype_tests
 
 SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimension", "dtype", "device"})
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
@@ -51,6 +52,8 @@ class _Operations:
             return self._call(node)
         if kind is cst.Attribute:
             return self._attribute(node)
+        if kind is cst.Comparison:
+            return self._comparison(node)
         if kind is cst.Name:
             name = self._torch_name(node)
             return self._reference(node, name) if name is not None else None
@@ -202,9 +205,19 @@ class _Operations:
         args = [tree.replace(a, star="*") if not a.star and a.keyword is None and self.context.value(a.value) == Static(MISSING, "shape") else a for a in node.args]
         return node if tree.same(args, node.args) else tree.replace(node, args=args)
 
+    def _comparison(self, node: cst.Comparison) -> Any:
+        try:
+            new = dtype_tests.compared(self.context, node)
+        except Refused as refused:
+            return self._unconverted("unsupported", node, f"{tree.code(node)}: {refused}")
+        return None if new is node else self._done(node, self._children(new))
+
     # ------------------------------------------------------------------ calls
 
     def _call(self, node: cst.Call) -> Any:
+        test = dtype_tests.asked(self.context, node)
+        if test is not None:
+            return self._done(node, self._children(test))
         value = self.context.value(node.func)
         torch_name = value.name if isinstance(value, Torch) else self._torch_name(node.func)
         if torch_name is not None:
