@@ -116,7 +116,7 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
         if "Tensor" in accepts:
             return True if not value.assumed else None
         if value.assumed:
-            placed = _by_name(argument.node)
+            placed = by_name(argument.node)
             if placed is not None:
                 return placed in accepts
             name = argument.node.value if isinstance(argument.node, cst.Name) else ""
@@ -146,7 +146,7 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
     if isinstance(value, Module):
         return False
     node = argument.node
-    placed = _by_name(node)
+    placed = by_name(node)
     if placed is not None:
         return placed in accepts
     if isinstance(node, (cst.Name, cst.Attribute)) and parameter.name == (node.value if isinstance(node, cst.Name) else node.attr.value):
@@ -154,7 +154,7 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
     return None
 
 
-def _by_name(node: Any) -> str | None:
+def by_name(node: Any) -> str | None:
     """What a name says of an argument that nothing else is known of: `self.device` is a Device, `mask_dtype` a Dtype."""
     if not isinstance(node, (cst.Name, cst.Attribute)):
         return None

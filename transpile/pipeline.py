@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> gradients -> decided -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> gradients -> decided -> second_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -47,6 +47,7 @@ from .passes import (
     placement,
     quotes,
     scans,
+    second_names,
     signatures,
     submodules,
     tags,
@@ -87,7 +88,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = gradients.run(context, trees[module], computing, forward)
-            for early in (decided, tags, erasures, placement, masks, choices):
+            for early in (decided, second_names, tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)

@@ -14,6 +14,7 @@ from .effects import Effects
 from .project import ClassInfo, FunctionInfo
 from .values import Module
 
+_LISTING = ("children", "named_children", "values", "items")
 _ADDING = ("append", "add_module", "insert", "extend", "register_module")
 
 
@@ -24,10 +25,10 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
         return
     places: dict[str, tuple[Any, set[str]]] = {}
     for attribute, node in _placed(context, init, effects):
-        name = tree.dotted(node) or ""
-        own = {name.split(".")[1]} if name.startswith(f"{init.self_name}.") else set()
-        alias = arrays.alias(cls, attribute)  # a second name for what the first holds
-        places.setdefault(name, (node, own))[1].add(attribute if alias is None else alias.source[0])
+        name = tree.code(node)
+        places.setdefault(name, (node, set()))[1].add(_first(arrays, cls, attribute))
+    for node, attributes in places.values():
+        attributes |= _holding(init, arrays, cls, node, places)
     if not any(len(attributes) > 1 for _, attributes in places.values()):
         return
     used = {n.attr.value for f in running if f.owner in cls.family() for n in tree.nodes(f.node, cst.Attribute) if tree.dotted(n.value) == f.self_name}
@@ -38,13 +39,32 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
             context.report("shared-module", node, message)
 
 
+def _first(arrays: Arrays, cls: ClassInfo, attribute: str) -> str:
+    """The first name of what an attribute holds."""
+    alias = arrays.alias(cls, attribute)
+    return attribute if alias is None else alias.source[0]
+
+
+def _holding(init: FunctionInfo, arrays: Arrays, cls: ClassInfo, node: Any, places: dict[str, tuple[Any, set[str]]]) -> set[str]:
+    """The attributes that hold a module by way of what it is taken from: `self.net` of `self.net[0]`."""
+    root = node
+    while isinstance(root, (cst.Attribute, cst.Subscript, cst.Call)) and _own(root, init) is None:
+        root = root.func if isinstance(root, cst.Call) else root.value
+    own = _own(root, init)
+    if own is not None:
+        return {_first(arrays, cls, own)}
+    return places[root.value][1] if root is not node and isinstance(root, cst.Name) and root.value in places else set()
+
+
 def _placed(context: Context, init: FunctionInfo, effects: Effects) -> Iterator[tuple[str, Any]]:
     """An attribute of self, and what is put into it or below it."""
     once = tree.bound_once(init.node.body) | {p.name.value for p in init.parameters()} - set(tree.names_assigned(init.node.body))
+    written: list[Any] = [*tree.nodes(init.node.body, cst.AssignTarget, cst.Del)]
+    replaced = {tree.code(n.target) for n in written if not isinstance(n.target, cst.Name) and _own(n.target, init) is None}  # `self.net.fc = nn.Identity()` once it is taken
     for node in tree.nodes(init.node.body, cst.Assign, cst.Call):
         if isinstance(node, cst.Assign):
             attribute = _own(node.targets[0].target, init)
-            inside = node.value if isinstance(node.value, (cst.Call, cst.Name)) and isinstance(context.value(node.value), Module) else None
+            inside = node.value if isinstance(context.value(node.value), Module) and _own(node.value, init) is None else None
         else:
             assert isinstance(node, cst.Call)
             adds = isinstance(node.func, cst.Attribute) and node.func.attr.value in _ADDING
@@ -52,19 +72,32 @@ def _placed(context: Context, init: FunctionInfo, effects: Effects) -> Iterator[
             inside = node
         if attribute is None or inside is None:
             continue
-        for part in [inside] if isinstance(inside, cst.Name) else _given(inside):
-            value = context.value(part)
-            known = isinstance(part, cst.Name) and part.value in once or _own(part, init) is not None
-            if known and isinstance(value, Module) and not value.is_self and value.classes and "params" in effects.module(value):
+        for part in _given(inside) if isinstance(inside, cst.Call) else [inside] if isinstance(inside, (cst.Name, cst.Attribute, cst.Subscript)) else []:
+            if tree.code(part) not in replaced and _is_shared(context, init, effects, part, once):
                 yield attribute, part
 
 
+def _is_shared(context: Context, init: FunctionInfo, effects: Effects, part: Any, once: Set[str]) -> bool:
+    """Whether something given is a module with params that is held elsewhere too."""
+    if isinstance(part, cst.Call):  # `self.net.children()`
+        return _is_shared(context, init, effects, part.func.value, once)  # type: ignore[attr-defined]
+    own, root = _own(part, init), part
+    value = context.value(part) if own is None or init.owner is None else context.facts.attribute(init.owner, own)
+    while isinstance(root, (cst.Attribute, cst.Subscript)) and _own(root, init) is None:
+        root = root.value
+    known = isinstance(root, cst.Name) and root.value in once or _own(root, init) is not None
+    certain = isinstance(value, Module) and (bool(value.classes) or isinstance(part, cst.Subscript))
+    return known and isinstance(value, Module) and not value.is_self and certain and "params" in effects.module(value)
+
+
 def _given(call: cst.Call) -> Iterator[Any]:
-    """The names and attributes that a call is given, in lists too; `body.width` gives no body."""
+    """The names, attributes and entries that a call is given, in lists too; `body.width` gives no body."""
     todo: list[Any] = [a.value for a in call.args]
     while todo:
         node = todo.pop()
-        if isinstance(node, (cst.Name, cst.Attribute)):
+        if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript)) and not (isinstance(node, cst.Subscript) and isinstance(node.value, cst.Call)):
+            yield node
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _LISTING:
             yield node
         elif isinstance(node, cst.Call):
             todo.extend(a.value for a in node.args)

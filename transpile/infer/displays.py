@@ -9,6 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..values import MISSING, PLACED, UNKNOWN, Mapping, Sequence, Static, Value, element_of, join, sequence
+from . import narrowing
 from .assignments import bind
 from .frame import Env, Frame, Handlers
 
@@ -76,6 +77,7 @@ def _comprehension(frame: Frame, node: Any, env: Env) -> Value:
         bind(frame, clause.target, element_of(frame.expression(clause.iter, inner)), inner)
         for condition in clause.ifs:
             frame.expression(condition.test, inner)
+            narrowing.narrow(frame, condition.test, inner, dict(inner))
         clause = clause.inner_for_in
     if isinstance(node, cst.DictComp):
         frame.expression(node.key, inner)

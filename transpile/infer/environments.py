@@ -1,43 +1,16 @@
-"""Environments where ways part and meet: what a test says on either side, and what holds after both."""
+"""Environments where ways meet: what holds after both."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import libcst as cst
 
 from .. import tree
-from ..values import Module, Static, Tensor, join
+from ..values import Static, Tensor, join
 from .frame import Env
 
 NUMBERS = {"int": "i", "float": "f", "bool": "b"}  # the dtype kinds of Python's numbers
-
-
-def narrow(test: cst.BaseExpression, then: Env, other: Env) -> None:
-    """`if x is None` says what x is on either side."""
-    if isinstance(test, cst.Comparison):
-        _narrow_none(test, then, other)
-    elif isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        narrow(test.expression, other, then)
-    elif isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-        narrow(test.left, then, dict(other))
-        narrow(test.right, then, dict(other))
-
-
-def _narrow_none(test: cst.Comparison, then: Env, other: Env) -> None:
-    if len(test.comparisons) != 1 or not isinstance(test.left, cst.Name):
-        return
-    target, name = test.comparisons[0], test.left.value
-    if not isinstance(target.comparator, cst.Name) or target.comparator.value != "None" or name not in then:
-        return
-    value = then[name]
-    if isinstance(value, (Tensor, Module)):
-        some = dataclasses.replace(value, none=False)
-        if isinstance(target.operator, cst.Is):
-            other[name] = some
-        elif isinstance(target.operator, cst.IsNot):
-            then[name] = some
 
 
 def live(block: Any, env: Env) -> Env | None:

@@ -25,7 +25,7 @@ from ..values import (
     is_traced,
     join,
 )
-from . import environments
+from . import narrowing
 from .environments import NUMBERS
 from .frame import Env, Frame, Handlers
 
@@ -126,7 +126,8 @@ def _never_array(value: Value) -> bool:
 
 
 def _boolean(frame: Frame, node: cst.BooleanOperation, env: Env) -> Value:
-    left, right = frame.expression(node.left, env), frame.expression(node.right, env)
+    left = frame.expression(node.left, env)
+    right = _under(frame, node, env)
     for side, other in ((left, right), (right, left)):
         if isinstance(side, Static) and isinstance(other, Tensor) and other.kind == "b":
             return Tensor(
@@ -135,12 +136,23 @@ def _boolean(frame: Frame, node: cst.BooleanOperation, env: Env) -> Value:
     return right if left == NONE else join(left, right)
 
 
+def _under(frame: Frame, node: cst.BooleanOperation, env: Env) -> Value:
+    """The right side, which is asked for only where the left one holds, or does not: `isinstance(p, Packed) and p.data is q`."""
+    then, other = dict(env), dict(env)
+    narrowing.narrow(frame, node.left, then, other)
+    inner = then if isinstance(node.operator, cst.And) else other
+    before = dict(inner)
+    value = frame.expression(node.right, inner)
+    env.update({name: v for name, v in inner.items() if before.get(name) is not v})  # what it binds: `(n := f(x))`
+    return value
+
+
 def _conditional(frame: Frame, node: cst.IfExp, env: Env) -> Value:
     test = frame.expression(node.test, env)
     if isinstance(test, Static) and isinstance(test.const, bool) and asks_torch(frame.facts.of, node.test):
         return frame.expression(node.body if test.const else node.orelse, env)
     then, other = dict(env), dict(env)
-    environments.narrow(node.test, then, other)
+    narrowing.narrow(frame, node.test, then, other)
     return join(frame.expression(node.body, then), frame.expression(node.orelse, other))
 
 

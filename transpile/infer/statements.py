@@ -9,7 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..values import NONE, Class, Function, Tensor, element_of, is_traced, join
-from . import environments, functions
+from . import environments, functions, narrowing
 from .assignments import bind
 from .frame import Env, Frame, Handlers
 
@@ -21,13 +21,19 @@ def _line(frame: Frame, node: cst.SimpleStatementLine, env: Env) -> None:
 def _if(frame: Frame, node: cst.If, env: Env) -> None:
     traced = is_traced(frame.expression(node.test, env))
     then, other = dict(env), dict(env)
-    environments.narrow(node.test, then, other)
+    narrowing.narrow(frame, node.test, then, other)
+    parted = dict(then), dict(other)
     frame.suite(node, then)
     if isinstance(node.orelse, cst.If):
         frame.block([node.orelse], other)
     elif node.orelse is not None:
         frame.suite(node.orelse, other)
-    environments.merge(env, environments.live(node.body, then), environments.live(node.orelse, other))
+    ways = environments.live(node.body, then), environments.live(node.orelse, other)
+    before = dict(env)
+    environments.merge(env, *ways)
+    if None not in ways:
+        for way in parted:
+            narrowing.restore(before, way, env, node)
     if traced:
         environments.trace_numbers(env, node)
 
@@ -146,6 +152,8 @@ def _check(frame: Frame, node: cst.Assert | cst.Raise, env: Env) -> None:
     for child in tree.children(node):
         if isinstance(child, cst.BaseExpression):
             frame.expression(child, env)
+    if isinstance(node, cst.Assert):
+        narrowing.narrow(frame, node.test, env, dict(env))
 
 
 HANDLERS: Handlers = {

@@ -13,8 +13,9 @@ from .. import tree
 from ..context import Context
 from ..rulebook import BLOCKS, CHECKS, DECORATORS
 from ..values import Function, Module, Tensor
+from . import module_casts
 
-MODULE_STATEMENTS = ("eval", "train", "cuda", "cpu", "to", "half", "float", "double", "requires_grad_", "zero_grad", "flatten_parameters")
+MODULE_STATEMENTS = ("eval", "train", "requires_grad_", "zero_grad", "flatten_parameters")
 _KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine, cst.Call}
 
 
@@ -45,6 +46,9 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
         return cst.FlattenSentinel(_unwrapped(context, node, constructs))
     if kind is cst.SimpleStatementLine and len(node.body) == 1:
         small = node.body[0]
+        if isinstance(small, cst.Expr) and module_casts.is_cast(context, small.value):
+            made = module_casts.refused(context, small.value)  # type: ignore[arg-type]
+            return cst.RemoveFromParent() if made is None else tree.replace(node, body=[tree.replace(small, value=made)])
         if _requires_grad(context, small) or _freezes(context, small, constructs):
             return cst.RemoveFromParent()
         if _assigns_mode(context, small):
@@ -54,6 +58,9 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
             return tree.replace(node, body=[checked])
     if kind is cst.Call and _asks_for_gradients(context, node):
         return tree.rewrite(node.func.value, lambda n: _visit(context, n, constructs), only=_KINDS)  # `nn.Parameter(w).requires_grad_(False)`
+    if kind is cst.Call and module_casts.is_cast(context, node):
+        made = module_casts.refused(context, node)
+        return tree.rewrite(node.func.value, lambda n: _visit(context, n, constructs), only=_KINDS) if made is None else made
     return None
 
 

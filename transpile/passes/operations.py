@@ -16,6 +16,7 @@ from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
 from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Method, Sequence, Static, Tensor, Torch
+from . import dtype_tests, legacy_sizes
 
 SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimension", "dtype", "device"})
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
@@ -57,6 +58,8 @@ class _Operations:
             return self._call(node)
         if kind is cst.Attribute:
             return self._attribute(node)
+        if kind is cst.Comparison:
+            return self._comparison(node)
         if kind is cst.Name:
             name = self._torch_name(node)
             return self._reference(node, name) if name is not None else None
@@ -215,12 +218,22 @@ class _Operations:
 
     def _of_sizes(self, node: cst.Call) -> cst.Call:
         """`self.Tensor(x.size())`: the sizes of a shape one by one, since JAX's shapes are tuples like any other."""
-        args = [tree.replace(a, star="*") if not a.star and a.keyword is None and self.context.value(a.value) == Static(MISSING, "shape") else a for a in node.args]
+        args = [tree.replace(a, star="*") if not a.star and a.keyword is None and legacy_sizes.is_size(self.context, self.functions, a.value) else a for a in node.args]
         return node if tree.same(args, node.args) else tree.replace(node, args=args)
+
+    def _comparison(self, node: cst.Comparison) -> Any:
+        try:
+            new = dtype_tests.compared(self.context, node)
+        except Refused as refused:
+            return self._unconverted("unsupported", node, f"{tree.code(node)}: {refused}")
+        return None if new is node else self._done(node, self._children(new))
 
     # ------------------------------------------------------------------ calls
 
     def _call(self, node: cst.Call) -> Any:
+        test = dtype_tests.asked(self.context, node)
+        if test is not None:
+            return self._done(node, self._children(test))
         value = self.context.value(node.func)
         torch_name = value.name if isinstance(value, Torch) else self._torch_name(node.func)
         if torch_name is not None:
@@ -285,7 +298,7 @@ class _Operations:
                 return self._done(node, made)
             except Refused as refused:
                 return self._unconverted("unsupported", node, f"{name}: {refused}")
-        return self._apply(node, definitions, name, self._arguments(node))
+        return self._apply(node, definitions, name, legacy_sizes.told(self.context, self.functions, definitions, node, self._arguments(node)))
 
     def _of_layer(self, node: cst.Call, layer: Definition, method: str) -> Any:
         """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the layer."""
@@ -339,9 +352,10 @@ class _Operations:
             return selected
         receiver = Argument(self.convert(self._asked(func.value, name)), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
         certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
-        if not certain and choose(definitions, [receiver, *self._arguments(node)]) is None:
+        arguments = [receiver, *self._arguments(node)]
+        if not certain and choose(definitions, arguments) is None:
             return None  # not a tensor, then
-        return self._apply(node, definitions, "torch.Tensor." + name, [receiver, *self._arguments(node)])
+        return self._apply(node, definitions, "torch.Tensor." + name, legacy_sizes.told(self.context, self.functions, definitions, node, arguments))
 
     def _selected(self, subject: Any, definitions: tuple[Definition, ...], name: str, node: cst.Call) -> Any:
         """`x[mask].mean()`: what a mask selects has no static shape, its mean has."""

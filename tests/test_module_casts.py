@@ -1,0 +1,40 @@
+"""Where a module is put means nothing in JAX; a dtype that its params would get is reported."""
+
+import jax
+import pytest
+
+from tests.small_programs import HEAD, load
+from transpile import convert_source
+
+MODULE = HEAD + "class M(nn.Module):\n    def __init__(self, device='cpu', dtype=None, half=False):\n        super().__init__()\n        self.l = nn.Linear(3, 3)\n        {}\n\n    def forward(self, x):\n        return self.l(x)\n"
+GONE = ["self.l.cuda()", "self.float()", "self.to(device)", "self.l.to(torch.float32)", "self.l = self.l.to(device)", "self.l = nn.Linear(3, 3).cuda().float()", "self.to(device, non_blocking=True)"]
+REPORTED = {
+    "self.half()": "unsupported",
+    "self.l.double()": "unsupported",
+    "self.l.to(torch.float16)": "unsupported",
+    "self.l.to(device, dtype=torch.bfloat16)": "unsupported",
+    "self.l.type(torch.DoubleTensor)": "unsupported",
+    "self.l = nn.Linear(3, 3).half()": "unsupported",
+    "self.l.to(dtype)": "taken-for-granted",
+    "self.l.to(**dict(dtype=dtype))": "taken-for-granted",
+}
+
+
+@pytest.mark.parametrize("line", GONE)
+def test_it_is_gone(line):
+    result = convert_source(MODULE.format(line))
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    assert load(result)["M"]().init(jax.random.key(0))["l"]["weight"].shape == (3, 3)
+
+
+@pytest.mark.parametrize("line", REPORTED)
+def test_it_is_reported(line):
+    result = convert_source(MODULE.format(line))
+    assert [d.id for d in result.diagnostics] == [REPORTED[line]], result.code
+
+
+def test_a_branch_raises_where_it_is_reached():
+    module = load(convert_source(MODULE.format("if half:\n            self.half()")))["M"]
+    module().init(jax.random.key(0))
+    with pytest.raises(NotImplementedError):
+        module(half=True).init(jax.random.key(0))
