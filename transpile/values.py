@@ -68,6 +68,13 @@ class Module(Value):
 
 
 @dataclass(frozen=True)
+class Instance(Value):
+    """An object of one of these rule classes, which are no modules and whose methods draw: a distribution; of any where there is none."""
+
+    classes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Class(Value):
     """A class: the user's, or torch's by dotted name."""
 
@@ -156,6 +163,8 @@ def join(a: Value | None, b: Value | None) -> Value:
             a.inplace or b.inplace,
             a.is_self and b.is_self,
         )
+    if isinstance(a, Instance) and isinstance(b, Instance):
+        return Instance(a.classes | b.classes if a.classes and b.classes else frozenset())
     if isinstance(a, Sequence) and isinstance(b, Sequence):
         items = None
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
@@ -191,7 +200,7 @@ def _classes(value: Value) -> frozenset[Any]:
         return value.ref[1] if value.ref[0] == "one of" else frozenset()
     if isinstance(value, Class):
         return frozenset([value.ref])
-    if isinstance(value, Torch) and value.name.startswith("torch.nn.") and value.name.rpartition(".")[2][:1].isupper():
+    if isinstance(value, Torch) and value.name.startswith(("torch.nn.", "torch.distributions.")) and value.name.rpartition(".")[2][:1].isupper():
         return frozenset([value.name])
     return frozenset()
 

@@ -87,7 +87,8 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
     if isinstance(default, Torch):
         if rulebook.constant(f"{default.name}[dtype]"):
             return ARRAY_TYPE
-        return Class(("open", default.name)) if rulebook.layer(default.name) else UNKNOWN
+        layer = rulebook.layer(default.name)
+        return Class(("open", default.name)) if layer is not None and rulebook.is_module(layer) else UNKNOWN
     if isinstance(default, Class):
         return Class(("open", default.ref))
     if isinstance(default, Module):

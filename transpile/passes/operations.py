@@ -8,14 +8,14 @@ import libcst as cst
 
 from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
-from ..context import Context
-from ..emit import call, method_name
+from ..context import Context, key_site
+from ..emit import call, keyword, method_name
 from ..indices import covers
-from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, static_size
+from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, draws, of_no_class, static_size
 from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
-from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Method, Sequence, Static, Tensor, Torch
+from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Instance, Method, Sequence, Static, Tensor, Torch
 
 SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimension", "dtype", "device"})
 PAIR = {"0": "[0]", "1": "[1]", "values": ".values", "indices": ".indices"}
@@ -209,6 +209,10 @@ class _Operations:
         torch_name = value.name if isinstance(value, Torch) else self._torch_name(node.func)
         if torch_name is not None:
             return self._torch(node, torch_name)
+        if draws(self.context.facts, value, node):
+            return self._drawn(node)
+        if (missing := of_no_class(self.context.facts, value)) is not None:
+            return self._no_rule(node, missing)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, value)
         if isinstance(value, External) and self.context.facts.numpy_on_arrays(value.name, [self.context.value(a.value) for a in node.args]):
@@ -221,6 +225,12 @@ class _Operations:
         if isinstance(node.func, cst.Name):
             return self._by_name(node) if node.func.value == "getattr" else self._builtin(node, node.func.value)
         return None
+
+    def _drawn(self, node: cst.Call) -> Any:
+        """`p.sample((3,), key=key)`."""
+        args = [tree.replace(a, value=tree.fit(a, "value", self.convert(a.value)), comma=cst.MaybeSentinel.DEFAULT) for a in node.args]
+        func = self._only(node.func, "value")
+        return self._done(node, tree.replace(node, func=func, args=[*args, keyword("key", key_site())]))
 
     def _by_name(self, node: cst.Call) -> Any:
         """`getattr(F, "relu")` is F.relu; under a name that only the run tells there may be a rule for any."""
@@ -376,6 +386,8 @@ class _Operations:
             return picked
         base = self.context.value(node.value)
         name = node.attr.value
+        if isinstance(base, Instance) and any(self.context.rulebook.draws(cls, name) for cls in base.classes):
+            return self._unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
         if isinstance(base, Static) and base.type == "device":
             definitions = self.context.rulebook.find("torch.device." + name)
             if definitions:
@@ -397,7 +409,8 @@ class _Operations:
         scope: Any = self.functions[-1] if self.functions else self.context.module.tree
         if not isinstance(node, cst.Name) or self.functions and node.value in tree.parameter_names(self.functions[-1]):
             return False
-        targets = [n.target for n in tree.nodes(scope, cst.For, cst.CompFor)]
+        loops: list[Any] = list(tree.nodes(scope, cst.For, cst.CompFor))
+        targets = [n.target for n in loops]
         parameters = {p.name.value for n in tree.nodes(scope, cst.Lambda) for p in n.params.params}
         return node.value in parameters or any(node.value in tree.target_names(t) for t in targets)
 
