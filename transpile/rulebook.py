@@ -159,6 +159,10 @@ class Rulebook:
                 return self.constants[candidate]
         return None
 
+    def dtype_of(self, name: str) -> str | None:
+        """The dtype of a type of tensors: int for torch.LongTensor; None for what is no such type."""
+        return "float" if name == "torch.Tensor" else self.constant(f"{name}[dtype]")
+
     def needs(self, name: str) -> frozenset[str]:
         """The definitions that one needs, itself included, transitively."""
         return self._needs(name)

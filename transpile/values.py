@@ -178,6 +178,8 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Mapping(join(a.element, b.element), placed)
     if isinstance(a, Method) and isinstance(b, Method) and a.name == b.name:
         return Method(join(a.receiver, b.receiver), a.name)
+    if isinstance(a, Torch) and isinstance(b, Torch) and _anywhere(a.name) == _anywhere(b.name):
+        return Torch(_anywhere(a.name))
     if (one_of := _classes(a) | _classes(b)) and _classes(a) and _classes(b):
         return Class(("one of", one_of))
     for one, other in ((a, b), (b, a)):
@@ -192,6 +194,11 @@ def join(a: Value | None, b: Value | None) -> Value:
         if isinstance(other, (Value, Class, External, Torch, Function)) and not isinstance(other, (Tensor, Static, Sequence, Mapping)):
             return dataclasses.replace(module, open=True)
     return UNKNOWN
+
+
+def _anywhere(name: str) -> str:
+    """A type of tensors, wherever they are: torch.FloatTensor for torch.cuda.FloatTensor."""
+    return "torch." + name.removeprefix("torch.cuda.") if name.startswith("torch.cuda.") and name.endswith("Tensor") else name
 
 
 def _classes(value: Value) -> frozenset[Any]:

@@ -65,6 +65,8 @@ class _Operations:
             return node if value is node.target.value else tree.replace(node, target=tree.replace(node.target, value=tree.fit(node.target, "value", value)))
         if kind is cst.Param:
             return self._parameter(node)
+        if kind is cst.IfExp and self.context.value(node) == ARRAY_TYPE:
+            return self._chosen_type(node)
         return None
 
     def _function(self, node: cst.FunctionDef) -> Any:
@@ -185,17 +187,22 @@ class _Operations:
         for field in ("annotation", "default"):
             old = getattr(node, field)
             if old is not None:
-                new = self._array_type(old) if field == "default" else None
+                new = self._array_type(old) if field == "default" and self.context.value(old) != Torch("torch.Tensor") else None
                 new = self.convert(old) if new is None else new
                 if new is not old:
                     changes[field] = new
         return tree.replace(node, **changes) if changes else node
 
     def _array_type(self, node: cst.BaseExpression) -> Any:
-        """`tensor=torch.FloatTensor` in a header."""
+        """`tensor=torch.FloatTensor` in a header, or one side of a choice."""
         value = self.context.value(node)
-        dtype = self.context.rulebook.constant(f"{value.name}[dtype]") if isinstance(value, Torch) else None
+        dtype = self.context.rulebook.dtype_of(value.name) if isinstance(value, Torch) else None
         return tree.expression(f"{self.context.name('ArrayType')}({dtype})") if dtype is not None else None
+
+    def _chosen_type(self, node: cst.IfExp) -> Any:
+        """`torch.HalfTensor if half else torch.FloatTensor`"""
+        sides = {field: self._array_type(getattr(node, field)) or self.convert(getattr(node, field)) for field in ("body", "orelse")}
+        return self._done(node, tree.replace(node, test=self.convert(node.test), **sides))
 
     def _of_sizes(self, node: cst.Call) -> cst.Call:
         """`self.Tensor(x.size())`: the sizes of a shape one by one, since JAX's shapes are tuples like any other."""
