@@ -35,7 +35,12 @@ def highest(dtype):
 
 def is_dim(input, other):
     """Whether the second argument of torch.max is a dim rather than another array."""
-    if isinstance(other, jax.core.Tracer) and not other.ndim and input.ndim and jnp.issubdtype(other.dtype, jnp.integer):
+    if (
+        isinstance(other, jax.core.Tracer)
+        and not other.ndim
+        and input.ndim
+        and jnp.issubdtype(other.dtype, jnp.integer)
+    ):
         raise TypeError("this may be a dim, which jit must know: mark it static, or call jnp.maximum or minimum")
     return isinstance(other, int)
 
