@@ -21,13 +21,18 @@ def legacy_tensor(data, dtype):
 class ArrayType:
     """torch.FloatTensor and its like as a value: makes zeros of the sizes, or an array of the list, that it is given."""
 
-    def __init__(self, dtype):
-        self.dtype = dtype
+    def __init__(self, kind):
+        self.kind = kind
+
+    @property
+    def dtype(self):
+        """What JAX takes for a dtype: the array type itself can be passed to ``astype``."""
+        return jnp.zeros((), self.kind).dtype
 
     def __call__(self, *data):
         if len(data) == 1 and not isinstance(data[0], int):
-            return legacy_tensor(data[0], self.dtype)
-        return jnp.zeros(data, self.dtype)
+            return legacy_tensor(data[0], self.kind)
+        return jnp.zeros(data, self.kind)
 
 
 @rule("torch.Tensor")

@@ -1,8 +1,10 @@
 """What torch answers about devices, autograd and compilers: constants, as seen from a JAX program."""
 
+import typing
+
 import jax.numpy as jnp
 
-from transpile.rule import Unsupported, rule
+from transpile.rule import rule
 
 
 @rule("torch.device")
@@ -160,7 +162,19 @@ def unwrap_optional(x):
 
 @rule("torch.jit.isinstance")
 def jit_isinstance(obj, target_type):
-    raise Unsupported("torch.jit.isinstance looks into containers; use isinstance, or test the first element")
+    """``isinstance`` that looks into containers: ``List[jax.Array]`` asks every element."""
+    if isinstance(target_type, tuple):
+        return any(jit_isinstance(obj, one) for one in target_type)
+    origin, parts = typing.get_origin(target_type), typing.get_args(target_type)
+    if origin is None:
+        return isinstance(obj, target_type)
+    if origin is list:
+        return isinstance(obj, list) and all(jit_isinstance(item, parts[0]) for item in obj)
+    if origin is tuple:
+        return isinstance(obj, tuple) and len(obj) == len(parts) and all(map(jit_isinstance, obj, parts))
+    if origin is dict:
+        return isinstance(obj, dict) and all(all(map(jit_isinstance, item, parts)) for item in obj.items())
+    return obj is None or any(jit_isinstance(obj, part) for part in parts)  # Optional, Union
 
 
 @rule("torch.cuda.get_device_capability")

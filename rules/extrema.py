@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Tensor, rule
+from transpile.rule import Tensor, Unsure, rule
 
 
 class ValuesIndices(NamedTuple):
@@ -31,6 +31,18 @@ def lowest(dtype):
 def highest(dtype):
     """The greatest value of a dtype: inf for floats."""
     return jnp.inf if jnp.issubdtype(dtype, jnp.floating) else True if dtype == jnp.bool_ else jnp.iinfo(dtype).max
+
+
+def is_dim(input, other):
+    """Whether the second argument of torch.max is a dim rather than another array."""
+    if (
+        isinstance(other, jax.core.Tracer)
+        and not other.ndim
+        and input.ndim
+        and jnp.issubdtype(other.dtype, jnp.integer)
+    ):
+        raise TypeError("this may be a dim, which jit must know: mark it static, or call jnp.maximum or minimum")
+    return isinstance(other, int)
 
 
 def _pick(input, indices, dim, keepdim):
@@ -59,6 +71,14 @@ def max_other(input, other: Tensor):
     return jnp.maximum(input, other)
 
 
+@rule("torch.max", "torch.Tensor.max")
+def max_dim_or_other(input, other: Unsure):
+    """Along a dim, or elementwise with another array."""
+    if is_dim(input, other):
+        return max_dim(input, other)
+    return jnp.maximum(input, other)
+
+
 @rule("torch.max[0]", "torch.max.values", "torch.Tensor.max[0]", "torch.Tensor.max.values")
 def max_values(input, dim: int, keepdim=False):
     """The largest elements along a dim; of equals the first gets all the gradient."""
@@ -66,9 +86,19 @@ def max_values(input, dim: int, keepdim=False):
     return values
 
 
+@rule("torch.max[0]", "torch.Tensor.max[0]")
+def max_values_or_first(input, other: Unsure):
+    return max_dim_or_other(input, other)[0]
+
+
 @rule("torch.max[1]", "torch.max.indices", "torch.Tensor.max[1]", "torch.Tensor.max.indices")
 def max_indices(input, dim: int, keepdim=False):
     return input.argmax(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.max[1]", "torch.Tensor.max[1]")
+def max_indices_or_second(input, other: Unsure):
+    return max_dim_or_other(input, other)[1]
 
 
 @rule("torch.min", "torch.Tensor.min")
@@ -87,6 +117,14 @@ def min_other(input, other: Tensor):
     return jnp.minimum(input, other)
 
 
+@rule("torch.min", "torch.Tensor.min")
+def min_dim_or_other(input, other: Unsure):
+    """Along a dim, or elementwise with another array."""
+    if is_dim(input, other):
+        return min_dim(input, other)
+    return jnp.minimum(input, other)
+
+
 @rule("torch.min[0]", "torch.min.values", "torch.Tensor.min[0]", "torch.Tensor.min.values")
 def min_values(input, dim: int, keepdim=False):
     """The smallest elements along a dim; of equals the first gets all the gradient."""
@@ -94,9 +132,19 @@ def min_values(input, dim: int, keepdim=False):
     return values
 
 
+@rule("torch.min[0]", "torch.Tensor.min[0]")
+def min_values_or_first(input, other: Unsure):
+    return min_dim_or_other(input, other)[0]
+
+
 @rule("torch.min[1]", "torch.min.indices", "torch.Tensor.min[1]", "torch.Tensor.min.indices")
 def min_indices(input, dim: int, keepdim=False):
     return input.argmin(axis=dim, keepdims=keepdim)
+
+
+@rule("torch.min[1]", "torch.Tensor.min[1]")
+def min_indices_or_second(input, other: Unsure):
+    return min_dim_or_other(input, other)[1]
 
 
 @rule("torch.amax", "torch.Tensor.amax")

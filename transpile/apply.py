@@ -14,7 +14,7 @@ from .context import Context, key_site
 from .emit import keyword
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
-from .values import MISSING, NONE, Module, Sequence, Static, Tensor, Torch, Value
+from .values import MISSING, NONE, Module, Sequence, Static, Tensor, Torch, Value, is_anything
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input", "a": "input"}
 
@@ -110,6 +110,8 @@ def _fits(argument: Argument, parameter: Parameter) -> bool | None:
     accepts, value = parameter.accepts, argument.value
     if not accepts:
         return True
+    if "Unsure" in accepts:
+        return is_anything(value) and literal(argument.node) is UNDECIDED
     if value == NONE:
         return "None" in accepts or "Device" in accepts or (isinstance(parameter.default, ast.Constant) and parameter.default.value is None)
     if isinstance(value, Tensor):

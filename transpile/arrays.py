@@ -219,10 +219,11 @@ class Arrays:
         if isinstance(known, Tensor) and (not known.assumed or is_parameter) or is_parameter:
             where = "params" if is_parameter else "constant"
             if array is None:
-                found.arrays[name] = Array(name, where, registered=is_parameter)
+                array = found.arrays[name] = Array(name, where, registered=is_parameter)
             elif array.where != "state":
                 array.where = "params" if "params" in (where, array.where) else where
                 array.registered = array.registered or is_parameter
+            array.optional = array.optional or _has_none(facts, value)
         elif known == NONE and not isinstance(value, cst.Call):  # `self.w = fill_(self.w)`: the function returns what it fills
             attribute = facts.attribute(cls, name)
             if isinstance(attribute, Tensor) and attribute.param:
@@ -251,7 +252,7 @@ class Arrays:
         elif array.where != "state":
             array.where = "params" if "params" in (where, array.where) else where
         array.registered = True
-        array.optional = array.optional or is_none
+        array.optional = array.optional or _has_none(self.facts, value)
         if where == "constant" and value is not None and not is_none and array.where == "constant":
             drawn = self.host.made(value, self.host.names(function))
             array.where = "state" if drawn or only_a_checkpoint_fills(self.facts, value) else "constant"
@@ -322,6 +323,13 @@ def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool
         function = facts.of(value.func)
         return isinstance(function, Torch) and function.name in PARAMETER or tree.dotted(value.func) == "nn.Parameter"
     return False
+
+
+def _has_none(facts: Inference, value: Any) -> bool:
+    """Whether an expression is None on some side: `nn.Parameter(w) if use else None`."""
+    if isinstance(value, cst.IfExp):
+        return _has_none(facts, value.body) or _has_none(facts, value.orelse)
+    return value is not None and facts.of(value) == NONE
 
 
 def _without_gradient(facts: Inference, value: Any) -> bool:

@@ -187,6 +187,8 @@ def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, An
         if isinstance(node, cst.Name):
             if node.value == KEY:
                 yield "key", None
+            elif isinstance(value := facts.of(node), Function) and not value.info.is_property:
+                yield "function", value
         elif isinstance(node, cst.Subscript):
             value = facts.of(node)
             if isinstance(facts.of(node.value), Module) and isinstance(value, Tensor) and value.param:
@@ -210,7 +212,7 @@ def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, An
                             yield "child", facts.rulebook.array(definition.name, name) or "params"
                 if not base.classes and isinstance(value, Tensor) and value.param:
                     yield "child", "params"
-                if isinstance(value, Function) and value.info.is_property:
+                if isinstance(value, Function):
                     yield "function", value
                 elif isinstance(facts.by_property(base, name), Function):
                     yield "function", facts.by_property(base, name)

@@ -353,6 +353,7 @@ class _Classes:
         methods: list[Any] = []
         info = cls.methods.get("__init__")
         if info is not None:
+            submodules.report_kept(context, cls, effects, made.kept)
             kept = _wrap_unknown(context, cls, made.kept)
             doc = [s for s in kept if tree.is_docstring(s)]
             node = info.node

@@ -67,14 +67,14 @@ class Results:
         method = self.rulebook.method(definition.name, "__call__")
         if method is None:
             return Tensor()
-        result = self._method(method)
+        result = self.method(method)
         if "state" in self.rulebook.effects(definition.name):
             if isinstance(result, Sequence) and result.items is not None:
                 return result.items[0]
             return Tensor()
         return result
 
-    def _method(self, node: ast.FunctionDef) -> Value:
+    def method(self, node: ast.FunctionDef) -> Value:
         """The value of a method, computed once."""
         if node not in self.methods:
             self.methods[node] = self._function(node)

@@ -41,6 +41,10 @@ class Tensor:
     """Annotation: this argument is an array, never a Python number. Annotations select among overloads."""
 
 
+class Unsure:
+    """Annotation: an array or a number, which only the run tells: the overload where nothing is known of the argument."""
+
+
 class Size:
     """Annotation: a shape, which torch can tell from any other tuple."""
 
@@ -145,6 +149,8 @@ def _is(value: Any, annotation: Any) -> bool:
     array = hasattr(value, "shape") and hasattr(value, "dtype")
     if annotation is Tensor:
         return array
+    if annotation is Unsure:
+        return False
     if annotation is Size:
         return type(value).__name__ == "Size"
     if annotation is Dtype:

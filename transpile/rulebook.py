@@ -159,6 +159,10 @@ class Rulebook:
                 return self.constants[candidate]
         return None
 
+    def dtype_of(self, name: str) -> str | None:
+        """The dtype of a type of tensors: int for torch.LongTensor; None for what is no such type."""
+        return "float" if name == "torch.Tensor" else self.constant(f"{name}[dtype]")
+
     def needs(self, name: str) -> frozenset[str]:
         """The definitions that one needs, itself included, transitively."""
         return self._needs(name)
@@ -230,6 +234,30 @@ class Rulebook:
             if found is not None:
                 return found
         return None
+
+    def is_module(self, definition: Definition) -> bool:
+        """Whether a class is a layer, rather than what else torch has: a distribution."""
+        return self.method(definition.name, "init") is not None
+
+    def draws(self, name: str, method: str) -> bool:
+        """Whether a method of a class takes a key: `Normal.rsample`."""
+        found = self.method(name, method)
+        return found is not None and any(a.arg == "key" for a in found.args.kwonlyargs)
+
+    @functools.cached_property
+    def drawing(self) -> frozenset[str]:
+        """The classes beside layers that have a method which draws."""
+        classes = {d.name: d for found in self.by_torch.values() for d in found if d.is_class and not self.is_module(d)}
+        return frozenset(name for name in classes if any(self.draws(name, m) for m in self.methods(name)))
+
+    def methods(self, name: str) -> frozenset[str]:
+        """The names of a class's methods and properties, own or inherited."""
+        return frozenset(n.name for d in self.bases(name) for n in getattr(d.node, "body", ()) if isinstance(n, ast.FunctionDef))
+
+    @functools.cached_property
+    def drawing_methods(self) -> frozenset[str]:
+        """The names of the methods that draw, of classes beside layers: sample, rsample."""
+        return frozenset(m for name in self.drawing for m in self.methods(name) if self.draws(name, m))
 
     def constructor(self, definition: Definition) -> tuple[Parameter, ...]:
         """The parameters of a layer's constructor, own or inherited."""

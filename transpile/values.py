@@ -69,6 +69,13 @@ class Module(Value):
 
 
 @dataclass(frozen=True)
+class Instance(Value):
+    """An object of one of these rule classes, which are no modules and whose methods draw: a distribution; of any where there is none."""
+
+    classes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Class(Value):
     """A class: the user's, or torch's by dotted name."""
 
@@ -157,6 +164,8 @@ def join(a: Value | None, b: Value | None) -> Value:
             a.inplace or b.inplace,
             a.is_self and b.is_self,
         )
+    if isinstance(a, Instance) and isinstance(b, Instance):
+        return Instance(a.classes | b.classes if a.classes and b.classes else frozenset())
     if isinstance(a, Sequence) and isinstance(b, Sequence):
         items = None
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
@@ -170,6 +179,8 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Mapping(join(a.element, b.element), placed)
     if isinstance(a, Method) and isinstance(b, Method) and a.name == b.name:
         return Method(join(a.receiver, b.receiver), a.name)
+    if isinstance(a, Torch) and isinstance(b, Torch) and _anywhere(a.name) == _anywhere(b.name):
+        return Torch(_anywhere(a.name))
     if (one_of := _classes(a) | _classes(b)) and _classes(a) and _classes(b):
         return Class(("one of", one_of))
     for one, other in ((a, b), (b, a)):
@@ -186,13 +197,18 @@ def join(a: Value | None, b: Value | None) -> Value:
     return UNKNOWN
 
 
+def _anywhere(name: str) -> str:
+    """A type of tensors, wherever they are: torch.FloatTensor for torch.cuda.FloatTensor."""
+    return "torch." + name.removeprefix("torch.cuda.") if name.startswith("torch.cuda.") and name.endswith("Tensor") else name
+
+
 def _classes(value: Value) -> frozenset[Any]:
     """The classes that a value may be, where all are known: `nn.LSTMCell if cell == "lstm" else nn.GRUCell`."""
     if isinstance(value, Class) and isinstance(value.ref, tuple):
         return value.ref[1] if value.ref[0] == "one of" else frozenset()
     if isinstance(value, Class):
         return frozenset([value.ref])
-    if isinstance(value, Torch) and value.name.startswith("torch.nn.") and value.name.rpartition(".")[2][:1].isupper():
+    if isinstance(value, Torch) and value.name.startswith(("torch.nn.", "torch.distributions.")) and value.name.rpartition(".")[2][:1].isupper():
         return frozenset([value.name])
     return frozenset()
 

@@ -7,6 +7,7 @@ to what is inside a node through the `frame`. The rest of the project reads the 
 from .attributes import is_trained
 from .evidence import used_as_tensors
 from .fixed_point import infer
+from .instances import draws, of_no_class
 from .operators import asks_torch
 from .tables import Inference
 from .torch_calls import static_size
@@ -19,8 +20,10 @@ __all__ = [
     "SHARED",
     "Inference",
     "asks_torch",
+    "draws",
     "infer",
     "is_trained",
+    "of_no_class",
     "static_size",
     "used_as_tensors",
 ]

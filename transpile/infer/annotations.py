@@ -9,7 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..project import PLAIN_MODULE, ClassInfo
-from ..values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Value, join, sequence
+from ..values import MISSING, NONE, UNKNOWN, Instance, Module, Sequence, Static, Tensor, Value, join, sequence
 from .frame import Frame
 
 _PLAIN = frozenset({"int", "float", "bool", "str"})
@@ -35,6 +35,8 @@ def _of_name(frame: Frame, node: cst.Name | cst.Attribute) -> Value | None:
             return Static(MISSING, resolved.removeprefix("torch."))
         if resolved in PLAIN_MODULE:
             return Module(open=True)
+        if resolved.startswith("torch.distributions.") and frame.facts.rulebook.layer(resolved):
+            return Instance()
     if isinstance(resolved, ClassInfo) and resolved.is_module:
         return Module(frozenset([resolved]), open=True)
     return None

@@ -10,8 +10,22 @@ import libcst as cst
 from .. import tree
 from ..project import ClassInfo
 from ..rulebook import Definition
-from ..values import MISSING, UNKNOWN, Class, External, Function, Method, Module, Static, Tensor, Torch, Value, join
-from . import functions
+from ..values import (
+    MISSING,
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Instance,
+    Method,
+    Module,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    join,
+)
+from . import functions, instances
 from .assignments import local_name
 from .frame import Env, Frame, Handlers
 from .names import defined
@@ -188,6 +202,7 @@ _BY_BASE: dict[type, Callable[[Frame, Any, str], Value]] = {
     External: _of_external,
     Module: of_module,
     Tensor: _of_tensor,
+    Instance: instances.attribute,
     Class: _of_class,
     Static: _of_static,
 }

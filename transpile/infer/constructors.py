@@ -7,7 +7,7 @@ from typing import Any
 
 from ..project import ClassInfo
 from ..rulebook import Definition
-from ..values import UNKNOWN, Class, Module, Static, Tensor, Value, join
+from ..values import UNKNOWN, Class, Instance, Module, Static, Tensor, Value, join
 from . import containers, functions
 from .frame import Argument, Frame
 
@@ -24,6 +24,9 @@ def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
     if isinstance(ref, tuple) and ref and ref[0] == "one of":
         # what they are given is not noted: a call in a branch for one class says nothing of the others
         layers = frame.facts.rulebook.layer
+        drawing = [d.name for one in ref[1] if isinstance(one, str) and (d := layers(one)) and d.name in frame.facts.rulebook.drawing]
+        if drawing:
+            return Instance(frozenset(drawing)) if len(drawing) == len(ref[1]) else UNKNOWN
         made = [layers(one) is not None if isinstance(one, str) else one.is_module for one in ref[1]]
         return Module(ref[1]) if all(made) else Module(open=True) if any(made) else UNKNOWN
     if not isinstance(ref, ClassInfo):

@@ -11,6 +11,7 @@ from ..values import (
     MISSING,
     NONE,
     UNKNOWN,
+    Instance,
     Mapping,
     Method,
     Module,
@@ -22,7 +23,7 @@ from ..values import (
     join,
     sequence,
 )
-from . import modules
+from . import instances, modules
 from .assignments import store
 from .frame import Argument, Env, Frame
 from .torch_calls import overload
@@ -92,6 +93,8 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
     receiver, name = function.receiver, function.name
     if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
         return modules.walked(Module(open=True), name)
+    if instances.draws(frame.facts, function, node):
+        return Tensor()
     rulebook, results = frame.facts.rulebook, frame.facts.results
     rules = rulebook.find("torch.Tensor." + name)
     if not rules and name.endswith("_"):
@@ -122,6 +125,7 @@ def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:
 
 _BY_RECEIVER: dict[type, Callable[[Frame, Method, list[Argument], cst.Call, Env], Value]] = {
     Module: modules.call_method,
+    Instance: instances.call_method,
     Sequence: _of_sequence,
     Mapping: _of_mapping,
     Static: _of_static,

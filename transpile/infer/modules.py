@@ -77,7 +77,7 @@ def call_method(frame: Frame, function: Method, args: list[Argument], node: cst.
     if name in ("register_buffer", "register_parameter") and receiver.is_self and frame.cls is not None and args:
         value = args[1].value if len(args) > 1 else NONE
         if isinstance(value, Tensor) or value == UNKNOWN:
-            value = Tensor(param=True)
+            value = Tensor(param=True, none=isinstance(value, Tensor) and value.none)
         containers.set_named(frame, frame.cls, args[0].value, value)
         return NONE
     return walked(receiver, name)

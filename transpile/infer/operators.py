@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ..values import (
+    ARRAY_TYPE,
     MISSING,
     NONE,
     UNKNOWN,
@@ -153,7 +154,14 @@ def _conditional(frame: Frame, node: cst.IfExp, env: Env) -> Value:
         return frame.expression(node.body if test.const else node.orelse, env)
     then, other = dict(env), dict(env)
     narrowing.narrow(frame, node.test, then, other)
-    return join(frame.expression(node.body, then), frame.expression(node.orelse, other))
+    sides = frame.expression(node.body, then), frame.expression(node.orelse, other)
+    found = join(*sides)
+    return ARRAY_TYPE if found == UNKNOWN and all(_is_array_type(frame, side) for side in sides) else found
+
+
+def _is_array_type(frame: Frame, value: Value) -> bool:
+    """Whether a value is torch.FloatTensor or another type of tensors."""
+    return value == ARRAY_TYPE or isinstance(value, Torch) and frame.facts.rulebook.dtype_of(value.name) is not None
 
 
 def asks_torch(of: Callable[[Any], Value], node: Any) -> bool:

@@ -105,8 +105,9 @@ def _of_kind(frame: Frame, default: Value) -> Value:
     if isinstance(default, Torch):
         if rulebook.constant(f"{default.name}[dtype]"):
             return ARRAY_TYPE
-        if rulebook.layer(default.name):
-            return Class(("open", default.name))
+        layer = rulebook.layer(default.name)
+        if layer is not None:
+            return Class(("open", default.name)) if rulebook.is_module(layer) else UNKNOWN
         rules = rulebook.find(default.name)
         return FUNCTION if rules and not any(p.name == "key" for rule in rules for p in rule.parameters) else UNKNOWN
     if isinstance(default, Class):

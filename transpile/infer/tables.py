@@ -167,7 +167,8 @@ class Inference:
         """Whether a value is a class of modules."""
         if isinstance(value, Class):
             return isinstance(value.ref, ClassInfo) and value.ref.is_module
-        return isinstance(value, Torch) and self.rulebook.layer(value.name) is not None
+        layer = self.rulebook.layer(value.name) if isinstance(value, Torch) else None
+        return layer is not None and self.rulebook.is_module(layer)
 
     def layer_of(self, cls: ClassInfo) -> Definition | None:
         """The definition that stands for the torch layer which a class extends, if it extends one."""

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from ..rulebook import Definition
-from ..values import MISSING, UNKNOWN, Mapping, Module, Sequence, Static, Tensor, Torch, Value
+from ..values import MISSING, UNKNOWN, Instance, Mapping, Module, Sequence, Static, Tensor, Torch, Value
 from . import constructors
 from .frame import Argument, Frame
 
@@ -27,8 +27,10 @@ def call(frame: Frame, name: str, args: list[Argument], node: cst.Call) -> Value
     if static_size(frame.facts.of, name, node):
         return _INT
     definition = rulebook.layer(name)
-    if definition is not None and rulebook.method(definition.name, "init") is not None:
+    if definition is not None and rulebook.is_module(definition):
         return constructors.layer(frame, name, definition, args)
+    if definition is not None and definition.name in rulebook.drawing:
+        return Instance(frozenset([definition.name]))
     if definition is not None:
         return frame.facts.results.of(definition)
     rules = rulebook.find(name) or rulebook.find(name.removesuffix("_"))

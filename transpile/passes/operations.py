@@ -8,14 +8,14 @@ import libcst as cst
 
 from .. import tree
 from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, literal
-from ..context import KEY, Context
-from ..emit import call, method_name
+from ..context import KEY, Context, key_site
+from ..emit import call, keyword, method_name
 from ..indices import covers
-from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, is_trained, static_size
+from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, draws, is_trained, of_no_class, static_size
 from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
-from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Method, Sequence, Static, Tensor, Torch
+from ..values import ARRAY_TYPE, MISSING, UNKNOWN, Class, External, Instance, Method, Sequence, Static, Tensor, Torch
 from . import dtype_tests, legacy_sizes
 
 SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimension", "dtype", "device"})
@@ -76,6 +76,8 @@ class _Operations:
             return self._parameter(node)
         if kind is cst.Lambda and (self.context.torch_name(node.body) or "").startswith("torch.nn.init."):
             return self._initialiser(node)
+        if kind is cst.IfExp and self.context.value(node) == ARRAY_TYPE:
+            return self._chosen_type(node)
         return None
 
     def _initialiser(self, node: cst.Lambda) -> Any:
@@ -204,17 +206,22 @@ class _Operations:
         for field in ("annotation", "default"):
             old = getattr(node, field)
             if old is not None:
-                new = self._array_type(old) if field == "default" else None
+                new = self._array_type(old) if field == "default" and self.context.value(old) != Torch("torch.Tensor") else None
                 new = self.convert(old) if new is None else new
                 if new is not old:
                     changes[field] = new
         return tree.replace(node, **changes) if changes else node
 
     def _array_type(self, node: cst.BaseExpression) -> Any:
-        """`tensor=torch.FloatTensor` in a header."""
+        """`tensor=torch.FloatTensor` in a header, or one side of a choice."""
         value = self.context.value(node)
-        dtype = self.context.rulebook.constant(f"{value.name}[dtype]") if isinstance(value, Torch) else None
+        dtype = self.context.rulebook.dtype_of(value.name) if isinstance(value, Torch) else None
         return tree.expression(f"{self.context.name('ArrayType')}({dtype})") if dtype is not None else None
+
+    def _chosen_type(self, node: cst.IfExp) -> Any:
+        """`torch.HalfTensor if half else torch.FloatTensor`"""
+        sides = {field: self._array_type(getattr(node, field)) or self.convert(getattr(node, field)) for field in ("body", "orelse")}
+        return self._done(node, tree.replace(node, test=self.convert(node.test), **sides))
 
     def _of_sizes(self, node: cst.Call) -> cst.Call:
         """`self.Tensor(x.size())`: the sizes of a shape one by one, since JAX's shapes are tuples like any other."""
@@ -238,6 +245,10 @@ class _Operations:
         torch_name = value.name if isinstance(value, Torch) else self._torch_name(node.func)
         if torch_name is not None:
             return self._torch(node, torch_name)
+        if draws(self.context.facts, value, node):
+            return self._drawn(node)
+        if (missing := of_no_class(self.context.facts, value)) is not None:
+            return self._no_rule(node, missing)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, value)
         if isinstance(value, External) and self.context.facts.numpy_on_arrays(value.name, [self.context.value(a.value) for a in node.args]):
@@ -250,6 +261,12 @@ class _Operations:
         if isinstance(node.func, cst.Name):
             return self._by_name(node) if node.func.value == "getattr" else self._builtin(node, node.func.value)
         return None
+
+    def _drawn(self, node: cst.Call) -> Any:
+        """`p.sample((3,), key=key)`."""
+        args = [tree.replace(a, value=tree.fit(a, "value", self.convert(a.value)), comma=cst.MaybeSentinel.DEFAULT) for a in node.args]
+        func = self._only(node.func, "value")
+        return self._done(node, tree.replace(node, func=func, args=[*args, keyword("key", key_site())]))
 
     def _by_name(self, node: cst.Call) -> Any:
         """`getattr(F, "relu")` is F.relu; under a name that only the run tells there may be a rule for any."""
@@ -417,6 +434,8 @@ class _Operations:
             return picked
         base = self.context.value(node.value)
         name = node.attr.value
+        if isinstance(base, Instance) and any(self.context.rulebook.draws(cls, name) for cls in base.classes):
+            return self._unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
         if isinstance(base, Static) and base.type == "device":
             definitions = self.context.rulebook.find("torch.device." + name)
             if definitions:

@@ -1,6 +1,6 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
-`self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
+`map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
@@ -15,6 +15,7 @@ import libcst as cst
 
 from .. import tree
 from ..dataflow import reads
+from ..mapped import without_map
 from ..rulebook import Rulebook, erased
 
 TYPING = frozenset("Any Callable Dict Iterable Iterator List Mapping NamedTuple Optional Sequence Set Tuple Type TypeVar Union".split())
@@ -42,6 +43,8 @@ def _visit(node: Any) -> Any:
     if kind is cst.ClassDef:
         new = _with_methods(node)
         return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
+    if kind is cst.Call and isinstance(node.func, cst.Name):
+        return without_map(node, _visit)
     if kind is cst.Call and isinstance(node.func, cst.Attribute):
         name = node.func.attr.value
         if name == "__getattr__" and len(node.args) == 1:

@@ -171,8 +171,31 @@ class Moves:
 
 def _conditional(statement: Any, small: Any, choice: cst.IfExp) -> Any:
     """`self.bias = nn.Parameter(…) if bias else None`"""
-    then, other = parameter_call(choice.body), parameter_call(choice.orelse)
-    if (then is None) == (other is None):
-        return tree.replace(statement, body=[tree.replace(small, value=tree.replace(choice, body=then, orelse=other))])
-    line = cst.SimpleStatementLine([tree.replace(small, value=then if then is not None else other)])
-    return cst.If(choice.test if then is not None else unless(choice.test), cst.IndentedBlock([line]), leading_lines=statement.leading_lines)
+    sides = _sides(choice)
+    made = [side for side in sides if parameter_call(side) is not None] or [side for side in sides if not is_none(side)]
+    return tree.replace(_choice(small, choice, made), leading_lines=statement.leading_lines)
+
+
+def _choice(small: Any, value: Any, made: list[Any]) -> Any:
+    """What gives a param its initial value, where that is one of these; None where it is none of them."""
+    if all(side in made for side in _sides(value)):
+        return cst.SimpleStatementLine([tree.replace(small, value=_initial(value))])
+    if not isinstance(value, cst.IfExp):
+        return None
+    then, other = _choice(small, value.body, made), _choice(small, value.orelse, made)
+    if then is None:
+        return other and cst.If(unless(value.test), cst.IndentedBlock([other]))
+    orelse = other if other is None or isinstance(other, cst.If) else cst.Else(cst.IndentedBlock([other]))
+    return cst.If(value.test, cst.IndentedBlock([then]), orelse)
+
+
+def _sides(value: Any) -> list[Any]:
+    """What a choice may come to: `a if p else b if q else None` is a, b or None."""
+    return [*_sides(value.body), *_sides(value.orelse)] if isinstance(value, cst.IfExp) else [value]
+
+
+def _initial(value: Any) -> Any:
+    """The initial value on each side of a choice."""
+    if not isinstance(value, cst.IfExp):
+        return initial_value(value)
+    return tree.replace(value, body=_initial(value.body), orelse=_initial(value.orelse))

@@ -24,7 +24,10 @@ from ...effects import Effects
 from ...project import FunctionInfo
 from . import statements
 from .expressions import visit
+from .references import report_kept
 from .scope import Scope
+
+__all__ = ["making", "report_kept", "run"]
 
 
 def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, effects: Effects, arrays: Arrays, renames: dict[str, str]) -> cst.FunctionDef:

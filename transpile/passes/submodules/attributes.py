@@ -14,6 +14,7 @@ from ...paths import Path, below
 from ...project import ClassInfo
 from ...values import Function, Module, Tensor
 from .arguments import keywords
+from .references import reference
 from .scope import Scope
 from .ties import tie_of
 
@@ -33,6 +34,9 @@ def attribute(scope: Scope, node: cst.Attribute) -> Any:
         prop = scope.facts.by_property(base, node.attr.value)
         if isinstance(prop, Function) and scope.needs_of(prop):
             return _property_call(scope, node, prop)
+    bound = reference(scope, node)
+    if bound is not None:
+        return bound
     value = scope.expression(node.value)
     if value is node.value:
         return node

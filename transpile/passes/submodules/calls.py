@@ -34,7 +34,7 @@ def called(scope: Scope, node: Any) -> Called:
     value = scope.facts.of(node.func)
     if isinstance(value, Module) and not scope.is_bound(node.func):
         return _module(scope, node, node.func, value)
-    if isinstance(value, Function):
+    if isinstance(value, Function) and not scope.holds_bound(node.func):
         return _function(scope, node, value)
     if isinstance(value, Method) and isinstance(value.receiver, Module) and isinstance(node.func, cst.Attribute):
         return _method_of_module(scope, node, node.func, value, value.receiver)

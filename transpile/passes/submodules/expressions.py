@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from . import attributes, extraction
+from . import attributes, extraction, references
 from .containers import iterate
 from .scope import Scope
 
@@ -20,7 +20,8 @@ def visit(scope: Scope, node: Any) -> Any:
     if kind in (cst.Import, cst.ImportFrom):
         return node
     if kind is cst.Call:
-        return extraction.call(scope, node)
+        checkpointed = references.checkpointed(scope, node)
+        return checkpointed if checkpointed is not None else extraction.call(scope, node)
     if kind is cst.Attribute:
         return attributes.attribute(scope, node)
     if kind is cst.Comparison:
@@ -38,10 +39,9 @@ def visit(scope: Scope, node: Any) -> Any:
         return extraction.refused(scope, node)
     if kind is cst.Lambda and scope.stateful_calls(node.body):
         return extraction.refused(scope, node)
-    if kind is cst.Name and node.value in scope.renames:
-        new = tree.replace(node, value=scope.renames[node.value])
-        scope.facts.carry(node, new)
-        return new
+    if kind is cst.Name:
+        bound = references.reference(scope, node)
+        return bound if bound is not None else scope.renamed(node) if node.value in scope.renames else None
     return None
 
 

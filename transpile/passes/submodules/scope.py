@@ -52,6 +52,8 @@ class Scope:
         self.single = tree.bound_once(node.body)
         always = {n for s in tree.body_statements(node) if isinstance(s, cst.SimpleStatementLine) for n in tree.names_assigned(s)}
         self.given = self.parameters - always - {self.self_name}  # what a caller may give, whatever branches assign
+        self.aliases = _aliases(context, node)
+        self._held = self.parameters | set(tree.times_bound(node.body)) - self.aliases - {f.name.value for f in tree.nodes(node.body, cst.FunctionDef)}
         self.nested = 0  # how many functions deep the current statement stands in this one
         self.prelude: list[Any] = []  # statements that go before the current one
         self.hint: str | None = None  # the name that the current statement assigns
@@ -84,7 +86,17 @@ class Scope:
         if isinstance(func, cst.Attribute):
             value = self.callee(func.value)
             return func if value is func.value else tree.replace(func, value=value)
+        if isinstance(func, cst.Name) and isinstance(self.facts.of(func), Function):
+            return self.renamed(func)
         return self.expression(func)
+
+    def renamed(self, name: cst.Name) -> cst.Name:
+        """A name as the output has it."""
+        if name.value not in self.renames:
+            return name
+        new: cst.Name = tree.replace(name, value=self.renames[name.value])
+        self.facts.carry(name, new)
+        return new
 
     # ------------------------------------------------------------------ where modules are
 
@@ -100,6 +112,12 @@ class Scope:
         """A module passed in as an argument comes with its params bound."""
         return isinstance(func, cst.Name) and func.value in self.parameters and func.value not in self.names and func.value != self.self_name
 
+    def holds_bound(self, func: cst.BaseExpression) -> bool:
+        """Whether a function that is called comes with what it needs, as a value: `fn = self.up if flag else self.down`."""
+        if isinstance(func, cst.Name):
+            return func.value in self._held
+        return not isinstance(func, cst.Attribute)
+
     # ------------------------------------------------------------------ which calls return state
 
     def needs_of(self, value: Function) -> frozenset[str]:
@@ -114,7 +132,7 @@ class Scope:
         if isinstance(value, Module):
             return "state" in self.effects.module(value) and not self.is_bound(node.func)
         if isinstance(value, Function):
-            return "state" in self.needs_of(value)
+            return "state" in self.needs_of(value) and not self.holds_bound(node.func)
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             if value.name == "forward":
                 return "state" in self.effects.module(value.receiver)
@@ -126,6 +144,21 @@ class Scope:
     def stateful_calls(self, node: cst.CSTNode) -> list[cst.Call]:
         """The calls in a node that return new state."""
         return [n for n in tree.nodes(node, cst.Call) if self.stateful_call(n)] if self.stateful else []
+
+
+def _aliases(context: Context, node: cst.FunctionDef) -> set[str]:
+    """The local names that stand for one method or function all through: `block = self.block`."""
+    times, found = tree.times_bound(node.body), dict[str, list[FunctionInfo]]()
+    for assignment in tree.nodes(node.body, cst.Assign):
+        if (value := _aliased(context, assignment)) is not None:
+            found.setdefault(tree.code(assignment.targets[0].target), []).append(value.info)
+    return {name for name, infos in found.items() if len(infos) == times[name] and len(set(infos)) == 1} - tree.parameter_names(node)
+
+
+def _aliased(context: Context, node: Any) -> Function | None:
+    """What `block = self.block` gives another name."""
+    value = context.value(node.value) if isinstance(node.value, (cst.Name, cst.Attribute)) else None
+    return value if isinstance(value, Function) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name) else None
 
 
 def _method(info: FunctionInfo) -> FunctionInfo | None:

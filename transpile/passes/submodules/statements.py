@@ -145,7 +145,7 @@ def _assign(scope: Scope, node: cst.Assign) -> Any:
     tied = tying(scope, target, node.value)
     if tied is not None:
         return cst.Expr(tied)
-    value = scope.expression(node.value)
+    value = scope.callee(node.value) if name in scope.aliases else scope.expression(node.value)
     scope.hint = None
     if name and isinstance(value, cst.Name) and value.value == name and scope.prelude:
         return None  # the call taken out assigned it already

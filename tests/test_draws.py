@@ -1,0 +1,55 @@
+"""Draws from distributions get a key, wherever the distribution comes from."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from transpile import convert_source
+
+from .small_programs import HEAD, load, reported
+
+DISTRIBUTIONS = HEAD + "import torch.distributions as td\nfrom torch.distributions import Categorical, Normal\n\n\n"
+
+# each f(x) gives draws of shape (4000,) from N(x, 2), where x is 1
+NORMAL = {
+    "a local": "def f(x):\n    p = Normal(x.expand(4000), 2.0)\n    return p.sample()",
+    "under an alias": "def f(x):\n    q = td.Normal(x, 2.0)\n    return q.rsample((4000,))",
+    "whole name": "def f(x):\n    return torch.distributions.normal.Normal(x, 2.0).sample(torch.Size([4000]))",
+    "returned by a function": "def g(x):\n    return td.Normal(x, 2.0), 3\n\n\ndef f(x):\n    p, _ = g(x)\n    return p.rsample(sample_shape=(4000,))",
+    "a parameter": "def g(p):\n    return p.sample((4000,))\n\n\ndef f(x):\n    return g(Normal(x, 2.0))",
+    "of unknown make": "def f(x):\n    d = {'p': Normal(x, 2.0), 'n': 3}\n    return d['p'].rsample((d['n'] + 3997,))",
+    "one of two": "def f(x):\n    kind = Normal if x.dim() == 0 else td.Laplace\n    return kind(x, 2.0).sample((4000,))",
+    "made again": "def f(x):\n    return td.Independent(Normal(x.expand(4000, 1), 2.0), 1).expand((4000,)).sample()[:, 0]",
+    "on an attribute": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.p = Normal(1.0, 2.0)\n\n    def forward(self, x):\n        return self.p.sample((4000,)) * x\n\n\ndef f(x):\n    return M()(x)",
+}  # fmt: skip
+
+
+def _converted(body):
+    result = convert_source(DISTRIBUTIONS + body + "\n")
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    return load(result)["f"], result.code
+
+
+@pytest.mark.parametrize("name", NORMAL)
+def test_draws_of_a_normal(name):
+    f, code = _converted(NORMAL[name])
+    draws = np.asarray(jax.jit(lambda x, key: f(x, key=key))(jnp.ones(()), jax.random.key(0)))
+    assert draws.shape == (4000,), code
+    assert abs(draws.mean() - 1) < 0.2 and abs(draws.std() - 2) < 0.2, code
+
+
+def test_each_draw_has_its_own_key():
+    f, code = _converted("def f(x):\n    p = Categorical(logits=x)\n    a = p.sample((100,))\n    return a, p.sample((100,)), p.log_prob(a)")
+    first, second, _ = f(jnp.zeros(5), key=jax.random.key(0))
+    assert (first != second).any() and set(np.asarray(first)) == set(range(5)), code
+
+
+def test_a_buffer_that_is_sampled_takes_no_key():
+    body = "from replay import buffer\n\n\ndef f(x):\n    return Normal(x, 1.0).log_prob(buffer.sample(32))"
+    assert "buffer.sample(32)" in convert_source(DISTRIBUTIONS + body + "\n").code
+
+
+def test_what_a_distribution_lacks_is_reported():
+    assert reported("def f(x):\n    return torch.distributions.Normal(x, 1).sample_n(3)") == {"no-rule"}
+    assert reported("def f(x):\n    draw = torch.distributions.Normal(x, 1).sample\n    return draw()") == {"unsupported"}

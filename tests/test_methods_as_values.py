@@ -1,0 +1,82 @@
+"""Methods as values: what they need is bound to them, or they are reported."""
+
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, load
+
+MODULE = HEAD + """from torch.utils.checkpoint import checkpoint
+
+
+class M(nn.Module):
+    def __init__(self, n=4, flag=True):
+        super().__init__()
+        self.line, self.norm, self.flag = nn.Linear(n, n), nn.BatchNorm1d(n), flag
+        {kept}
+
+    def up(self, x):
+        return self.line(x)
+
+    def scaled(self, x, y):
+        return self.line(x) * y
+
+    def down(self, x):
+        return x * 0.5
+
+    def dropped(self, x):
+        return F.dropout(x, 0.5, self.training)
+
+    def normed(self, x):
+        return self.norm(x)
+
+    def run(self, f, x):
+        return f(x)
+
+    def forward(self, x):
+        {body}
+"""
+
+CONVERTED = {
+    "mapped": "return torch.stack(list(map(self.up, [x, x * 2]))).sum(0) + sum(map(self.scaled, [x, x], (2, 3)))",
+    "mapped with state": "a, b = map(self.normed, (x, x + 1))\n        return a + b",
+    "mapped with draws": "return sum(map(self.dropped, [x, x]))",
+    "a module mapped": "for y in map(self.line, x.chunk(2)):\n            x = x + y.sum()\n        return x",
+    "chosen": "f = self.up if self.flag else self.down\n        return f(x)",
+    "chosen in a branch": "if self.flag:\n            f = self.up\n        else:\n            f = self.down\n        return f(x)",
+    "another name": "f = self.dropped\n        return f(x)",
+    "set twice": "f = None\n        if self.flag:\n            f = self.up\n        return f(x)",
+    "in a list": "for f in [self.up, self.down, self.up]:\n            x = f(x)\n        return x",
+    "an argument": "return self.run(self.up, x)",
+    "an argument of two kinds": "return self.run(self.up, x) + self.run(self.down, x)",
+    "checkpointed": "return checkpoint(self.up, x) + checkpoint(self.dropped, x, use_reentrant=False)",
+}  # fmt: skip
+REPORTED = {
+    "draws": ("f = self.dropped if self.flag else self.up\n        return f(x)", "pass"),
+    "a closure that draws": ("def g(t):\n            return F.dropout(t, 0.5)\n        return self.run(g, x) + self.run(self.up, x)", "pass"),
+    "state": ("return self.run(self.normed, x)", "pass"),
+    "kept": ('return self.act["up"](x)', 'self.act = {"up": self.up, "down": self.down}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_a_method_as_a_value(name):
+    source = MODULE.format(kept="pass", body=CONVERTED[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"]().eval(), load(result)["M"]()
+    params, state = from_torch(torch_module, jax_module)
+    x = torch.randn(4, 4)
+    got = jax_module.apply(params, state, x.numpy())[0]
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_what_cannot_be_bound_is_reported(name):
+    body, kept = REPORTED[name]
+    result = convert_source(MODULE.format(kept=kept, body=body))
+    assert {d.id for d in result.diagnostics} == {"module-value"}, (result.diagnostics, result.code)

@@ -1,0 +1,43 @@
+"""Params that may be missing: with and without them a module computes what torch's does."""
+
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, load
+
+MODULE = HEAD + """
+class M(nn.Module):
+    def __init__(self, n, use):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(n, n))
+        {made}
+
+    def forward(self, x):
+        return F.linear(x, self.w, self.b)
+"""
+
+MADE = {
+    "a choice": "self.b = nn.Parameter(torch.randn(n)) if use else None",
+    "the other way": "self.b = None if not use else nn.Parameter(torch.randn(n))",
+    "of two": "self.b = (nn.Parameter(torch.ones(n)) if n > 3 else nn.Parameter(torch.randn(n))) if use else None",
+    "one after the other": "self.b = nn.Parameter(torch.ones(n)) if n > 9 else nn.Parameter(torch.randn(n)) if use else None",
+    "registered": 'self.register_parameter("b", nn.Parameter(torch.randn(n)) if use else None)',
+}
+
+
+@pytest.mark.parametrize("use", [True, False])
+@pytest.mark.parametrize("name", MADE)
+def test_a_param_that_may_be_missing(name, use):
+    source = MODULE.format(made=MADE[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](4, use), load(result)["M"](4, use)
+    params, state = from_torch(torch_module, jax_module)
+    x = torch.randn(3, 4)
+    got = jax_module.apply(params, state, x.numpy())[0]
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
