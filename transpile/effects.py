@@ -99,7 +99,7 @@ class Effects:
     def of_any(self, value: Method) -> bool:
         """Whether this is a method that the user's modules have, of a module whose class is not known."""
         receiver = value.receiver
-        return isinstance(receiver, Module) and not receiver.classes and runs(self.facts, value) and self.facts.is_method_of_modules(value.name)
+        return isinstance(receiver, Module) and not receiver.classes and runs(self.facts, value) and self.facts.is_method_of_modules(value.name, of_module=True)
 
     def method_of_any(self, name: str) -> frozenset[str]:
         """Effects of a method of a module whose class is not known: all, if the method of any class has one."""

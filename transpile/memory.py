@@ -275,7 +275,7 @@ class Memory:
     def _call(self, node: cst.Call) -> frozenset[Place]:
         value = self.context.value(node.func)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
-            if isinstance(value.receiver, Module):
+            if isinstance(value.receiver, Module) or _is_copied(node):
                 return frozenset()
             if value.name in self.views or is_inplace_name(value.name) or isinstance(value.receiver, (Sequence, Mapping)):
                 return self.shares(node.func.value)
@@ -370,3 +370,17 @@ def _all(sets: Any) -> frozenset[Place]:
 def _passes_on(node: Any) -> bool:
     """Whether the element of a comprehension may be the thing looped over, or a view of it."""
     return isinstance(node, (cst.Name, cst.Subscript, cst.Attribute)) or isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)
+
+
+def _is_copied(node: cst.Call) -> bool:
+    """`x.permute(0, 2, 1).contiguous()`: the elements are brought into another order. Only of dims of size 1 it is x itself."""
+    func: Any = node.func
+    moved: Any = func.value
+    if func.attr.value != "contiguous" or node.args:
+        return False
+    if isinstance(moved, cst.Attribute):
+        return moved.attr.value in ("T", "mT")
+    if not isinstance(moved, cst.Call) or not isinstance(moved.func, cst.Attribute) or moved.func.attr.value not in ("permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "swapdims"):
+        return False
+    order = [tree.literal(a.value) for a in moved.args]
+    return moved.func.attr.value != "permute" or order != sorted(order, key=str)

@@ -29,6 +29,8 @@ def _subscript(frame: Frame, node: cst.Subscript, env: Env) -> Value:
                     frame.expression(bound, env)
     of_base = _BY_BASE.get(base.__class__)
     constant = index.const if isinstance(index, Static) else MISSING
+    if isinstance(base, Tensor) and is_slice and len(node.slice) > 1:
+        return Tensor(kind=base.kind)  # no list and no dict is asked for `x[:, 0]`
     return of_base(frame, base, constant, is_slice) if of_base is not None else UNKNOWN
 
 

@@ -154,10 +154,11 @@ class Inference:
                 return Function(found, ref)
         return None
 
-    def is_method_of_modules(self, name: str) -> bool:
-        """Whether modules of the project have a method of this name, and no other class, tensor or container has one."""
+    def is_method_of_modules(self, name: str, of_module: bool = False) -> bool:
+        """Whether modules of the project have a method of this name, and no other class or container has one; nor tensors,
+        unless it is asked of what is known for a module: `block.inverse(z)`."""
         owners = self.owners.get(name, [])
-        if not owners or name in ORDINARY or name.startswith("__") or self.rulebook.find("torch.Tensor." + name):
+        if not owners or name in ORDINARY or name.startswith("__") or not of_module and self.rulebook.find("torch.Tensor." + name):
             return False
         return all(cls.is_module and not cls.methods[name].is_property for cls in owners)
 
