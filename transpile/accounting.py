@@ -22,7 +22,7 @@ from . import tree
 from .context import Context
 from .infer import PROPERTIES
 from .project import ModuleInfo, import_base
-from .values import Method, Tensor
+from .values import Class, Function, Tensor
 
 _BUILTINS = {*dir(builtins), "__file__", "__path__", "__annotations__", "__class__", "__qualname__", "__module__"}
 
@@ -183,7 +183,7 @@ def _methods(context: Context, found: list[cst.CSTNode]) -> None:
     for node in found:
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             value = context.value(node.func)
-            if isinstance(value, Method) and value.name == "backward" and isinstance(value.receiver, Tensor):
+            if node.func.attr.value == "backward" and not isinstance(value, (Function, Class)) and not tree.code(node.func.value).startswith("super("):
                 context.report("training-loop", node, "backward() is still called: gradients are of functions here")
         elif isinstance(node, cst.Attribute) and node.attr.value in PROPERTIES and _certain(context.value(node.value)):
             if not context.rulebook.find("torch.Tensor." + node.attr.value):
