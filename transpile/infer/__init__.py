@@ -9,7 +9,7 @@ from .fixed_point import infer
 from .operators import asks_torch
 from .tables import Inference
 from .torch_calls import static_size
-from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED
+from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, plausible
 
 __all__ = [
     "NUMPY_METHODS",
@@ -19,6 +19,7 @@ __all__ = [
     "Inference",
     "asks_torch",
     "infer",
+    "plausible",
     "static_size",
     "used_as_tensors",
 ]
