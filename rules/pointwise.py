@@ -24,12 +24,12 @@ def sub(input, other, *, alpha=1):
 # Signatures that torch has deprecated and still takes have the scale before what it scales: `x.add_(2, y)`.
 
 
-@rule("torch.add", "torch.Tensor.add")
+@rule("torch.add", "torch.Tensor.add", deprecated=True)
 def add_scaled(input, alpha, other):
     return input + alpha * other
 
 
-@rule("torch.sub", "torch.Tensor.sub")
+@rule("torch.sub", "torch.Tensor.sub", deprecated=True)
 def sub_scaled(input, alpha, other):
     return input - alpha * other
 

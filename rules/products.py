@@ -105,7 +105,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
 # Signatures that torch has deprecated and still takes: `x.addmm_(1, -2, a, b)`.
 
 
-@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv")
+@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv", deprecated=True)
 def addmm_scaled(input, beta, alpha, mat1, mat2):
     if known(beta == 1):
         return input + alpha * (mat1 @ mat2)
@@ -114,7 +114,7 @@ def addmm_scaled(input, beta, alpha, mat1, mat2):
     return beta * input + alpha * (mat1 @ mat2)
 
 
-@rule("torch.addmm", "torch.baddbmm", "torch.addmv")
+@rule("torch.addmm", "torch.baddbmm", "torch.addmv", deprecated=True)
 def addmm_between(beta, input, alpha, mat1, mat2):
     if known(beta == 1):
         return input + alpha * (mat1 @ mat2)
@@ -123,7 +123,7 @@ def addmm_between(beta, input, alpha, mat1, mat2):
     return beta * input + alpha * (mat1 @ mat2)
 
 
-@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv")
+@rule("torch.Tensor.addmm", "torch.Tensor.baddbmm", "torch.Tensor.addmv", deprecated=True)
 def addmm_beta(input, beta, mat1, mat2):
     if known(beta == 0):
         return mat1 @ mat2

@@ -78,6 +78,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     if not concerned:
         return [Converted(m.path, m.tree, [], False) for m in project.modules.values()]
     facts = infer(project, rulebook)
+    concerned = {m for m in concerned if not facts.untouched(m)}
     host = HostDraws(facts)
     contexts = {module: Context(module, facts, rulebook, host) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}

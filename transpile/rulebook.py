@@ -37,6 +37,7 @@ class Definition:
     torch_names: tuple[str, ...] = ()
     imports: dict[str, str] = field(default_factory=dict)
     note: str = ""  # what the rule takes for granted
+    deprecated: bool = False  # a signature of old: only what is known to be a tensor is called by it
 
     @functools.cached_property
     def source(self) -> str:
@@ -429,7 +430,7 @@ def load(*extra: Path) -> Rulebook:
                 if node.name in definitions and definitions[node.name].file not in extra:
                     raise ValueError(f"{path.name} and {definitions[node.name].file.name} both define {node.name}")
                 names = tuple(_torch_names(node))
-                definition = Definition(node.name, node, path, text, names, imports, _note(node))
+                definition = Definition(node.name, node, path, text, names, imports, _note(node), _deprecated(node))
                 definitions.setdefault(node.name, definition)
                 for name in names:
                     by_torch.setdefault(name, []).append(definition)
@@ -469,6 +470,11 @@ def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
             for argument in decorator.args:
                 if isinstance(argument, ast.Constant):
                     yield str(argument.value)
+
+
+def _deprecated(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether the mark of a rule says `deprecated=True`."""
+    return any(k.arg == "deprecated" for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords)
 
 
 def _note(node: ast.FunctionDef | ast.ClassDef) -> str:

@@ -11,7 +11,7 @@ from .instances import draws, of_no_class
 from .operators import asks_torch
 from .tables import Inference
 from .torch_calls import static_size
-from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED
+from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, plausible
 
 __all__ = [
     "NUMPY_METHODS",
@@ -24,6 +24,7 @@ __all__ = [
     "infer",
     "is_trained",
     "of_no_class",
+    "plausible",
     "static_size",
     "used_as_tensors",
 ]

@@ -82,7 +82,7 @@ def _as_module(frame: Frame, func: cst.Attribute) -> Module | None:
 def _names_attributes(frame: Frame, name: str) -> bool:
     """Whether a name that is called stands for attributes of unknown make: `rnn = self.back if reverse else self.front`."""
     facts, info, cls = frame.facts, frame.info, frame.cls
-    if info is None or cls is None or info.name == "__init__" or not info.self_name:
+    if info is None or cls is None or info.name == "__init__" or not info.self_name or frame.foreign:
         return False
     found: set[str] = set()
     for assignment in tree.scope_nodes(info.node.body, cst.Assign):

@@ -9,9 +9,10 @@ import libcst as cst
 
 from .. import tree
 from ..project import FunctionInfo
+from ..rulebook import Definition
 from ..values import Module
 from .tables import Inference
-from .vocabulary import ORDINARY, SHARED
+from .vocabulary import ORDINARY, SHARED, plausible
 
 
 def used_as_tensors(facts: Inference, info: FunctionInfo) -> frozenset[str]:
@@ -28,7 +29,7 @@ def _found(facts: Inference, info: FunctionInfo) -> Iterator[str]:
     for node in tree.nodes(info.node.body, cst.Call, cst.Attribute):
         if isinstance(node, cst.Call):
             if isinstance(node.func, cst.Attribute) and _is_one(node.func.value, names):
-                if _only_of_tensors(facts, node.func.attr.value):
+                if _only_of_tensors(facts, node.func.attr.value, node):
                     yield node.func.value.value
             elif node.args and _is_one(node.args[0].value, names):
                 yield from _as_argument(facts, info, node, names)
@@ -44,14 +45,24 @@ def _is_one(node: Any, names: set[str]) -> TypeGuard[cst.Name]:
     return isinstance(node, cst.Name) and node.value in names
 
 
-def _only_of_tensors(facts: Inference, method: str) -> bool:
+def _only_of_tensors(facts: Inference, method: str, call: cst.Call) -> bool:
     """Whether a method that is called tells that its object is a tensor."""
     if method in ("size", "dim"):
         return True
-    if method in ORDINARY or method in SHARED:
+    positional = [facts.of(a.value) for a in call.args if a.keyword is None]
+    if method in ORDINARY or method in SHARED or not plausible(method, positional):
         return False
     find = facts.rulebook.find
-    return bool(find("torch.Tensor." + method) or method.endswith("_") and find("torch.Tensor." + method[:-1]))
+    if method.endswith("_") and find("torch.Tensor." + method[:-1]):
+        return True
+    return any(takes(rule, call) for rule in find("torch.Tensor." + method))
+
+
+def takes(rule: Definition, call: cst.Call) -> bool:
+    """Whether a rule is for so many arguments, by a signature of today: `pattern.sub(a, b)` is of no tensor."""
+    loose = any(p.kind in ("sizes", "rest") for p in rule.parameters) or any(a.star for a in call.args)
+    count = sum(1 for a in call.args if a.keyword is None)
+    return not rule.deprecated and (loose or count < sum(1 for p in rule.parameters if p.kind == "positional"))
 
 
 def _as_argument(facts: Inference, info: FunctionInfo, node: cst.Call, names: set[str]) -> Iterator[str]:

@@ -49,6 +49,11 @@ class Frame:
             outer = outer.outer
             self.cls = outer.owner if outer is not None else None
 
+    @property
+    def foreign(self) -> bool:
+        """Whether the code has nothing to do with tensors."""
+        return self.facts.foreign(self.module, self.info)
+
     def of_function(self, info: FunctionInfo, closure: Env | None = None) -> Frame:
         """The frame of another function, which this one calls or defines."""
         return Frame(self.facts, self.handlers, info.module, info, closure)

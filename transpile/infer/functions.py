@@ -89,7 +89,8 @@ def _yield(frame: Frame, node: cst.Yield, env: Env) -> Value:
 def _lambda(frame: Frame, node: cst.Lambda, env: Env) -> Value:
     inner, params = dict(env), node.params
     for parameter in [*params.posonly_params, *params.params, *params.kwonly_params]:
-        default = frame.expression(parameter.default, env) if parameter.default is not None else Tensor(assumed=True)
+        unseen = UNKNOWN if frame.foreign else Tensor(assumed=True)
+        default = frame.expression(parameter.default, env) if parameter.default is not None else unseen
         inner[parameter.name.value] = default
     if isinstance(params.star_arg, cst.Param):
         inner[params.star_arg.name.value] = Sequence(Tensor(assumed=True))

@@ -25,9 +25,10 @@ from ..values import (
 )
 from . import instances, modules
 from .assignments import store
+from .evidence import takes
 from .frame import Argument, Env, Frame
 from .torch_calls import overload
-from .vocabulary import ORDINARY, SHARED
+from .vocabulary import ORDINARY, SHARED, plausible
 
 _LONGEST = 64  # of a list that is grown item by item
 
@@ -91,6 +92,8 @@ def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.C
 def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
     """Of a tensor, or of an object that a method of this name may tell to be one."""
     receiver, name = function.receiver, function.name
+    if not isinstance(receiver, Tensor) and frame.foreign:
+        return UNKNOWN
     if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
         return modules.walked(Module(open=True), name)
     if instances.draws(frame.facts, function, node):
@@ -100,6 +103,10 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
     if not rules and name.endswith("_"):
         rules = rulebook.find("torch.Tensor." + name[:-1])
     certain = isinstance(receiver, Tensor)
+    if not certain or receiver == Tensor(assumed=True):
+        positional = [a.value for a in args if a.keyword is None]
+        if not plausible(name, positional) or rules and not name.endswith("_") and not any(takes(rule, node) for rule in rules):
+            return UNKNOWN
     if name == "numpy" and certain and frame.cls is not None and frame.cls.is_module:
         return receiver  # what goes on with it goes through jax.numpy
     constructing = frame.info is None or frame.info.name == "__init__"

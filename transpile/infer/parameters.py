@@ -44,7 +44,7 @@ def bound(frame: Frame) -> Env:
         env[name] = _parameter(frame, parameter, known.get(name), name in evidence)
     p = info.node.params
     if isinstance(p.star_arg, cst.Param):
-        unseen = UNKNOWN if _constructs(frame) else Tensor(assumed=True)
+        unseen = UNKNOWN if _constructs(frame) or frame.foreign else Tensor(assumed=True)
         env[p.star_arg.name.value] = Sequence(known.get("*") or unseen, None, True)
     if p.star_kwarg is not None:
         env[p.star_kwarg.name.value] = Mapping(placed=any(f"**{word}" in known for word in PLACED))
@@ -75,7 +75,7 @@ def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor
         return _with_default(frame, default, seen, as_tensor)
     if _constructs(frame):
         return _of_constructor(seen)
-    value = _of_function(seen, as_tensor)
+    value = _of_stranger(seen) if frame.module in frame.facts.strangers and not isinstance(seen, Tensor) else _of_function(seen, as_tensor)
     return join(value, NONE) if default == NONE else value
 
 
@@ -92,7 +92,7 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
         return value
     if seen is not None and not isinstance(seen, Static):
         value = join(value, seen)
-    if isinstance(value, Static) and as_tensor and not _constructs(frame):
+    if isinstance(value, Static) and as_tensor and not _constructs(frame) and frame.module not in frame.facts.strangers:
         return Tensor()
     return value
 
@@ -140,4 +140,11 @@ def _of_function(seen: Value | None, as_tensor: bool) -> Value:
         seen = Tensor() if overruled else join(seen, Tensor())
     if seen is None or seen == NONE:
         return Tensor(assumed=True)
+    return Static(MISSING, seen.type, loose=True) if isinstance(seen, Static) else seen
+
+
+def _of_stranger(seen: Value | None) -> Value:
+    """What a function takes in a file without torch is not known where no tensor is given."""
+    if seen is None or seen == NONE:
+        return UNKNOWN
     return Static(MISSING, seen.type, loose=True) if isinstance(seen, Static) else seen

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import ValuesView
+import functools
+from collections.abc import Set, ValuesView
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,21 @@ from .. import tree
 from ..project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from ..results import Results
 from ..rulebook import Definition, Rulebook
-from ..values import NONE, UNKNOWN, Class, Function, Module, Sequence, Tensor, Torch, Value, element_of, is_traced, join
+from ..values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Function,
+    Mapping,
+    Module,
+    Sequence,
+    Tensor,
+    Torch,
+    Value,
+    element_of,
+    is_traced,
+    join,
+)
 from .vocabulary import ORDINARY, torch_method
 
 
@@ -137,7 +152,39 @@ class Inference:
 
     def result(self, info: FunctionInfo) -> Value:
         """What a function returns, as far as it has been interpreted."""
-        return self.returns.get(info, Tensor(assumed=True) if info.name != "__init__" else NONE)
+        unseen = UNKNOWN if info.module in self.strangers else Tensor(assumed=True)
+        return self.returns.get(info, unseen if info.name != "__init__" else NONE)
+
+    @functools.cached_property
+    def strangers(self) -> frozenset[ModuleInfo]:
+        """The files that have nothing of torch's: no name of it, and no class of modules."""
+        libraries = {name.partition(".")[0] for name in self.rulebook.by_torch}
+        found = {m for m in self.project.modules.values() if not self._names_torch(m, libraries)}
+        while taken := {m for m in found if any(self.project.modules.get(star) not in {None, *found} for star in m.stars)}:
+            found -= taken
+        return frozenset(found)
+
+    def _names_torch(self, module: ModuleInfo, libraries: Set[str]) -> bool:
+        if module.uses_torch or any(c.is_module or "forward" in c.methods for c in module.all_classes):
+            return True
+        meant = [(name, self.project.lookup(name)) for name in module.imports.values()]
+        named = [name if found is None else found for name, found in meant]
+        return any(isinstance(n, str) and n.partition(".")[0] in libraries for n in [*named, *module.stars])
+
+    def untouched(self, module: ModuleInfo) -> bool:
+        """Whether nothing in a file has to do with tensors or modules: it stays as it is."""
+        if module not in self.strangers or not all(self.foreign(module, f) for f in module.all_functions):
+            return False
+        values = (self.of(n) for n in tree.nodes(module.tree, cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+        return not any(isinstance(v, (Module, Torch)) or isinstance(v, Tensor) and not v.assumed for v in values)
+
+    def foreign(self, module: ModuleInfo, info: FunctionInfo | None) -> bool:
+        """Whether code has nothing to do with tensors: its file names nothing of torch's, and nobody gives it a tensor."""
+        if module not in self.strangers:
+            return False
+        while info is not None and info.outer is not None:
+            info = info.outer
+        return info is None or not any(map(_holds_tensors, self.known_parameters(info).values()))
 
     def known_parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """What calls give for the parameters of a function: those of this round, and of the last where there are none yet."""
@@ -210,3 +257,8 @@ class Inference:
 
     def set_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
         self.note(self.attributes.setdefault(cls, {}), name, value)
+
+
+def _holds_tensors(value: Value) -> bool:
+    """Whether a value is a tensor, a module, or a list or dict of such."""
+    return isinstance(value, (Tensor, Module)) or isinstance(value, (Sequence, Mapping)) and _holds_tensors(value.element)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..values import Static, Value
+
 # Methods of lists, dicts, sets, strings and modules: on an unknown object they do not tell that it is a tensor.
 ORDINARY = frozenset(
     "append extend insert pop remove index count sort reverse copy clear get keys values items update setdefault split join"
@@ -25,6 +29,21 @@ PROPERTIES = frozenset(
 _OF_MODULES = frozenset(
     "add_module buffers named_buffers cuda cpu to double float half register_parameter get_submodule requires_grad_".split()
 )
+
+
+# Methods that SciPy's matrices have: on an unknown object they tell no tensor, and `dot` is the same of JAX's arrays.
+_OF_MATRICES = frozenset({"multiply", "dot"})
+# Methods of tensors that take a string where it stands: those of strings and patterns do too.
+_WITH_STRINGS = frozenset(
+    "to type cuda cpu norm scatter scatter_ scatter_reduce scatter_reduce_ index_reduce index_reduce_ qr new pin_memory".split()
+)
+
+
+def plausible(name: str, positional: Sequence[Value]) -> bool:
+    """Whether a method with these arguments may be a tensor's, where nothing else says what the object is."""
+    if name in _OF_MATRICES:
+        return False
+    return name in _WITH_STRINGS or not any(isinstance(v, Static) and v.type == "str" for v in positional)
 
 
 def torch_method(name: str) -> bool:

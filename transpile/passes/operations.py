@@ -11,7 +11,7 @@ from ..apply import Argument, Refused, apply, bind, call_class, choose, inline, 
 from ..context import KEY, Context, key_site
 from ..emit import call, keyword, method_name
 from ..indices import covers
-from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, draws, is_trained, of_no_class, static_size
+from ..infer import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, draws, is_trained, of_no_class, plausible, static_size
 from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..truth import moving, window
@@ -129,6 +129,11 @@ class _Operations:
         self.context.facts.carry(node, new)
         return new
 
+    def _foreign(self) -> bool:
+        """Whether the code here has nothing to do with tensors."""
+        info = self.context.facts.by_node.get(id(self.functions[-1])) if self.functions else None
+        return self.context.facts.foreign(self.context.module, info)
+
     def _in_header(self, node: Any) -> Any:
         """Decorators, defaults and bases run when the file is imported."""
         functions, self.functions = self.functions, []
@@ -229,6 +234,8 @@ class _Operations:
         return node if tree.same(args, node.args) else tree.replace(node, args=args)
 
     def _comparison(self, node: cst.Comparison) -> Any:
+        if self._foreign():
+            return None
         try:
             new = dtype_tests.compared(self.context, node)
         except Refused as refused:
@@ -286,7 +293,7 @@ class _Operations:
         """`float("-inf")` beside arrays reads `-jnp.inf`."""
         if name == "float" and len(node.args) == 1 and isinstance(node.args[0].value, cst.SimpleString):
             text = str(node.args[0].value.evaluated_value).lower()
-            if text in ("inf", "-inf") and not any(f.name.value == "__init__" for f in self.functions):
+            if text in ("inf", "-inf") and not self._foreign() and not any(f.name.value == "__init__" for f in self.functions):
                 return tree.expression(text.replace("inf", "jnp.inf"))
         return None
 
@@ -360,15 +367,19 @@ class _Operations:
         definitions = self.context.rulebook.find("torch.Tensor." + name)
         if self.runs:
             definitions = self.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions
+        certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
+        if not certain:
+            if not plausible(name, [self.context.value(a.value) for a in node.args if a.keyword is None]):
+                return None
+            definitions = tuple(d for d in definitions if not d.deprecated)
         if not definitions:
-            if isinstance(method.receiver, Tensor) and not method.receiver.assumed and name not in ORDINARY | NUMPY_METHODS:
+            if certain and name not in ORDINARY | NUMPY_METHODS:
                 return self._no_rule(node, "torch.Tensor." + name)
             return None
         selected = self._selected(func.value, definitions, name, node)
         if selected is not None:
             return selected
         receiver = Argument(self.convert(self._asked(func.value, name)), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
-        certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
         arguments = [receiver, *self._arguments(node)]
         if not certain and choose(definitions, arguments) is None:
             return None  # not a tensor, then
@@ -402,7 +413,7 @@ class _Operations:
 
     def _tensor_like(self, method: Method, node: cst.Call) -> bool:
         """Whether the method of an unknown object is taken for a tensor's."""
-        if method.receiver != UNKNOWN and not isinstance(method.receiver, Method):
+        if method.receiver != UNKNOWN and not isinstance(method.receiver, Method) or self._foreign():
             return False
         name = method.name
         if name in ("split", "sort", "index"):
