@@ -11,10 +11,11 @@ import libcst as cst
 
 from . import tree
 from .callgraph import reachable
+from .holders import holders as holders_of
 from .host_draws import HostDraws
 from .infer import Inference, used_as_tensors
 from .project import ClassInfo, FunctionInfo
-from .values import NONE, UNKNOWN, Class, Function, Mapping, Module, Sequence, Static, Tensor, Torch, Value, is_choice
+from .values import NONE, UNKNOWN, Class, Function, Module, Sequence, Static, Tensor, Torch, Value, is_choice
 
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -89,7 +90,7 @@ class Arrays:
         return None
 
     def holder(self, cls: ClassInfo, name: str) -> str | None:
-        """The container that registers what a plain list or dict holds: `self.net = nn.ModuleList(self.convs.values())`."""
+        """The container that registers what a plain list or dict holds, "" for self: `self.net = nn.ModuleList(self.convs.values())`."""
         return next((self.own[c].holders[name] for c in cls.ancestors() if c in self.own and name in self.own[c].holders), None)
 
     def ties(self, cls: ClassInfo) -> dict[tuple[str, ...], Tie]:
@@ -127,6 +128,7 @@ class Arrays:
         for function in cls.methods.values():
             runs = function in self.running
             self_name = function.self_name
+            found.holders.update({} if runs else holders_of(self.facts, cls, function))
             holders: dict[str, str] = {}  # local name -> the attribute that holds the same module
             for node in tree.nodes(function.node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Call):
                 for local in tree.names_assigned(node) if isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign)) else ():
@@ -143,7 +145,6 @@ class Arrays:
                 if isinstance(node, cst.Call):
                     self._registered(found, node, function)
                 if isinstance(node, cst.Assign) and not runs:
-                    self._holding(found, cls, node, self_name)
                     self._tie(found, function, node)
                     self._chained(found, node, self_name)
         return found
@@ -256,16 +257,6 @@ class Arrays:
         if where == "constant" and value is not None and not is_none and array.where == "constant":
             drawn = self.host.made(value, self.host.names(function))
             array.where = "state" if drawn or only_a_checkpoint_fills(self.facts, value) else "constant"
-
-    def _holding(self, found: ClassArrays, cls: ClassInfo, node: cst.Assign, self_name: str | None) -> None:
-        container = self._path(node.targets[0].target, self_name)
-        if container is None or len(container) != 1 or not isinstance(node.value, cst.Call) or not isinstance(self.facts.of(node.value), Module):
-            return
-        for part in tree.nodes(node.value, cst.Attribute):
-            path = self._path(part, self_name)
-            held = self.facts.attribute(cls, path[0]) if path is not None and len(path) == 1 and path != container else None
-            if path is not None and isinstance(held, (Sequence, Mapping)) and isinstance(held.element, Module):
-                found.holders[path[0]] = container[0]
 
     def _chained(self, found: ClassArrays, node: cst.Assign, self_name: str | None) -> None:
         """`self.a = self.b = nn.Linear(3, 3)`: the first name is the one that counts."""

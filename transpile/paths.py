@@ -13,7 +13,7 @@ from .arrays import Arrays
 from .effects import Effects
 from .infer import Inference
 from .project import ClassInfo
-from .values import Module, Static
+from .values import Mapping, Module, Sequence, Static
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class Paths:
         for ref in owner.refs if isinstance(owner, Module) else ():
             holder = self.arrays.holder(ref, container.attr.value) if isinstance(ref, ClassInfo) else None
             base = self.of(container.value, names) if holder is not None else None
+            if base is not None and not holder:
+                return base.child(f"{self.support('place')}({tree.code(container.value)}, {part})")
             if base is not None:
                 return base.child(f'"{holder}"').child(f"{self.support('place')}({tree.code(container.value)}.{holder}, {part})")
         return None
@@ -100,7 +102,7 @@ class Paths:
         if held is not None:
             return held
         base = self.of(node.value, names)
-        if base is None or len(node.slice) != 1:
+        if base is None or len(node.slice) != 1 or isinstance(self.facts.of(node.value), (Sequence, Mapping)):
             return None
         if not isinstance(node.slice[0].slice, cst.Index):
             return base  # `self.model[:2]`: its layers keep their names

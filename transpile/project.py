@@ -181,6 +181,11 @@ class ClassInfo:
         own = _first(self.order()[1:], method)
         return own or (found.pop() if len(found) == 1 else None)
 
+    @property
+    def is_autograd_function(self) -> bool:
+        """Whether it has a forward and a backward of its own: a torch.autograd.Function."""
+        return any(b.startswith("torch.autograd.") and b.endswith("Function") for b in self.foreign_bases())
+
     def torch_base(self) -> str | None:
         """The torch layer that it extends, other than the plain Module."""
         for name in self.foreign_bases():

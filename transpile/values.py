@@ -48,6 +48,7 @@ class Static(Value):
 NONE = Static(None, "None")
 FUNCTION = Static(MISSING, "function")  # of arrays, without params or draws: `partial(F.gelu, approximate="tanh")`
 ARRAY_TYPE = Static(MISSING, "array type")  # a parameter whose default is torch.FloatTensor
+BACKWARD_CONTEXT = Static(MISSING, "backward context")  # the ctx of a torch.autograd.Function
 
 
 @dataclass(frozen=True)

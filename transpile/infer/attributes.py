@@ -11,6 +11,7 @@ from .. import tree
 from ..project import ClassInfo
 from ..rulebook import Definition
 from ..values import (
+    BACKWARD_CONTEXT,
     MISSING,
     UNKNOWN,
     Class,
@@ -19,6 +20,7 @@ from ..values import (
     Instance,
     Method,
     Module,
+    Sequence,
     Static,
     Tensor,
     Torch,
@@ -32,6 +34,11 @@ from .names import defined
 from .vocabulary import PROPERTIES, torch_method
 
 _STRING = Static(MISSING, "str")
+_OF_CONTEXT: dict[str, Value] = {
+    "saved_tensors": Sequence(Tensor(), None, True),
+    "saved_variables": Sequence(Tensor(), None, True),
+    "needs_input_grad": Sequence(Static(MISSING, "bool"), None, True),
+}
 
 
 def _attribute(frame: Frame, node: cst.Attribute, env: Env) -> Value:
@@ -110,6 +117,8 @@ def _of_class(frame: Frame, base: Class, name: str) -> Value:
 def _of_static(frame: Frame, base: Static, name: str) -> Value:
     if base.type == "shape":
         return Method(base, name)
+    if base == BACKWARD_CONTEXT:
+        return _OF_CONTEXT.get(name, UNKNOWN)
     if base.type == "device" and name == "type":
         return frame.facts.results.plain(frame.facts.rulebook.find("torch.device.type")[0])
     if name in ("is_floating_point", "is_complex") and base.type in ("dtype", ""):

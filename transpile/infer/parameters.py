@@ -8,6 +8,7 @@ import libcst as cst
 
 from ..values import (
     ARRAY_TYPE,
+    BACKWARD_CONTEXT,
     FUNCTION,
     MISSING,
     NONE,
@@ -42,6 +43,8 @@ def bound(frame: Frame) -> Env:
     for parameter in info.parameters():
         name = parameter.name.value
         env[name] = _parameter(frame, parameter, known.get(name), name in evidence)
+    if (context := _context(frame)) is not None:
+        env[context] = BACKWARD_CONTEXT
     p = info.node.params
     if isinstance(p.star_arg, cst.Param):
         unseen = UNKNOWN if _constructs(frame) or frame.foreign else Tensor(assumed=True)
@@ -49,6 +52,15 @@ def bound(frame: Frame) -> Env:
     if p.star_kwarg is not None:
         env[p.star_kwarg.name.value] = Mapping(placed=any(f"**{word}" in known for word in PLACED))
     return env
+
+
+def _context(frame: Frame) -> str | None:
+    """The name of the ctx that forward and backward of a torch.autograd.Function take."""
+    info = frame.info
+    if info is None or info.owner is None or not info.is_static or info.name not in ("forward", "backward", "setup_context"):
+        return None
+    names = [p.name.value for p in info.parameters()] if info.owner.is_autograd_function else []
+    return names[0] if names else None
 
 
 def _self(frame: Frame) -> Value:

@@ -60,8 +60,8 @@ def _named(scope: Scope, target: Any, node: Any) -> Loop | None:
     value = scope.facts.of(base)
     if isinstance(value, Module) and scope.paths.is_container(base):
         return _over_container(scope, target, base, suffix, _kinds(value))
-    if isinstance(node, cst.Attribute) and isinstance(target, cst.Name):
-        held = scope.paths.held(node, target.value, scope.names)
+    if isinstance(base, cst.Attribute) and isinstance(target, cst.Name):
+        held = scope.paths.held(base, target.value, scope.names)
         if held is not None:
             scope.names[target.value] = held
             return target, node

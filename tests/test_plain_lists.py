@@ -1,0 +1,60 @@
+"""Plain lists of modules, which something else registers: forward runs the modules by way of the list."""
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, load
+
+MODULE = HEAD + """
+class M(nn.Module):
+    def __init__(self, n=4, k=3):
+        super().__init__()
+{made}
+
+    def forward(self, x):
+        for line in self.lines:
+            x = line(x)
+        for i, line in enumerate(self.lines[:-1]):
+            x = line(x) + i
+        return x + self.lines[-1](x) + sum(self.lines[i](x) for i in range(len(self.lines)))
+"""
+
+MADE = {
+    "a list of the list": "self.lines = [nn.Linear(n, n) for _ in range(k)]\nself.net = nn.ModuleList(self.lines)",
+    "grown": "self.lines = []\nfor _ in range(k):\n    self.lines.append(nn.Linear(n, n))\nself.net = nn.Sequential(*self.lines)",
+    "a local list": "lines = [nn.Linear(n, n) for _ in range(k)]\nself.lines = lines\nself.net = nn.ModuleList(lines)",
+    "appended to both": "self.lines, self.net = [], nn.ModuleList()\nfor _ in range(k):\n    line = nn.Linear(n, n)\n    self.lines.append(line)\n    self.net.append(line)",
+    "appended in a loop over it": "self.lines = [nn.Linear(n, n), nn.Linear(n, n)]\nself.net = nn.ModuleList()\nfor line in self.lines:\n    self.net.append(line)",
+    "extended": "self.lines = [nn.Linear(n, n), nn.Linear(n, n)]\nself.net = nn.ModuleList([])\nself.net.extend(self.lines)",
+    "added by names": 'self.lines = [nn.Linear(n, n), nn.Linear(n, n)]\nfor i, line in enumerate(self.lines):\n    self.add_module("line%d" % i, line)',
+    "set by names": 'self.lines = []\nfor i in range(k):\n    line = nn.Linear(n, n)\n    setattr(self, f"line{i}", line)\n    self.lines += [line]',
+    "beside another": 'self.lines, self.others = [], []\nfor i in range(k):\n    line = nn.Linear(n, n)\n    self.lines.append(line)\n    self.add_module(f"line{i}", line)\nself.net = nn.ModuleList()\nfor i in range(k):\n    line = nn.Linear(n, n)\n    self.others.append(line)\n    self.net.append(line)',
+}  # fmt: skip
+
+
+def _source(made):
+    return MODULE.format(made="".join(f"        {line}\n" for line in made.splitlines()))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_modules_of_a_list(name):
+    source = _source(MADE[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    params, state = from_torch(torch_module, jax_module)
+    assert jax.tree.structure(jax_module.init(jax.random.key(0))) == jax.tree.structure(params), result.code
+    x = torch.randn(2, 4)
+    got = jax.jit(lambda params, x: jax_module.apply(params, state, x)[0])(params, x.numpy())
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+
+
+def test_a_list_that_nothing_registers_is_reported():
+    result = convert_source(_source("self.lines = [nn.Linear(n, n) for _ in range(k)]"))
+    assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
