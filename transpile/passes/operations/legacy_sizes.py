@@ -8,11 +8,11 @@ from typing import Any
 
 import libcst as cst
 
-from .. import tree
-from ..apply import Argument
-from ..context import Context
-from ..rulebook import Definition
-from ..values import MISSING, Sequence, Static, Tensor, Value
+from ... import tree
+from ...apply import Argument
+from ...context import Context
+from ...rulebook import Definition
+from ...values import MISSING, Sequence, Static, Tensor, Value
 
 _INT = Static(MISSING, "int")
 _SHAPE = Static(MISSING, "shape")

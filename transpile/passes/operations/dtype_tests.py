@@ -11,11 +11,11 @@ from typing import Any
 
 import libcst as cst
 
-from .. import tree
-from ..apply import Refused
-from ..context import Context
-from ..emit import display
-from ..values import NONE, External, Static, Tensor, Torch, Value
+from ... import tree
+from ...apply import Refused
+from ...context import Context
+from ...emit import display
+from ...values import NONE, External, Static, Tensor, Torch, Value
 
 _IS: dict[type, Any] = {cst.Is: cst.Equal, cst.IsNot: cst.NotEqual}
 _SAME: dict[type, Any] = {cst.Equal: cst.Equal, cst.NotEqual: cst.NotEqual, cst.In: cst.Equal, cst.NotIn: cst.NotEqual}

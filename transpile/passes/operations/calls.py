@@ -1,0 +1,131 @@
+"""Calls of torch's functions and layers, of types of tensors, and of what torch gives a class to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...apply import Argument, Refused, call_class, literal
+from ...context import key_site
+from ...emit import call, keyword, method_name
+from ...infer import draws, of_no_class, static_size
+from ...project import ClassInfo
+from ...rulebook import Definition
+from ...values import ARRAY_TYPE, Class, External, Method, Torch
+from . import dtype_tests, legacy_sizes, methods, references
+from .walk import Walk
+
+
+def called(walk: Walk, node: cst.Call) -> Any:
+    """A call by what is called; None for calls of anything else."""
+    test = dtype_tests.asked(walk.context, node)
+    if test is not None:
+        return walk.done(node, walk.children(test))
+    value = walk.context.value(node.func)
+    torch_name = value.name if isinstance(value, Torch) else walk.torch_name(node.func)
+    if torch_name is not None:
+        return _torch(walk, node, torch_name)
+    if draws(walk.context.facts, value, node):
+        return _drawn(walk, node)
+    if (missing := of_no_class(walk.context.facts, value)) is not None:
+        return walk.no_rule(node, missing)
+    if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
+        return methods.method(walk, node, node.func, value)
+    if isinstance(value, External) and walk.context.facts.numpy_on_arrays(value.name, [walk.context.value(a.value) for a in node.args]):
+        return tree.replace(walk.children(node), func=tree.expression(f"jnp.{value.name.removeprefix('numpy.')}"))
+    if value == ARRAY_TYPE:
+        return walk.children(_of_sizes(walk, node))
+    if isinstance(value, Class) and isinstance(value.ref, ClassInfo) and value.ref.is_module and value.ref.find("__init__") is None:
+        layer = walk.context.facts.layer_of(value.ref)
+        return _built(walk, node, layer, 0, walk.convert(node.func)) if layer is not None else None
+    if isinstance(node.func, cst.Name):
+        return _by_name(walk, node) if node.func.value == "getattr" else _builtin(walk, node, node.func.value)
+    return None
+
+
+def _drawn(walk: Walk, node: cst.Call) -> Any:
+    """`p.sample((3,), key=key)`."""
+    args = [tree.replace(a, value=tree.fit(a, "value", walk.convert(a.value)), comma=cst.MaybeSentinel.DEFAULT) for a in node.args]
+    func = walk.only(node.func, "value")
+    return walk.done(node, tree.replace(node, func=func, args=[*args, keyword("key", key_site())]))
+
+
+def _by_name(walk: Walk, node: cst.Call) -> Any:
+    """`getattr(F, "relu")` is F.relu; under a name that only the run tells there may be a rule for any."""
+    found = walk.context.value(node)
+    if isinstance(found, Torch):
+        return references.reference(walk, node, found.name)
+    if len(node.args) == 3 and isinstance(walk.context.value(node.args[0].value), Torch):
+        return walk.convert(node.args[2].value)  # `getattr(torch, "compiler", None)`: there is no such thing here
+    holder = walk.context.value(node.args[0].value) if len(node.args) == 2 else None
+    rules = walk.context.rulebook.find(f"{holder.name}[name]") if isinstance(holder, Torch) else ()
+    if not rules or not isinstance(holder, Torch):
+        return None
+    name = node.args[1].value
+    return walk.apply(node, rules, holder.name, [Argument(walk.convert(name), walk.context.value(name))])
+
+
+def _builtin(walk: Walk, node: cst.Call, name: str) -> Any:
+    """`float("-inf")` beside arrays reads `-jnp.inf`."""
+    if name == "float" and len(node.args) == 1 and isinstance(node.args[0].value, cst.SimpleString):
+        text = str(node.args[0].value.evaluated_value).lower()
+        if text in ("inf", "-inf") and not walk.foreign() and not any(f.name.value == "__init__" for f in walk.functions):
+            return tree.expression(text.replace("inf", "jnp.inf"))
+    return None
+
+
+def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
+    definitions = walk.context.rulebook.find(name)
+    sizes = static_size(walk.context.facts.of, name, node)
+    if sizes:
+        return call("math.prod" if len(sizes) == 1 else name[6:9], list(map(walk.convert, sizes)))
+    if not definitions:
+        owner, _, method = name.rpartition(".")
+        holder = walk.context.rulebook.find(owner)
+        if holder and holder[0].is_class:
+            return _of_layer(walk, node, holder[0], method)
+        constant = walk.context.rulebook.constant(name)
+        if constant is not None:
+            func = tree.expression(constant)
+            return tree.replace(walk.children(node), func=func)
+        return walk.no_rule(node, name)
+    if definitions[0].is_class:
+        variant = walk.context.rulebook.variant(name, [(a.keyword.value if a.keyword is not None else None, literal(a.value)) for a in node.args])
+        definitions = walk.context.rulebook.find(variant)
+        try:
+            made = call_class(walk.context, definitions[0], walk.arguments(node), node)
+            if walk.torch_name(node.func) is None:
+                made = tree.replace(made, func=walk.convert(node.func))  # an alias of the user's
+            return walk.done(node, made)
+        except Refused as refused:
+            return walk.unconverted("unsupported", node, f"{name}: {refused}")
+    return walk.apply(node, definitions, name, legacy_sizes.told(walk.context, walk.functions, definitions, node, walk.arguments(node)))
+
+
+def _of_layer(walk: Walk, node: cst.Call, layer: Definition, method: str) -> Any:
+    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the layer."""
+    through_super = isinstance(node.func, cst.Attribute) and tree.dotted(node.func) is None
+    func = node.func if through_super else tree.expression(f"{walk.context.name(layer.name)}.{method_name(method)}")
+    if method != "__init__" or not through_super and not node.args:
+        return tree.replace(walk.children(node), func=func)
+    return _built(walk, node, layer, 0 if through_super else 1, func)
+
+
+def _built(walk: Walk, node: cst.Call, layer: Definition, own: int, func: Any) -> Any:
+    """A call with the arguments of a layer's constructor after some of its own."""
+    try:
+        made = call_class(walk.context, layer, walk.arguments(node)[own:])
+    except Refused as refused:
+        return walk.unconverted("unsupported", node, f"{layer.name}: {refused}")
+    args = [*(tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in node.args[:own]), *made.args]
+    if len(args) == len(node.args):  # the layout that it had
+        args = [tree.replace(old, value=tree.fit(old, "value", new.value)) for old, new in zip(node.args, args)]
+    return walk.done(node, tree.replace(node, func=func, args=args))
+
+
+def _of_sizes(walk: Walk, node: cst.Call) -> cst.Call:
+    """`walk.Tensor(x.size())`: the sizes of a shape one by one, since JAX's shapes are tuples like any other."""
+    args = [tree.replace(a, star="*") if not a.star and a.keyword is None and legacy_sizes.is_size(walk.context, walk.functions, a.value) else a for a in node.args]
+    return node if tree.same(args, node.args) else tree.replace(node, args=args)

@@ -1,0 +1,101 @@
+"""Functions and classes: what stands in their headers runs when the file is imported, and annotations never do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...context import KEY
+from ...values import Torch
+from .walk import Walk
+
+
+def function(walk: Walk, node: cst.FunctionDef) -> Any:
+    """A function with its header and its body converted."""
+    decorators = [walk.in_header(d) for d in node.decorators]
+    params = walk.in_header(node.params)
+    returns = annotation(walk, node.returns) if node.returns is not None else None
+    before, info = walk.runs, walk.context.facts.by_node.get(id(node))
+    walk.runs = info is not None and (info in walk.running or info.outer is not None and walk.runs)
+    walk.functions.append(node)
+    body = walk.children(node.body)
+    walk.functions.pop()
+    walk.runs = before
+    same = body is node.body and params is node.params and returns is node.returns and all(a is b for a, b in zip(decorators, node.decorators))
+    if same:
+        return node
+    new = tree.replace(node, decorators=decorators, params=params, returns=returns, body=body)
+    walk.context.facts.carry(node, new)
+    return new
+
+
+def class_(walk: Walk, node: cst.ClassDef) -> Any:
+    """A base class of torch's that has no counterpart is left out: what needs it is reported where it is used."""
+    bases = []
+    for base in node.bases:
+        generic = base.value.value if isinstance(base.value, cst.Subscript) else base.value  # `Dataset[int]`
+        name = walk.torch_name(generic)
+        if name is not None and not walk.context.rulebook.find(name) and walk.context.rulebook.constant(name) is None:
+            walk.context.report("no-rule", base.value, f"the base class {name} has no JAX equivalent here")
+            continue
+        bases.append(walk.in_header(base))
+    if bases:
+        bases[-1] = tree.replace(bases[-1], comma=cst.MaybeSentinel.DEFAULT) if len(bases) != len(node.bases) else bases[-1]
+    keywords = [walk.in_header(k) for k in node.keywords]
+    decorators = [walk.in_header(d) for d in node.decorators]
+    functions, walk.functions = walk.functions, []
+    body = walk.children(node.body)
+    walk.functions = functions
+    changes: dict[str, Any] = {"bases": bases, "body": body, "decorators": decorators, "keywords": keywords}
+    if not bases and not keywords:
+        changes |= {"lpar": cst.MaybeSentinel.DEFAULT, "rpar": cst.MaybeSentinel.DEFAULT}
+    new = tree.replace(node, **changes)
+    walk.context.facts.carry(node, new)
+    return new
+
+
+def annotation(walk: Walk, node: cst.Annotation) -> Any:
+    """An annotation; one that names what has no equivalent is quoted."""
+    count = len(walk.context.diagnostics)
+    new = walk.convert(node.annotation)
+    if len(walk.context.diagnostics) > count:
+        quoted = tree.code(node.annotation).replace('"', "'")
+        new = cst.SimpleString(f'"{quoted}"')
+    return node if new is node.annotation else tree.replace(node, annotation=new)
+
+
+def parameter(walk: Walk, node: cst.Param) -> Any:
+    """A parameter with its annotation and its default."""
+    changes = {}
+    for field in ("annotation", "default"):
+        old = getattr(node, field)
+        if old is not None:
+            new = _array_type(walk, old) if field == "default" and walk.context.value(old) != Torch("torch.Tensor") else None
+            new = walk.convert(old) if new is None else new
+            if new is not old:
+                changes[field] = new
+    return tree.replace(node, **changes) if changes else node
+
+
+def _array_type(walk: Walk, node: cst.BaseExpression) -> Any:
+    """`tensor=torch.FloatTensor` in a header, or one side of a choice."""
+    value = walk.context.value(node)
+    dtype = walk.context.rulebook.dtype_of(value.name) if isinstance(value, Torch) else None
+    return tree.expression(f"{walk.context.name('ArrayType')}({dtype})") if dtype is not None else None
+
+
+def chosen_type(walk: Walk, node: cst.IfExp) -> Any:
+    """`torch.HalfTensor if half else torch.FloatTensor`"""
+    sides = {field: _array_type(walk, getattr(node, field)) or walk.convert(getattr(node, field)) for field in ("body", "orelse")}
+    return walk.done(node, tree.replace(node, test=walk.convert(node.test), **sides))
+
+
+def initialiser(walk: Walk, node: cst.Lambda) -> Any:
+    """`lambda w: nn.init.normal_(w, std=0.02)`: one that draws takes a key, which `nn.initial` gives it."""
+    new = walk.children(node)
+    if not any(n.value == KEY for n in tree.nodes(new.body, cst.Name)):
+        return new
+    params = [*(tree.replace(p, comma=cst.MaybeSentinel.DEFAULT) for p in new.params.params), cst.Param(cst.Name("key"))]
+    return walk.done(node, tree.replace(new, params=tree.replace(new.params, params=params)))

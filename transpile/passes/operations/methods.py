@@ -1,0 +1,98 @@
+"""Methods of tensors, and of what may be one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...apply import Argument, choose
+from ...indices import covers
+from ...infer import NUMPY_METHODS, ORDINARY, SHARED, plausible
+from ...rulebook import Definition
+from ...values import MISSING, UNKNOWN, Method, Static, Tensor
+from . import legacy_sizes
+from .walk import Walk
+
+SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimension", "dtype", "device"})
+
+
+def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> Any:
+    """A call of a method; None where that is no tensor's."""
+    name = method.name
+    if name == "item" and method.receiver == Static(MISSING, "int"):
+        return walk.convert(func.value)
+    if name == "numel" and method.receiver == Static(MISSING, "shape"):
+        sizes = Argument(walk.convert(func.value), method.receiver)
+        return walk.apply(node, walk.context.rulebook.find("torch.Size.numel"), "torch.Size.numel", [sizes])
+    if not isinstance(method.receiver, Tensor) and not is_tensor_like(walk, method, node):
+        return None
+    definitions = walk.context.rulebook.find("torch.Tensor." + name)
+    if walk.runs:
+        definitions = walk.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions
+    certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
+    if not certain:
+        if not plausible(name, [walk.context.value(a.value) for a in node.args if a.keyword is None]):
+            return None
+        definitions = tuple(d for d in definitions if not d.deprecated)
+    if not definitions:
+        if certain and name not in ORDINARY | NUMPY_METHODS:
+            return walk.no_rule(node, "torch.Tensor." + name)
+        return None
+    selected = _selected(walk, func.value, definitions, name, node)
+    if selected is not None:
+        return selected
+    receiver = Argument(walk.convert(asked(walk, func.value, name)), method.receiver if isinstance(method.receiver, Tensor) else Tensor())
+    arguments = [receiver, *walk.arguments(node)]
+    if not certain and choose(definitions, arguments) is None:
+        return None  # not a tensor, then
+    return walk.apply(node, definitions, "torch.Tensor." + name, legacy_sizes.told(walk.context, walk.functions, definitions, node, arguments))
+
+
+def _selected(walk: Walk, subject: Any, definitions: tuple[Definition, ...], name: str, node: cst.Call) -> Any:
+    """`x[mask].mean()`: what a mask selects has no static shape, its mean has."""
+    if node.args or not isinstance(subject, cst.Subscript) or len(subject.slice) != 1:
+        return None
+    part: Any = subject.slice[0].slice
+    form = "mask" if isinstance(part, cst.Index) and covers(_defined(walk, part.value, subject.value), subject.value) else "rows"
+    rules = walk.context.rulebook.find(f"torch.Tensor.{name}[{form}]")
+    if not rules:
+        return None
+    mask = walk.context.value(part.value) if isinstance(part, cst.Index) else None
+    if not (isinstance(mask, Tensor) and mask.kind == "b") or not isinstance(walk.context.value(subject.value), Tensor):
+        return None
+    arguments = [Argument(walk.convert(subject.value), Tensor()), Argument(walk.convert(part.value), mask)]
+    return walk.apply(node, rules, f"torch.Tensor.{name}", arguments)
+
+
+def _defined(walk: Walk, mask: Any, subject: Any) -> Any:
+    """The expression that a local mask has for its one definition, where the tensor is not bound anew: `m = x > 0; x[m].mean()`."""
+    if not walk.functions or not isinstance(mask, cst.Name) or not isinstance(subject, cst.Name):
+        return mask
+    function = walk.functions[-1]
+    times = tree.times_bound(function.body)
+    if times[mask.value] != 1 or times[subject.value] + (subject.value in tree.parameter_names(function)) != 1:
+        return mask
+    values = [n.value for n in tree.nodes(function.body, cst.Assign) if len(n.targets) == 1 and tree.code(n.targets[0].target) == mask.value]
+    return values[0] if values else mask
+
+
+def is_tensor_like(walk: Walk, method: Method, node: cst.Call) -> bool:
+    """Whether the method of an unknown object is taken for a tensor's."""
+    if method.receiver != UNKNOWN and not isinstance(method.receiver, Method) or walk.foreign():
+        return False
+    name = method.name
+    if name in ("split", "sort", "index"):
+        first = walk.context.value(node.args[0].value) if node.args else None
+        return any(a.keyword and a.keyword.value == "dim" for a in node.args) or isinstance(first, Static) and first.type == "int"
+    in_init = bool(walk.functions) and walk.functions[-1].name.value == "__init__" or not walk.functions
+    return name not in ORDINARY and not (name in SHARED and in_init)
+
+
+def asked(walk: Walk, node: Any, name: str) -> Any:
+    """The tensor of `x.data.size(0)` and `x.detach().shape`: with or without a gradient it has one shape."""
+    inner: Any = node.func if isinstance(node, cst.Call) and not node.args else node
+    if name not in SHAPES or not isinstance(inner, cst.Attribute) or inner.attr.value != ("data" if inner is node else "detach"):
+        return node
+    return inner.value if isinstance(walk.context.value(inner.value), Tensor) else node

@@ -1,0 +1,83 @@
+"""Attributes of tensors, and torch's names where they are not called: constants, classes, functions passed on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...apply import Argument, Refused, bind, inline
+from ...infer import PROPERTIES, is_trained
+from ...rulebook import Definition
+from ...values import Instance, Static, Tensor
+from . import methods, subscripts
+from .walk import Walk
+
+
+def attribute(walk: Walk, node: cst.Attribute) -> Any:
+    """A property of a tensor, a device or a dtype, or a torch name."""
+    name_ = walk.torch_name(node)
+    if name_ is not None:
+        return reference(walk, node, name_)
+    picked = subscripts.picked_attribute(walk, node)
+    if picked is not None:
+        return picked
+    base = walk.context.value(node.value)
+    name = node.attr.value
+    if isinstance(base, Instance) and any(walk.context.rulebook.draws(cls, name) for cls in base.classes):
+        return walk.unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
+    if isinstance(base, Static) and base.type == "device":
+        definitions = walk.context.rulebook.find("torch.device." + name)
+        if definitions:
+            return walk.apply(node, definitions, "torch.device." + name, [Argument(node.value, base)])
+    if name in ("is_floating_point", "is_complex") and isinstance(base, Static) and base.type in ("dtype", ""):
+        definitions = walk.context.rulebook.find("torch.dtype." + name)
+        return walk.apply(node, definitions, "torch.dtype." + name, [Argument(walk.convert(node.value), base)])
+    if isinstance(base, Tensor) and name in PROPERTIES:
+        definitions = walk.context.rulebook.find("torch.Tensor." + name)
+        if name == "requires_grad" and is_trained(base, node.value, walk.functions[-1] if walk.functions else walk.context.module.tree):
+            definitions = walk.context.rulebook.find("torch.nn.Parameter.requires_grad")
+        if definitions:
+            receiver = Argument(walk.convert(methods.asked(walk, node.value, name)), base)
+            return walk.apply(node, definitions, "torch.Tensor." + name, [receiver])
+    return walk.only(node, "value")
+
+
+def reference(walk: Walk, node: Any, name: str) -> Any:
+    """A torch name that is not called: a constant, a class, or a function passed on."""
+    constant = walk.context.rulebook.constant(name)
+    if constant is not None:
+        return walk.done(node, tree.expression(constant))
+    definitions = walk.context.rulebook.find(name)
+    if not definitions:
+        return walk.no_rule(node, name)
+    definition = definitions[0]
+    if not definition.is_class:
+        if any(p.name == "key" and p.kind == "keyword" for p in definition.parameters):
+            if name.startswith("torch.nn.init."):
+                return walk.done(node, tree.expression(walk.context.name(definition.name)))  # for `nn.initial`, which gives it a key
+            return walk.unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
+        direct = _direct(walk, definition)
+        if direct is not None:
+            return walk.done(node, direct)
+    return walk.done(node, tree.expression(walk.context.name(definition.name)))
+
+
+def _direct(walk: Walk, definition: Definition) -> Any:
+    """`jax.nn.relu` for a rule that only calls it with its own parameters."""
+    names = [p.name for p in definition.parameters if p.name not in definition.unused]
+    if len(names) != 1:
+        return None
+    binding = bind(definition, [Argument(cst.Name(names[0]), Tensor())])
+    if binding is None:
+        return None
+    try:
+        result = inline(walk.context, binding)
+    except Refused:
+        return None
+    if isinstance(result, cst.Call) and len(result.args) == 1 and result.args[0].keyword is None:
+        argument = result.args[0].value
+        if isinstance(argument, cst.Name) and argument.value == names[0] and tree.dotted(result.func):
+            return result.func
+    return None
