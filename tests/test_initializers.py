@@ -589,3 +589,33 @@ class M(nn.Module):
     torch.manual_seed(0)
     report = verify_init(scope["M"], load(result)["M"]())
     assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+
+
+def test_names_of_params_and_parts_of_layers():
+    source = HEAD + """
+def fill(conv, branches):
+    weight = conv.weight
+    n = weight.size(0)
+    nn.init.normal_(weight, 0, math.sqrt(2.0 / (n * branches)))
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(30, 40, 3)
+        fill(self.conv, 3)
+        bias = self.conv.bias
+        bias.data.fill_(0.5)
+        self.p = nn.Parameter(data=torch.zeros(50), requires_grad=True)
+        self.a, self.b = nn.MultiheadAttention(30, 2), nn.MultiheadAttention(30, 2)
+        nn.init.normal_(self.a.out_proj.weight, std=0.5)
+        for attention in [self.b]:
+            nn.init.ones_(attention.out_proj.weight)
+"""
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch.manual_seed(0)
+    report = verify_init(scope["M"], load(result)["M"]())
+    assert report.ok, ([row for row in report.rows if not row.ok], result.code)

@@ -295,8 +295,18 @@ class Rulebook:
     def arrays(self, name: str) -> dict[str, str]:
         """The names of a layer's parameters and buffers, each with where it lives: "params" or "state"."""
         if name not in self._arrays:
-            self._arrays[name] = self._find_arrays(name)
+            self._arrays[name] = {array: where for array, where in self._find_arrays(name).items() if self.part(name, array) is None}
         return self._arrays[name]
+
+    def part(self, name: str, attribute: str) -> str | None:
+        """The torch name of a layer that another one holds: the out_proj of MultiheadAttention."""
+        init = self.method(name, "__init__")
+        for node in ast.walk(init) if init is not None else ():
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == f"self.{attribute}" and isinstance(node.value, ast.Call):
+                for base in self.bases(ast.unparse(node.value.func)):
+                    if base.is_class and base.torch_names and self.is_module(base):
+                        return base.torch_names[0]
+        return None
 
     def array(self, name: str, attribute: str) -> str | None:
         """Where a layer has an array: "params" or "state", also under a name that it makes: `weight_ih_l0`, `weight_g`.
@@ -376,7 +386,7 @@ def _pattern(name: ast.JoinedStr) -> re.Pattern[str]:
 
 
 # What torch needs and JAX does not, by the last part of its name: blocks and decorators that are taken away.
-BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "annotate", "set_detect_anomaly", "detect_anomaly"})
+BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "flags", "annotate", "set_detect_anomaly", "detect_anomaly"})
 DECORATORS = frozenset({"no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit", "wrap"})
 CHECKS = frozenset({"torch._assert", "torch._check"})  # assert statements, spelt for torch's tracer
 

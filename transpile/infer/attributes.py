@@ -176,6 +176,9 @@ def _of_layer(frame: Frame, layer: str, name: str) -> Value | None:
         return None
     if rulebook.array(definition.name, name):
         return Tensor(param=True)
+    part = rulebook.part(definition.name, name)
+    if part is not None:
+        return Module(frozenset([part]))
     return None if _has_method(frame, definition, name) else Static()
 
 

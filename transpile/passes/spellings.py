@@ -1,6 +1,7 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
 `map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
+`weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
@@ -15,6 +16,7 @@ import libcst as cst
 
 from .. import tree
 from ..dataflow import reads
+from ..filled_names import without_filled_names
 from ..mapped import without_map
 from ..rulebook import Rulebook, erased
 
@@ -27,6 +29,7 @@ def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     """Rewrite the spellings of one file."""
     module = _without_partials(tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try}))
     module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
+    module = tree.rewrite(module, None, lambda node: without_filled_names(node) if isinstance(node, cst.FunctionDef) else node, only={cst.FunctionDef})
     return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock})  # type: ignore[no-any-return]
 
 
@@ -47,6 +50,9 @@ def _visit(node: Any) -> Any:
         return without_map(node, _visit)
     if kind is cst.Call and isinstance(node.func, cst.Attribute):
         name = node.func.attr.value
+        if name == "Parameter" and node.args and node.args[0].keyword is not None and node.args[0].keyword.value == "data":
+            first = tree.replace(node.args[0], keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+            return tree.rewrite(tree.replace(node, args=[first, *node.args[1:]]), _visit)
         if name == "__getattr__" and len(node.args) == 1:
             return _getattr(node.func.value, node.args[0].value)
         if name.endswith("_") and (tree.dotted(node.func.value) or "").rpartition(".")[2] == "init":

@@ -16,7 +16,7 @@ def function(walk: Walk, node: cst.FunctionDef) -> Any:
     """A function with its header and its body converted."""
     decorators = [walk.in_header(d) for d in node.decorators]
     params = walk.in_header(node.params)
-    returns = annotation(walk, node.returns) if node.returns is not None else None
+    returns = _in_header_annotation(walk, node.returns) if node.returns is not None else None
     before, info = walk.runs, walk.context.facts.by_node.get(id(node))
     walk.runs = info is not None and (info in walk.running or info.outer is not None and walk.runs)
     walk.functions.append(node)
@@ -57,25 +57,41 @@ def class_(walk: Walk, node: cst.ClassDef) -> Any:
 
 
 def annotation(walk: Walk, node: cst.Annotation) -> Any:
-    """An annotation; one that names what has no equivalent is quoted."""
+    """The annotation of a variable; one that names what has no equivalent is quoted."""
+    new = _in_header_annotation(walk, node)
+    if new is not None:
+        return new
+    quoted = tree.code(node.annotation).replace('"', "'")
+    return tree.replace(node, annotation=cst.SimpleString(f'"{quoted}"'))
+
+
+def variable(walk: Walk, node: cst.AnnAssign) -> Any:
+    """`data: Dataset = rows` of a local name is `data = rows` where the annotation names what has no equivalent; None elsewhere."""
+    if not walk.functions or node.value is None or _in_header_annotation(walk, node.annotation) is not None:
+        return None
+    made = cst.Assign([cst.AssignTarget(node.target)], walk.convert(node.value))
+    return walk.done(node, made)
+
+
+def _in_header_annotation(walk: Walk, node: cst.Annotation) -> Any:
+    """The annotation of a parameter or result; None where it names what has no equivalent: nobody needs it."""
     count = len(walk.context.diagnostics)
     new = walk.convert(node.annotation)
     if len(walk.context.diagnostics) > count:
-        quoted = tree.code(node.annotation).replace('"', "'")
-        new = cst.SimpleString(f'"{quoted}"')
+        return None
     return node if new is node.annotation else tree.replace(node, annotation=new)
 
 
 def parameter(walk: Walk, node: cst.Param) -> Any:
     """A parameter with its annotation and its default."""
-    changes = {}
-    for field in ("annotation", "default"):
-        old = getattr(node, field)
-        if old is not None:
-            new = _array_type(walk, old) if field == "default" and walk.context.value(old) != Torch("torch.Tensor") else None
-            new = walk.convert(old) if new is None else new
-            if new is not old:
-                changes[field] = new
+    changes: dict[str, Any] = {}
+    if node.annotation is not None and (new := _in_header_annotation(walk, node.annotation)) is not node.annotation:
+        changes["annotation"] = new
+    if node.default is not None:
+        default = _array_type(walk, node.default) if walk.context.value(node.default) != Torch("torch.Tensor") else None
+        default = walk.convert(node.default) if default is None else default
+        if default is not node.default:
+            changes["default"] = default
     return tree.replace(node, **changes) if changes else node
 
 

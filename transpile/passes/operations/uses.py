@@ -37,6 +37,8 @@ def visit(walk: Walk, node: Any) -> Any:
         new = walk.children(node)
         walk.script = False
         return new
+    if kind is cst.AnnAssign and (plain := definitions.variable(walk, node)) is not None:
+        return plain
     if kind is cst.Annotation:
         return definitions.annotation(walk, node)
     if kind is cst.Subscript:
