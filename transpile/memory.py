@@ -382,5 +382,5 @@ def _is_copied(node: cst.Call) -> bool:
         return moved.attr.value in ("T", "mT")
     if not isinstance(moved, cst.Call) or not isinstance(moved.func, cst.Attribute) or moved.func.attr.value not in ("permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "swapdims"):
         return False
-    order = [tree.literal(a.value) for a in moved.args]
-    return moved.func.attr.value != "permute" or order != sorted(order, key=str)
+    order = [tree.code(a.value) for a in moved.args]
+    return moved.func.attr.value != "permute" or order != sorted(order)

@@ -86,10 +86,12 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     forward = forward_functions(facts)
     computing = running_functions(facts, forward)
     running = computing | filling_functions(facts, computing)
+    seconds = second_names.find(facts)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
-            trees[module] = gradients.run(context, trees[module], computing, forward)
-            for early in (decided, second_names, tags, erasures, placement, masks, choices):
+            trees[module] = decided.run(context, gradients.run(context, trees[module], computing, forward))
+            trees[module] = second_names.run(context, trees[module], seconds)
+            for early in (tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)

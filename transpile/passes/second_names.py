@@ -31,10 +31,14 @@ _LISTING = ("children", "named_children", "_modules")
 _KINDS = frozenset({cst.SimpleStatementLine, cst.Attribute, cst.ClassDef})
 
 
-def run(context: Context, module: cst.Module) -> cst.Module:
+def find(facts: Inference) -> Found:
+    """The second names in the whole project."""
+    return {cls: names for m in facts.project.modules.values() for cls in m.all_classes if cls.is_module and (names := _names(facts, cls))}
+
+
+def run(context: Context, module: cst.Module, found: Found) -> cst.Module:
     """Rewrite one file by the second names in the whole project."""
     facts = context.facts
-    found: Found = {cls: names for m in facts.project.modules.values() for cls in m.all_classes if cls.is_module and (names := _names(facts, cls))}
     if not found:
         return module
     wanted = {name for names in found.values() for name in names}
@@ -85,20 +89,21 @@ def _names(facts: Inference, cls: ClassInfo) -> dict[str, Any]:
     """The second names that a constructor gives, in its order."""
     init = cls.methods.get("__init__")
     found: dict[str, Any] = {}
-    statements = tree.body_statements(init.node) if init is not None and init.self_name is not None and not _lists_children(cls) else []
+    statements = tree.body_statements(init.node) if init is not None and init.self_name is not None else []
     for i, statement in enumerate(statements):
         small = tree.only_small(statement)
         if init is None or not isinstance(small, cst.Assign) or len(small.targets) != 1:
             continue
         target, place = small.targets[0].target, small.value
-        if not isinstance(target, cst.Attribute) or tree.dotted(target.value) != init.self_name or _times_set(cls, target.attr.value) != 1:
+        if not isinstance(target, cst.Attribute) or tree.dotted(target.value) != init.self_name:
             continue
         steps = _steps(place)
-        if steps is None or tree.dotted(_root(place)) != init.self_name:
+        if steps is None or tree.dotted(_root(place)) != init.self_name or len(steps) == 1 and steps[0] not in found:
+            continue
+        if _times_set(cls, target.attr.value) != 1 or _lists_children(cls):
             continue
         if len(steps) == 1:  # `arrays` knows it, but where it is a second name of one of these
-            if steps[0] in found:
-                found[target.attr.value] = found[steps[0]]
+            found[target.attr.value] = found[steps[0]]
             continue
         if _has_arrays(facts, place) and not _changes(cls, init, statements[i + 1 :], steps) and not _replaced(facts, place):
             found[target.attr.value] = _resolved(place, found)
