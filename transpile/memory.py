@@ -382,5 +382,8 @@ def _is_copied(node: cst.Call) -> bool:
         return moved.attr.value in ("T", "mT")
     if not isinstance(moved, cst.Call) or not isinstance(moved.func, cst.Attribute) or moved.func.attr.value not in ("permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "swapdims"):
         return False
-    order = [tree.code(a.value) for a in moved.args]
-    return moved.func.attr.value != "permute" or order != sorted(order)
+    if moved.func.attr.value != "permute":
+        return True
+    texts = [tree.code(a.value) for a in moved.args]
+    order = [int(t) % len(texts) for t in texts if t.removeprefix("-").isdecimal()]
+    return len(order) == len(texts) and order != sorted(order)
