@@ -619,3 +619,27 @@ class M(nn.Module):
     torch.manual_seed(0)
     report = verify_init(scope["M"], load(result)["M"]())
     assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+
+
+def test_a_copy_of_a_module_starts_with_the_same_params():
+    source = HEAD + """
+import copy
+
+
+class M(nn.Module):
+    def __init__(self, twin=True):
+        super().__init__()
+        self.online = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+        self.target = copy.deepcopy(self.online)
+        if twin:
+            self.third = copy.deepcopy(self.online)
+
+    def forward(self, x):
+        return self.online(x) + self.target(x)
+"""
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    params = load(result)["M"]().init(KEY)
+    for name in ("target", "third"):
+        assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), params["online"], params[name]))
+    assert sorted(load(result)["M"](False).init(KEY)) == ["online", "target"]

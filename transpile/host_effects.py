@@ -18,7 +18,8 @@ def effect(context: Context, block: cst.CSTNode) -> str | None:
     it only computes. Lists that grow are asked for elsewhere; `jax.debug` knows its place."""
     for node in tree.walk_scope(block):
         if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and not _is_harmless(node.value):
-            return f"{tree.dotted(node.value.func) or 'something'} is called for its effect"
+            name = tree.dotted(node.value.func) or "something"
+            return "what could not be converted stands" if name == "nn.unconverted" else f"{name} is called for its effect"
         if isinstance(node, cst.Call) and context.host.is_draw(node):
             return "a generator of Python or NumPy draws"
     return None

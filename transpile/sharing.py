@@ -39,6 +39,11 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
             context.report("shared-module", node, message)
 
 
+def is_copy(node: Any) -> bool:
+    """`copy.deepcopy(self.online)`"""
+    return isinstance(node, cst.Call) and (tree.dotted(node.func) or "").rpartition(".")[2] == "deepcopy" and len(node.args) == 1
+
+
 def _first(arrays: Arrays, cls: ClassInfo, attribute: str) -> str:
     """The first name of what an attribute holds."""
     alias = arrays.alias(cls, attribute)
@@ -70,7 +75,7 @@ def _placed(context: Context, init: FunctionInfo, effects: Effects) -> Iterator[
             adds = isinstance(node.func, cst.Attribute) and node.func.attr.value in _ADDING
             attribute = _own(node.func.value, init) if adds else None  # type: ignore[attr-defined]
             inside = node
-        if attribute is None or inside is None:
+        if attribute is None or inside is None or is_copy(inside):
             continue
         for part in _given(inside) if isinstance(inside, cst.Call) else [inside] if isinstance(inside, (cst.Name, cst.Attribute, cst.Subscript)) else []:
             if tree.code(part) not in replaced and _is_shared(context, init, effects, part, once):
@@ -100,7 +105,7 @@ def _given(call: cst.Call) -> Iterator[Any]:
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _LISTING:
             yield node
         elif isinstance(node, cst.Call):
-            todo.extend(a.value for a in node.args)
+            todo.extend(() if is_copy(node) else (a.value for a in node.args))
         else:
             todo.extend(tree.children(node))
 

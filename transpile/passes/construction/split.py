@@ -10,7 +10,10 @@ import libcst as cst
 from ... import tree
 from ...arrays import Arrays
 from ...context import Context
+from ...paths import below
 from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
+from ...sharing import is_copy
+from ...values import Module
 from ...walks import walks
 from .bindings import assigned, changed_attributes
 from .constructors import Constructor, Original
@@ -56,6 +59,8 @@ class Split:
                 self._line(statement)
         elif isinstance(statement, (cst.If, cst.With, cst.For, cst.While, cst.Try)) and self.moves.touches_arrays(statement):
             self._compound(statement)
+        elif isinstance(statement, cst.If) and any(map(self._copied, tree.nodes(statement, cst.Assign))):
+            self._if(statement)
         elif isinstance(statement, cst.If) and self._walks(statement) and fails(self.original.context, statement, self.failing):
             self._if(statement)
         elif self._defers(statement):
@@ -91,6 +96,17 @@ class Split:
             return
         self.locals.note(statement)
         (self.result.params if self._defers(statement) else self.result.kept).append(statement)
+        self.result.params.extend(self._copied(statement.body[0]))
+
+    def _copied(self, small: Any) -> list[Any]:
+        """`self.target = copy.deepcopy(self.online)`: both start with the same params."""
+        if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not is_copy(small.value):
+            return []
+        copy, source = (self.original.attribute(n) for n in (small.targets[0].target, small.value.args[0].value))  # type: ignore[attr-defined]
+        known = self.original.context.value(small.value.args[0].value)  # type: ignore[attr-defined]
+        if copy is None or source is None or not isinstance(known, Module) or not _may_have_params(self.original.context, known):
+            return []
+        return [tree.statement(f'{below([copy])} = {below([source])}\n')]
 
     def _move(self, statement: Any, move: Move) -> None:
         result = self.result
@@ -199,3 +215,9 @@ class Split:
         for name, (line, value) in part.constants.items():
             kept = [self._eager(line, name, value) if isinstance(k, Mark) and k.statement is line else k for k in kept]
         return kept
+
+
+def _may_have_params(context: Context, module: Module) -> bool:
+    """Whether a module is none of torch's layers without params."""
+    layers = [context.rulebook.layer(ref) if isinstance(ref, str) else None for ref in module.refs]
+    return module.open or module.element is not None or any(layer is None or context.rulebook.arrays(layer.name) for layer in layers)
