@@ -1,5 +1,6 @@
 """The statements of a file itself: what they write in place, and what of them could not be converted."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -34,3 +35,27 @@ def test_what_is_not_converted_raises_where_no_import_runs_it():
     for block in ("for i in range(3):\n    torch.save(x, 'x.pt')\n", "if __name__ != 'x':\n    torch.save(x, 'x.pt')\n"):
         with pytest.raises(NotImplementedError):
             load(convert_source(head + block))
+
+
+def test_initialisers_outside_of_functions():
+    source = HEAD + """
+net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+line = nn.Linear(3, 3)
+line.weight.data.fill_(2.0)
+nn.init.zeros_(line.bias)
+nn.init.ones_(net[0].weight)
+
+
+def fill(m):
+    if isinstance(m, nn.Linear):
+        m.bias.data.fill_(0.5)
+
+
+net.apply(fill)
+"""
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    made = load(result)
+    line, net = (made[name].init(jax.random.key(0)) for name in ("line", "net"))
+    assert (line["weight"] == 2).all() and (line["bias"] == 0).all()
+    assert (net["0"]["weight"] == 1).all() and all((net[i]["bias"] == 0.5).all() for i in "01")

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -14,7 +15,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import accounting, sharing, support, tree
+from . import accounting, scripts, sharing, support, tree
 from .arrays import Arrays, filling_functions, forward_functions, running_functions
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
@@ -205,7 +206,8 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
             facts.carry(node, new)
             return new
 
-        return mutation.run_script(context, tree.rewrite(module, visit), found)
+        made = tree.rewrite(module, visit)
+        return scripts.rewritten(context.module, made, lambda node, info: mutation.run(context, node, info, found, True))
 
     made = trees
     for _ in range(4):
@@ -245,6 +247,8 @@ class _Classes:
         for info in functions:
             if info not in self.running and info.outer is None:
                 self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays))
+        for module, context in self.contexts.items():
+            self.trees[module] = scripts.rewritten(module, self.trees[module], functools.partial(self._initialised, context))
         self._in_place([f for f in functions if f not in self.running and f.outer is None])
         initialising = self._initialising(functions)
         building = [f for f in functions if f not in self.running]
@@ -278,6 +282,9 @@ class _Classes:
             self._place(cls, made, effects, original)
         for module, context in self.contexts.items():
             self.trees[module] = self._assemble(context, self.trees[module])
+
+    def _initialised(self, context: Context, node: cst.FunctionDef, info: FunctionInfo) -> cst.FunctionDef:
+        return construction.reinitialise(context, node, info, self.arrays)
 
     def _classes(self) -> list[ClassInfo]:
         return [c for m in self.contexts for c in m.all_classes]

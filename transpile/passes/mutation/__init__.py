@@ -11,8 +11,7 @@ of those, the names that are read later must follow:
 What the write does is decided before rules are applied: the output of this pass is still torch, without mutation.
 """
 
-from .scripts import run_script
 from .statements import run
 from .summaries import Mutations
 
-__all__ = ["Mutations", "run", "run_script"]
+__all__ = ["Mutations", "run"]
