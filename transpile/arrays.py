@@ -376,10 +376,18 @@ def running_functions(facts: Inference, forward: Set[FunctionInfo]) -> set[Funct
     """The functions that run in a forward pass: reachable from `forward`, or at least not only from a constructor."""
     functions = _functions(facts)
     built = reachable(facts.calls, [f for f in functions if f.name == "__init__"])
-    building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f) or _hands_on_classes(facts, f)}
+    building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f) or _hands_on_classes(facts, f)} | _applied(facts)
     rest = [f for f in functions if f not in forward | built | building]
     others = {f for f in reachable(facts.calls, rest) if f not in built | building}
     return {f for f in forward | others if f.name != "__init__"}
+
+
+def _applied(facts: Inference) -> set[FunctionInfo]:
+    """The functions that a script applies to a model which it has made: `net.apply(fill)`."""
+    statements = [s for m in facts.project.modules.values() for s in m.tree.body if not isinstance(s, (cst.FunctionDef, cst.ClassDef))]
+    calls = [n for s in statements for n in tree.nodes(s, cst.Call) if isinstance(n.func, cst.Attribute) and n.func.attr.value == "apply" and len(n.args) == 1]
+    given = [facts.of(n.args[0].value) for n in calls if isinstance(facts.of(n.func.value), Module)]  # type: ignore[attr-defined]
+    return {v.info for v in given if isinstance(v, Function)}
 
 
 def _functions(facts: Inference) -> list[FunctionInfo]:
