@@ -163,3 +163,9 @@ def merge_masks(attn_mask, key_padding_mask, num_heads, dtype):
         if mask is not None
     ]
     return sum(masks) if masks else None
+
+
+@rule("torch.nn.functional._mha_shape_check")
+def mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
+    """Whether the input is batched; shapes that do not fit fail where they are used."""
+    return query.ndim == 3
