@@ -122,3 +122,14 @@ def test_functions_by_default_are_some_of_many():
     x = jnp.linspace(-1, 1, 5)
     np.testing.assert_allclose(module()(x), jnp.exp(jax.nn.sigmoid(x)), rtol=1e-6)
     np.testing.assert_allclose(module((jnp.sin, jnp.cos), {"a": jnp.tan}, jnp.tanh)(x), jnp.tanh(jnp.tan(jnp.sin(jnp.cos(x)))), rtol=1e-6)
+
+
+def test_functions_beside_modules_are_wrapped():
+    source = "def same(x, **kwargs):\n    return x\n\n\nclass M(nn.Module):\n    def __init__(self, squash=False, drop=False):\n        super().__init__()\n        self.clamp = nn.Hardtanh() if squash else lambda x: x\n        self.drop = same\n        if drop:\n            self.drop = nn.Dropout()\n        self.act = torch.tanh if squash else nn.PReLU()\n\n    def forward(self, x):\n        return self.act(self.drop(self.clamp(x)))\n"
+    made, x = converted(source)["M"], jnp.linspace(-2, 2, 5)
+    for squash in (False, True):
+        for drop in (False, True):
+            module = made(squash, drop)
+            params, state = module.init(jax.random.key(0)), module.init_state(jax.random.key(0))
+            want = jnp.tanh(jnp.clip(x, -1, 1)) if squash else jnp.where(x > 0, x, 0.25 * x)
+            np.testing.assert_allclose(module(params, state, x)[0], want, rtol=1e-6)
