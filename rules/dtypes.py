@@ -152,6 +152,11 @@ def clone(input):
     return input
 
 
+@rule("torch.nn.Parameter[traced]")
+def parameter_of_a_call(data, requires_grad=True):
+    return lax.stop_gradient(data)  # a leaf of its own, made anew in each call: no optimizer knows it
+
+
 @rule("torch.detach", "torch.detach_copy", "torch.Tensor.detach", "torch.Tensor.data")
 def detach(input):
     return lax.stop_gradient(input)

@@ -157,3 +157,17 @@ class M(nn.Module):
         assert sorted(params) == sorted(dict(torch_module.named_parameters()))
         assert jax.tree.structure(jax_module.init(jax.random.key(0))) == jax.tree.structure(params)
         np.testing.assert_allclose(jax_module(params, jnp.asarray(x.numpy())), torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_parameter_of_one_call_is_a_constant():
+    source = HEAD + OWN + "        y = x * self.w + nn.Parameter(x * 2, requires_grad=False)\n        return y + nn.Parameter(self.w * 3)\n"
+    result = convert_source(source)
+    assert not result.diagnostics
+    module, w, x = load(result)["M"](), jnp.arange(6.0), jnp.ones(6)
+    np.testing.assert_allclose(module({"w": w}, x), 4 * w + 2)
+    np.testing.assert_allclose(jax.grad(lambda p: module(p, x).sum())({"w": w})["w"], jnp.ones(6))
+
+
+def test_a_parameter_that_forward_makes_and_keeps_is_reported():
+    result = convert_source(HEAD + OWN + "        if x.shape[0] > 2:\n            self.v = nn.Parameter(x[0])\n        return x * self.w\n")
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"]

@@ -78,6 +78,11 @@ def _builtin(walk: Walk, node: cst.Call, name: str) -> Any:
 
 def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
     definitions = walk.context.rulebook.find(name)
+    if walk.runs and (traced := walk.context.rulebook.find(f"{name}[traced]")):
+        if _is_kept(walk, node):
+            walk.context.report("taken-for-granted", node, "what is made while the model runs is state here, and not trained: make it in the constructor")
+        else:
+            definitions = traced
     sizes = static_size(walk.context.facts.of, name, node)
     if sizes:
         return call("math.prod" if len(sizes) == 1 else name[6:9], list(map(walk.convert, sizes)))
@@ -102,6 +107,12 @@ def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
         except Refused as refused:
             return walk.unconverted("unsupported", node, f"{name}: {refused}")
     return walk.apply(node, definitions, name, legacy_sizes.told(walk.context, walk.functions, definitions, node, walk.arguments(node)))
+
+
+def _is_kept(walk: Walk, node: cst.Call) -> bool:
+    """Whether a call makes what an attribute holds from then on: `self.weight = nn.Parameter(w)`."""
+    assignments = tree.nodes(walk.functions[-1].body, cst.Assign) if walk.functions else ()
+    return any(n.value is node and any(isinstance(t.target, cst.Attribute) for t in n.targets) for n in assignments)
 
 
 def _of_layer(walk: Walk, node: cst.Call, layer: Definition, method: str) -> Any:
