@@ -59,3 +59,9 @@ net.apply(fill)
     line, net = (made[name].init(jax.random.key(0)) for name in ("line", "net"))
     assert (line["weight"] == 2).all() and (line["bias"] == 0).all()
     assert (net["0"]["weight"] == 1).all() and all((net[i]["bias"] == 0.5).all() for i in "01")
+
+
+def test_a_lambda_of_a_table_that_writes_in_place_is_reported():
+    result = convert_source(HEAD + "ACTS = {'relu': lambda x: F.relu(x, inplace=True), 'tanh': torch.tanh}\n")
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"]
+    assert load(result)["ACTS"]["relu"](-1.0) == 0

@@ -10,6 +10,8 @@ import libcst as cst
 from . import tree
 from .project import FunctionInfo, ModuleInfo
 
+NAME = "<script>"  # what stands for the name of the function
+
 
 def rewritten(owner: ModuleInfo, module: cst.Module, rewrite: Callable[[cst.FunctionDef, FunctionInfo], cst.FunctionDef]) -> cst.Module:
     """A file whose statements outside of definitions are rewritten as a function's. Every name is read later: importers see it."""
@@ -26,7 +28,7 @@ def rewritten(owner: ModuleInfo, module: cst.Module, rewrite: Callable[[cst.Func
     names = sorted({n for s in body for n in tree.names_assigned(s)})
     end = tree.statement(f"return {', '.join(names)}" if names else "return")
     function = tree.with_body(tree.statement("def script(): pass"), [*body, end])
-    new = rewrite(function, FunctionInfo("script", function, owner))
+    new = rewrite(function, FunctionInfo(NAME, function, owner))
     if new is function:
         return module
     return tree.replace(module, body=[apart[id(s)][1] if id(s) in apart else s for s in tree.body_statements(new)[:-1]])

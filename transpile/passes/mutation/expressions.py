@@ -7,7 +7,7 @@ from typing import Any
 
 import libcst as cst
 
-from ... import tree
+from ... import scripts, tree
 from ...indices import index_kind
 from ...inplace import inplace_argument, is_undecided
 from .callees import check_arguments
@@ -90,7 +90,9 @@ def _visit(frame: Frame, node: cst.CSTNode) -> Any:
     if isinstance(node, cst.Lambda):
         initialiser = (frame.context.torch_name(node.body) or "").startswith("torch.nn.init.")  # what it returns counts
         for call in tree.nodes(node, cst.Call) if frame.runs and not initialiser else ():
-            if in_place(frame, call) is not None:
+            if in_place(frame, call) is not None and frame.info.name == scripts.NAME:  # in a table of functions: who calls it is not known
+                frame.context.report("taken-for-granted", node, "this lambda writes its argument in place in torch: here its callers still have the old one")
+            elif in_place(frame, call) is not None:
                 return frame.context.unconverted("aliased-write", node, "a lambda that writes in place")
         return node
     return _repeated(frame, node)
