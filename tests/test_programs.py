@@ -54,6 +54,7 @@ PROGRAMS = {
     "quotients of ints": "return x * torch.tensor(1 / 2) + torch.full((2,), 3 / 2).sum() + y * torch.tensor(x.shape[0] / 8) * torch.tensor(2 ** -1)",
     "a float where the default is an int": "def g(t, scale=1):\n    return t * torch.tensor(scale) + torch.full((2,), scale * 2).sum()\ndef f(x, y):\n    return g(x, 0.5) + g(y)",
     "reordered and made contiguous": "z = x.transpose(-1, -2).contiguous()\nz[0] = 0.5\nw = x.permute(-1, 0).contiguous()\nw.mul_(y.t())\nv = x.t().contiguous()\nv += 1\nreturn z, w, v, x",
+    "compared with None": "def g(t, m=None):\n    if m != None:\n        return t * m, t\n    if t == None:\n        return m\n    return t + 1, t\ndef f(x, y):\n    return g(x, y)[0] + g(y)[0]",
     "masked mean": "m = x > 0\nreturn x[m].mean() + y[y < 1].sum()",
     "gather": "i = torch.arange(6).repeat(4, 1) % 3\nreturn x.gather(1, i) * y",
     "scatter": "i = torch.arange(6).repeat(4, 1) % 3\nreturn torch.zeros_like(x).scatter_add_(1, i, y) + x",

@@ -1,7 +1,7 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
 `map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
-`weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
+`mask != None` is `mask is not None`; `weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
@@ -63,7 +63,7 @@ def _visit(node: Any) -> Any:
             if method is not None:
                 return tree.replace(node, func=tree.replace(node.func, value=holder.value, attr=cst.Name(method)))
     if kind is cst.Comparison:
-        return _type_of(node)
+        return _none_test(node) or _type_of(node)
     if kind is cst.Subscript and isinstance(node.value, cst.Attribute) and node.value.attr.value in TABLES:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
@@ -242,6 +242,16 @@ def _imported(statement: Any) -> list[str]:
 
 def _listed(names: list[cst.ImportAlias]) -> list[cst.ImportAlias]:
     return [tree.replace(n, comma=cst.MaybeSentinel.DEFAULT) for n in names]
+
+
+def _none_test(node: cst.Comparison) -> Any:
+    """`mask != None`, which compares no elements in torch, is `mask is not None`."""
+    target = node.comparisons[0]
+    operator = {cst.Equal: cst.Is, cst.NotEqual: cst.IsNot}.get(type(target.operator))
+    if operator is None or len(node.comparisons) != 1 or not isinstance(target.comparator, cst.Name) or target.comparator.value != "None":
+        return None
+    made = tree.replace(node, comparisons=[tree.replace(target, operator=operator())])
+    return tree.rewrite(made, lambda n: None if n is made else _visit(n))
 
 
 def _type_of(node: cst.Comparison) -> Any:
