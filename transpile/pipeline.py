@@ -97,7 +97,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running)
         for module, context in contexts.items():
-            trees[module] = noops.run(context, operations.run(context, trees[module], running))
+            trees[module] = noops.run(context, operations.run(context, trees[module], running, forward))
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, running, forward).run()
         for module, context in contexts.items():

@@ -79,10 +79,10 @@ def _builtin(walk: Walk, node: cst.Call, name: str) -> Any:
 def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
     definitions = walk.context.rulebook.find(name)
     if walk.runs and (traced := walk.context.rulebook.find(f"{name}[traced]")):
-        if _is_kept(walk, node):
-            walk.context.report("taken-for-granted", node, "what is made while the model runs is state here, and not trained: make it in the constructor")
-        else:
+        if not _is_kept(walk, node):
             definitions = traced
+        elif walk.context.facts.by_node.get(id(walk.functions[-1])) in walk.forward:
+            walk.context.report("taken-for-granted", node, "what is made while the model runs is state here, and not trained: make it in the constructor")
     sizes = static_size(walk.context.facts.of, name, node)
     if sizes:
         return call("math.prod" if len(sizes) == 1 else name[6:9], list(map(walk.convert, sizes)))

@@ -15,12 +15,12 @@ from . import calls, definitions, dtype_tests, references, subscripts
 from .walk import Walk
 
 
-def run(context: Context, module: cst.Module, running: set[FunctionInfo]) -> cst.Module:
+def run(context: Context, module: cst.Module, running: set[FunctionInfo], forward: set[FunctionInfo]) -> cst.Module:
     """Convert every use of torch in a file; what cannot be is reported and raises where it stood.
 
     In functions that run in a forward pass, a rule for `name[traced]` goes before that for `name`: `x.item()`.
     """
-    return Walk(context, running, visit).convert(module)  # type: ignore[no-any-return]
+    return Walk(context, running, forward, visit).convert(module)  # type: ignore[no-any-return]
 
 
 def visit(walk: Walk, node: Any) -> Any:

@@ -18,9 +18,9 @@ from ...values import Torch
 class Walk:
     """What the parts of the pass share while they go through one file."""
 
-    def __init__(self, context: Context, running: set[FunctionInfo], visit: Callable[[Walk, Any], Any]) -> None:
+    def __init__(self, context: Context, running: set[FunctionInfo], forward: set[FunctionInfo], visit: Callable[[Walk, Any], Any]) -> None:
         """`visit` converts a node, or gives None to go on below."""
-        self.context, self.running, self._visit = context, running, visit
+        self.context, self.running, self.forward, self._visit = context, running, forward, visit
         self.functions: list[cst.FunctionDef] = []  # those around the current place, outermost first
         self.runs = False
         self.script = False  # inside a loop or `if __name__ == "__main__"` of the file itself: no mere import runs it
