@@ -643,3 +643,18 @@ class M(nn.Module):
     for name in ("target", "third"):
         assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), params["online"], params[name]))
     assert sorted(load(result)["M"](False).init(KEY)) == ["online", "target"]
+
+
+def test_parameters_of_a_comprehension_have_the_shapes_of_their_turns():
+    source = HEAD + """
+class M(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.by_name = nn.ParameterDict({f"d{i}": nn.Parameter(torch.ones(shape[i], 2)) for i in range(len(shape))})
+        self.listed = nn.ParameterList([nn.Parameter(torch.zeros(n, k)) for n, k in zip(shape, shape)])
+"""
+    result = convert_source(source)
+    assert not result.diagnostics
+    params = load(result)["M"]((3, 4, 5)).init(KEY)
+    assert [params["by_name"][f"d{i}"].shape for i in range(3)] == [(3, 2), (4, 2), (5, 2)], result.code
+    assert [params["listed"][str(i)].shape for i in range(3)] == [(3, 3), (4, 4), (5, 5)], result.code

@@ -34,7 +34,7 @@ def surely_assigned(statement: Any) -> set[str]:
 
 
 def unsteady(function: cst.FunctionDef) -> set[str]:
-    """Names that a function gives more than one value: assigned twice or in a loop, or a parameter assigned again."""
+    """Names that a function gives more than one value: assigned twice, in a loop or a comprehension, or a parameter assigned again."""
     parameters = {p.name.value for p in [*function.params.params, *function.params.kwonly_params]}
     counts: dict[str, int] = {}
 
@@ -49,7 +49,7 @@ def unsteady(function: cst.FunctionDef) -> set[str]:
                 note(t.target, by)
         elif isinstance(node, (cst.AugAssign, cst.AnnAssign)):
             note(node.target, by)
-        elif isinstance(node, cst.For):
+        elif isinstance(node, (cst.For, cst.CompFor)):
             note(node.target, 2)
         for child in tree.children(node):
             if not isinstance(child, (cst.FunctionDef, cst.ClassDef)):
