@@ -33,8 +33,9 @@ def surely_assigned(statement: Any) -> set[str]:
     return set(tree.names_assigned(statement))
 
 
-def unsteady(function: cst.FunctionDef) -> set[str]:
-    """Names that a function gives more than one value: assigned twice, in a loop or a comprehension, or a parameter assigned again."""
+def unsteady(function: cst.FunctionDef, inside: bool = False) -> set[str]:
+    """Names that a function gives more than one value: assigned twice or in a loop, or a parameter assigned again; with
+    `inside`, for code that may stand in a comprehension, the names of comprehensions too."""
     parameters = {p.name.value for p in [*function.params.params, *function.params.kwonly_params]}
     counts: dict[str, int] = {}
 
@@ -49,7 +50,7 @@ def unsteady(function: cst.FunctionDef) -> set[str]:
                 note(t.target, by)
         elif isinstance(node, (cst.AugAssign, cst.AnnAssign)):
             note(node.target, by)
-        elif isinstance(node, (cst.For, cst.CompFor)):
+        elif isinstance(node, cst.For) or inside and isinstance(node, cst.CompFor):
             note(node.target, 2)
         for child in tree.children(node):
             if not isinstance(child, (cst.FunctionDef, cst.ClassDef)):
