@@ -28,7 +28,7 @@ def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = 
     own = {name: next(f"{name}{'_' * n}" for n in range(1, 9) if f"{name}{'_' * n}" not in read | taken) for name in sorted(taken & set(reads(value)))}
     body = _renamed(value, own)
     body = body if swap is None else tree.rewrite(body, swap)
-    kept = own | {name: name for name in tree.names_read(body) & unsteady(function, inside=True) - taken}
+    kept = own | {name: name for name in set(reads(body)) & unsteady(function, inside=True) - taken}
     defaults = "".join(f", {kept[name]}={name}" for name in sorted(kept))
     return tree.replace(tree.expression(f"lambda {', '.join((*given, 'key'))}{defaults}: 0"), body=body)
 
