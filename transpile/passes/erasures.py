@@ -9,11 +9,10 @@ from typing import Any
 
 import libcst as cst
 
-from .. import tree
+from .. import module_casts, tree
 from ..context import Context
 from ..rulebook import BLOCKS, CHECKS, DECORATORS
 from ..values import Function, Module, Tensor
-from . import module_casts
 
 MODULE_STATEMENTS = ("eval", "train", "requires_grad_", "zero_grad", "flatten_parameters")
 _KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine, cst.Call}

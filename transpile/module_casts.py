@@ -10,9 +10,9 @@ from typing import Any
 
 import libcst as cst
 
-from ..apply import by_name
-from ..context import Context
-from ..values import NONE, Function, Module, Static, Tensor, Torch, Value
+from .apply import by_name
+from .context import Context
+from .values import NONE, Function, Module, Static, Tensor, Torch, Value
 
 CASTS = frozenset({"half", "bfloat16", "double", "float", "to", "type", "cuda", "cpu"})
 _DTYPES = frozenset({"half", "bfloat16", "double"})
