@@ -81,6 +81,7 @@ def test_a_lambda_that_is_mapped_draws_apart():
 LAMBDAS = {
     "called twice": "        f = lambda v: v + torch.rand_like(v)\n        return f(x) - f(x)\n",
     "returned": "        return lambda v: v + torch.rand_like(v)\n",
+    "called in a comprehension": "        f = lambda v: v + torch.rand_like(v)\n        return [f(row) for row in x]\n",
     "called in a loop": "        f = lambda v: v + torch.rand_like(v)\n        for i in range(3):\n            x = f(x)\n        return x\n",
 }
 

@@ -13,6 +13,13 @@ from . import tree
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
+def called_once(code: cst.CSTNode, name: str) -> bool:
+    """Whether a name is called at one place of a piece of code, and used in no turn of a loop, comprehension or inner function."""
+    called = [call for call in tree.nodes(code, cst.Call) if isinstance(call.func, cst.Name) and call.func.value == name]
+    turns = tree.nodes(code, cst.For, cst.While, cst.FunctionDef, cst.Lambda, *_COMPREHENSIONS)
+    return len(called) == 1 and not any(n.value == name for turn in turns for n in tree.nodes(turn, cst.Name))
+
+
 def reads(node: cst.CSTNode) -> list[str]:
     """Names that an expression, or all of a statement, reads, in order; those bound inside it left out."""
     found: dict[str, None] = {}

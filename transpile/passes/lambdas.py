@@ -12,6 +12,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import KEY, Context
+from ..dataflow import called_once
 
 _ONCE = ("lax.", "jax.", "nn.", "functools.")
 
@@ -59,12 +60,6 @@ def _judged(context: Context, function: cst.FunctionDef, node: cst.Lambda) -> bo
     for small in tree.nodes(function.body, cst.Assign):
         target = small.targets[0].target
         if small.value is node and len(small.targets) == 1 and isinstance(target, cst.Name):
-            return not _is_called_once(function, target)
+            uses = sum(n.value == target.value for n in tree.nodes(function.body, cst.Name))
+            return uses != 2 or not called_once(function.body, target.value)  # here, and where it is called
     return True
-
-
-def _is_called_once(function: cst.FunctionDef, name: cst.Name) -> bool:
-    uses = [n for n in tree.nodes(function.body, cst.Name) if n.value == name.value and n is not name]
-    called = [n.func for n in tree.nodes(function.body, cst.Call)]
-    turns = [n for loop in tree.nodes(function.body, cst.For, cst.While, cst.CompFor, cst.FunctionDef) for n in tree.nodes(loop, cst.Name)]
-    return len(uses) == 1 and any(uses[0] is c for c in called) and not any(uses[0] is n for n in turns)

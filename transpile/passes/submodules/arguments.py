@@ -9,6 +9,7 @@ import libcst as cst
 
 from ... import tree
 from ...context import KEY, key_site
+from ...dataflow import called_once
 from ...effects import ALL
 from ...emit import keyword
 from ...project import FunctionInfo
@@ -110,10 +111,7 @@ def _calls_once(scope: Scope, node: cst.Call, argument: cst.Arg) -> bool:
         names = names[1:]
     place = list(node.args).index(argument)
     name = argument.keyword.value if argument.keyword is not None else names[place] if place < len(names) else None
-    uses = [n for n in tree.nodes(value.info.node.body, cst.Name) if n.value == name]
-    called = [n.func for n in tree.nodes(value.info.node.body, cst.Call)]
-    looped = [n for loop in tree.nodes(value.info.node.body, cst.For, cst.While, cst.CompFor, cst.FunctionDef, cst.Lambda) for n in tree.nodes(loop, cst.Name)]
-    return sum(any(u is c for c in called) for u in uses) == 1 and not any(u is n for u in uses for n in looped)
+    return name is not None and called_once(value.info.node.body, name)
 
 
 def _asks_for_none(info: FunctionInfo) -> bool:
