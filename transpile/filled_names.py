@@ -17,19 +17,13 @@ def without_filled_names(function: cst.FunctionDef) -> cst.FunctionDef:
     if not aliases:
         return function
 
-    def before(node: Any) -> Any:
-        small = tree.only_small(node) if isinstance(node, cst.SimpleStatementLine) else None
-        if isinstance(small, cst.Assign) and _alias(small) is not None and small.targets[0].target.value in aliases:  # type: ignore[attr-defined]
-            return cst.RemoveFromParent()
-        if isinstance(node, cst.Arg) and node.keyword is not None:
-            value = tree.rewrite(node.value, before)
-            return node if value is node.value else tree.replace(node, value=value)
-        if isinstance(node, cst.Attribute):
-            value = tree.rewrite(node.value, before)
-            return node if value is node.value else tree.replace(node, value=value)
-        return tree.expression(tree.code(aliases[node.value])) if isinstance(node, cst.Name) and node.value in aliases else None
+    def without(node: Any) -> Any:
+        small = tree.only_small(node)
+        made = isinstance(small, cst.Assign) and _alias(small) is not None and tree.code(small.targets[0].target) in aliases
+        return cst.RemoveFromParent() if made else None
 
-    return tree.rewrite(function, before)  # type: ignore[no-any-return]
+    kept = tree.rewrite(function, without, only={cst.SimpleStatementLine})
+    return tree.with_names(kept, lambda n: tree.expression(tree.code(aliases[n.value])) if n.value in aliases else None)  # type: ignore[no-any-return]
 
 
 def _alias(small: cst.Assign) -> Any:

@@ -318,6 +318,25 @@ def _rewrite_items(items: Sequence[Any], before: Rewriter | None, after: Rewrite
     return out if changed else None
 
 
+def with_names(node: Node, made: Callable[[cst.Name], Any]) -> Any:
+    """The tree with what `made` gives for the names that it reads, or None for a name that stays: those of attributes and keywords do."""
+
+    def before(n: Any) -> Any:
+        if isinstance(n, cst.Name):
+            return made(n)
+        if not isinstance(n, cst.Attribute) and not (isinstance(n, cst.Arg) and n.keyword is not None):
+            return None
+        value = rewrite(n.value, before)
+        if value is n.value:
+            return n
+        new = replace(n, value=_fit(n, "value", value))
+        if _carry is not None:
+            _carry(n, new)
+        return new
+
+    return rewrite(node, before)
+
+
 _carry: Callable[[cst.CSTNode, cst.CSTNode], None] | None = None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import libcst as cst
@@ -26,23 +25,11 @@ def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = 
     taken = {*given, "key"}
     read = tree.names_read(value)
     own = {name: next(f"{name}{'_' * n}" for n in range(1, 9) if f"{name}{'_' * n}" not in read | taken) for name in sorted(taken & set(reads(value)))}
-    body = _renamed(value, own)
+    body = tree.with_names(value, lambda n: cst.Name(own[n.value]) if n.value in own else None) if own else value
     body = body if swap is None else tree.rewrite(body, swap)
     kept = own | {name: name for name in set(reads(body)) & unsteady(function, inside=True) - taken}
     defaults = "".join(f", {kept[name]}={name}" for name in sorted(kept))
     return tree.replace(tree.expression(f"lambda {', '.join((*given, 'key'))}{defaults}: 0"), body=body)
-
-
-def _renamed(node: Any, names: Mapping[str, str]) -> Any:
-    """An expression that reads some names under others."""
-
-    def before(n: cst.CSTNode) -> Any:
-        if isinstance(n, cst.Arg) and n.keyword is not None or isinstance(n, cst.Attribute):
-            value = tree.rewrite(n.value, before)
-            return n if value is n.value else tree.replace(n, value=value)
-        return cst.Name(names[n.value]) if isinstance(n, cst.Name) and n.value in names else None
-
-    return tree.rewrite(node, before, only={cst.Arg, cst.Attribute, cst.Name}) if names else node
 
 
 def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:

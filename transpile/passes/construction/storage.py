@@ -42,23 +42,14 @@ def _from_self(original: Original, statements: list[Any], attributes: Mapping[st
     """Statements that read local names from the attributes that hold them."""
     local = {n for s in statements for n in assigned(s)}
 
-    def before(node: cst.CSTNode) -> Any:
-        if isinstance(node, cst.Arg) and node.keyword is not None:
-            return tree.replace(node, value=tree.rewrite(node.value, before))
-        if isinstance(node, cst.Attribute):
-            value = tree.rewrite(node.value, before)
-            if value is node.value:
-                return node
-            new = tree.replace(node, value=value)
-            original.context.facts.carry(node, new)
-            return new
-        if isinstance(node, cst.Name) and node.value in attributes and node.value not in local:
-            new = tree.expression(f"{original.self_name}.{attributes[node.value]}")
-            original.context.facts.carry(node, new)
-            return new
-        return None
+    def from_self(node: cst.Name) -> Any:
+        if node.value not in attributes or node.value in local:
+            return None
+        new = tree.expression(f"{original.self_name}.{attributes[node.value]}")
+        original.context.facts.carry(node, new)
+        return new
 
-    return [tree.rewrite(s, before) for s in statements]
+    return [tree.with_names(s, from_self) for s in statements]
 
 
 class Storage:
