@@ -59,9 +59,8 @@ class ClassArrays:
 class Arrays:
     """The arrays of all classes, with inheritance."""
 
-    def __init__(self, facts: Inference, running: set[FunctionInfo], forward: set[FunctionInfo]) -> None:
-        self.facts, self.running, self.forward = facts, running, forward
-        self.host = HostDraws(facts)
+    def __init__(self, facts: Inference, host: HostDraws, running: set[FunctionInfo], forward: set[FunctionInfo]) -> None:
+        self.facts, self.host, self.running, self.forward = facts, host, running, forward
         self.own: dict[ClassInfo, ClassArrays] = {}
         for module in facts.project.modules.values():
             for cls in module.all_classes:
@@ -210,7 +209,7 @@ class Arrays:
             found.arrays.setdefault(name, Array(name, inherited, registered=True))
             return
         is_parameter = _makes_parameter(facts, value)
-        if is_parameter and not any(node in s.body for s in tree.body_statements(function.node) if isinstance(s, cst.SimpleStatementLine)):
+        if is_parameter and not _always_runs(function, node):
             found.branching.add(name)
         if is_parameter and _without_gradient(facts, value):
             found.frozen.add(name)
@@ -269,7 +268,7 @@ class Arrays:
         """`self.head.weight = self.tokens.weight`"""
         self_name = function.self_name
         source = self._path(node.value, self_name)
-        certain = function.name == "__init__" and any(isinstance(s, cst.SimpleStatementLine) and node in s.body for s in tree.body_statements(function.node))
+        certain = function.name == "__init__" and _always_runs(function, node)
         for target in node.targets:
             path = self._path(target.target, self_name)
             if path is not None and source is not None and len(path) >= 1 and len(source) >= 1 and path != source:
@@ -314,6 +313,11 @@ def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool
         function = facts.of(value.func)
         return isinstance(function, Torch) and function.name in PARAMETER or tree.dotted(value.func) == "nn.Parameter"
     return False
+
+
+def _always_runs(function: FunctionInfo, small: Any) -> bool:
+    """Whether a small statement stands in no branch and no loop of a function."""
+    return any(isinstance(s, cst.SimpleStatementLine) and small in s.body for s in tree.body_statements(function.node))
 
 
 def _has_none(facts: Inference, value: Any) -> bool:

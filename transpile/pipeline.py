@@ -99,7 +99,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         for module, context in contexts.items():
             trees[module] = noops.run(context, operations.run(context, trees[module], running, forward))
             _refresh(facts, trees[module])
-        _Classes(contexts, trees, facts, running, forward).run()
+        _Classes(contexts, trees, facts, host, running, forward).run()
         for module, context in contexts.items():
             if keys.has_sites(trees[module]):
                 trees[module] = _no_draws(context, keys.in_lambdas(context, trees[module]))
@@ -234,10 +234,10 @@ class _Classes:
     """From here on functions are rewritten one by one, and put back into their files at the end."""
 
     def __init__(
-        self, contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo], forward: set[FunctionInfo]
+        self, contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, host: HostDraws, running: set[FunctionInfo], forward: set[FunctionInfo]
     ) -> None:
         self.contexts, self.trees, self.facts, self.running = contexts, trees, facts, running
-        self.arrays = Arrays(facts, running, forward)
+        self.arrays = Arrays(facts, host, running, forward)
         self.replaced: dict[int, list[Any]] = {}  # id of a node in the tree -> what stands there at the end
         self.added: dict[ClassInfo, list[Any]] = {}  # what classes without an `__init__` get at their end
 

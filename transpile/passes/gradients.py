@@ -89,7 +89,7 @@ class _Constants:
                 return False
             owner = self.context.value(value.value)
             if isinstance(owner, Module) and owner.is_self and info.owner is not None:
-                self.arrays = self.arrays or Arrays(self.context.facts, self.running, self.forward)
+                self.arrays = self.arrays or Arrays(self.context.facts, self.context.host, self.running, self.forward)
                 array = self.arrays.find(info.owner, value.attr.value)
                 return array is None or array.where == "params"
             return self._carries(value.value, info, names) if isinstance(owner, Tensor) else True
