@@ -85,7 +85,7 @@ def _instance(frame: Frame, kind: Value) -> Value | None:
     """What is known of the instances of a class that has nothing to do with tensors or modules; None for any other."""
     if isinstance(kind, Torch):
         layer = frame.facts.rulebook.layer(kind.name)
-        return UNKNOWN if layer is not None and frame.facts.rulebook.method(layer.name, "init") is None else None
+        return UNKNOWN if layer is not None and not frame.facts.rulebook.is_module(layer) else None
     if isinstance(kind, Class) and isinstance(kind.ref, ClassInfo):
         bases = [b for c in kind.ref.ancestors() for b in c.bases if isinstance(b, str)]
         return None if kind.ref.is_module or any(b.startswith("torch.") for b in bases) else UNKNOWN

@@ -87,7 +87,8 @@ def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor
         return _with_default(frame, default, seen, as_tensor)
     if _constructs(frame):
         return _of_constructor(seen)
-    value = _of_stranger(seen) if frame.module in frame.facts.strangers and not isinstance(seen, Tensor) else _of_function(seen, as_tensor)
+    stranger = frame.module in frame.facts.strangers and not isinstance(seen, Tensor)  # a file without torch, and no tensor is given
+    value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
     return join(value, NONE) if default == NONE else value
 
 
@@ -150,13 +151,11 @@ def _of_function(seen: Value | None, as_tensor: bool) -> Value:
     if as_tensor:
         overruled = seen is None or seen == UNKNOWN or isinstance(seen, Static) and seen.type != "None"
         seen = Tensor() if overruled else join(seen, Tensor())
-    if seen is None or seen == NONE:
-        return Tensor(assumed=True)
-    return Static(MISSING, seen.type, loose=True) if isinstance(seen, Static) else seen
+    return _as_given(seen, Tensor(assumed=True))
 
 
-def _of_stranger(seen: Value | None) -> Value:
-    """What a function takes in a file without torch is not known where no tensor is given."""
+def _as_given(seen: Value | None, unseen: Value) -> Value:
+    """What calls give, a number as one of its type; `unseen` where they give nothing."""
     if seen is None or seen == NONE:
-        return UNKNOWN
+        return unseen
     return Static(MISSING, seen.type, loose=True) if isinstance(seen, Static) else seen

@@ -218,6 +218,11 @@ class Inference:
         layer = self.rulebook.layer(value.name) if isinstance(value, Torch) else None
         return layer is not None and self.rulebook.is_module(layer)
 
+    def may_have_arrays(self, module: Module) -> bool:
+        """Whether a module is none of torch's layers without params."""
+        layers = [self.rulebook.layer(ref) if isinstance(ref, str) else None for ref in module.refs]
+        return module.open or module.element is not None or any(layer is None or self.rulebook.arrays(layer.name) for layer in layers)
+
     def layer_of(self, cls: ClassInfo) -> Definition | None:
         """The definition that stands for the torch layer which a class extends, if it extends one."""
         base = cls.torch_base()

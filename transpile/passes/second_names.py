@@ -141,10 +141,7 @@ def _is_constant(part: Any) -> bool:
 def _has_arrays(facts: Inference, place: Any) -> bool:
     """Whether a place holds a module, and one that may have params."""
     value = facts.of(place)
-    if not isinstance(value, Module) or value.is_self or value.none:
-        return False
-    layers = [facts.rulebook.layer(ref) if isinstance(ref, str) else None for ref in value.refs]
-    return value.open or any(layer is None or facts.rulebook.arrays(layer.name) or value.element is not None for layer in layers)
+    return isinstance(value, Module) and not value.is_self and not value.none and facts.may_have_arrays(value)
 
 
 def _written(node: cst.CSTNode) -> Iterator[Any]:

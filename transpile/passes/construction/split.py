@@ -104,7 +104,7 @@ class Split:
             return []
         copy, source = (self.original.attribute(n) for n in (small.targets[0].target, small.value.args[0].value))  # type: ignore[attr-defined]
         known = self.original.context.value(small.value.args[0].value)  # type: ignore[attr-defined]
-        if copy is None or source is None or not isinstance(known, Module) or not _may_have_params(self.original.context, known):
+        if copy is None or source is None or not isinstance(known, Module) or not self.original.context.facts.may_have_arrays(known):
             return []
         return [tree.statement(f'{below([copy])} = {below([source])}\n')]
 
@@ -215,9 +215,3 @@ class Split:
         for name, (line, value) in part.constants.items():
             kept = [self._eager(line, name, value) if isinstance(k, Mark) and k.statement is line else k for k in kept]
         return kept
-
-
-def _may_have_params(context: Context, module: Module) -> bool:
-    """Whether a module is none of torch's layers without params."""
-    layers = [context.rulebook.layer(ref) if isinstance(ref, str) else None for ref in module.refs]
-    return module.open or module.element is not None or any(layer is None or context.rulebook.arrays(layer.name) for layer in layers)
