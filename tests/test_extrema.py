@@ -7,30 +7,21 @@ import torch
 
 from transpile import convert_source
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both
 
 BODIES = {
     "both": "return torch.max(x, y)",
     "a method": "return x.min(y)",
     "the first": "return torch.max(x, y)[0]",
     "the second": "return x.min(y)[1]",
-    "unpacked": "a, b = torch.min(x, y)\n    return b, a",
+    "unpacked": "a, b = torch.min(x, y)\nreturn b, a",
 }
-
-
-def _sides(body):
-    source = f"{HEAD}def f(x, y):\n    {body}\n"
-    result = convert_source(source)
-    assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    return scope["f"], load(result)["f"], result.code
 
 
 @pytest.mark.parametrize("kind", ["dim", "tensor"])
 @pytest.mark.parametrize("name", BODIES)
 def test_as_the_run_tells(name, kind):
-    torch_f, jax_f, code = _sides(BODIES[name])
+    torch_f, jax_f, code = both(BODIES[name])
     x, y = torch.randn(2, 3), -1 if kind == "dim" else torch.randn(2, 3)
     want = torch_f(x, y)
     got = jax_f(x.numpy(), y) if kind == "dim" else jax.jit(jax_f)(x.numpy(), y.numpy())
@@ -39,7 +30,7 @@ def test_as_the_run_tells(name, kind):
 
 
 def test_a_dim_that_jit_does_not_know():
-    _, jax_f, _ = _sides(BODIES["both"])
+    _, jax_f, _ = both(BODIES["both"])
     with pytest.raises(TypeError, match="static"):
         jax.jit(jax_f)(np.ones((2, 3)), 1)
 

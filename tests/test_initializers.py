@@ -458,12 +458,8 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("name", CONSTRUCTORS)
-@pytest.mark.filterwarnings("ignore")  # the old names
-def test_constructors_start_as_in_torch(name):
-    body = "".join(f"        {line}\n" for line in CONSTRUCTORS[name].strip().splitlines())
-    methods = "".join(text for method, text in METHODS.items() if f"self.{method}()" in body)
-    source = f"{HEAD}\n{HELPERS}\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n{body}{methods}"
+def assert_starts_as_in_torch(source):
+    """The M of a file starts with the values, or the distributions, that torch's has, and without a diagnostic."""
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
     scope = {}
@@ -471,6 +467,15 @@ def test_constructors_start_as_in_torch(name):
     torch.manual_seed(0)
     report = verify_init(scope["M"], load(result)["M"]())
     assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+
+
+@pytest.mark.parametrize("name", CONSTRUCTORS)
+@pytest.mark.filterwarnings("ignore")  # the old names
+def test_constructors_start_as_in_torch(name):
+    body = "".join(f"        {line}\n" for line in CONSTRUCTORS[name].strip().splitlines())
+    methods = "".join(text for method, text in METHODS.items() if f"self.{method}()" in body)
+    source = f"{HEAD}\n{HELPERS}\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n{body}{methods}"
+    assert_starts_as_in_torch(source)
 
 
 def test_an_initialiser_that_is_passed_in_is_refused_where_it_is_called():
@@ -540,13 +545,7 @@ class M(nn.Module):
         self.a, self.b = Unit(nn.Linear, halves), Unit(nn.Linear, None, second=nn.init.kaiming_uniform_)
         self.w = nn.init.uniform_(nn.Parameter(torch.zeros(50)), 1, 2)
 """
-    result = convert_source(source)
-    assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch.manual_seed(0)
-    report = verify_init(scope["M"], load(result)["M"]())
-    assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+    assert_starts_as_in_torch(source)
 
 
 def test_initialisers_by_name_and_names_that_a_lambda_has_too():
@@ -582,13 +581,7 @@ class M(nn.Module):
         for key in ("p", "q"):
             setattr(self, key, nn.Parameter(torch.full((2,), float(len(key)))))
 """
-    result = convert_source(source)
-    assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch.manual_seed(0)
-    report = verify_init(scope["M"], load(result)["M"]())
-    assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+    assert_starts_as_in_torch(source)
 
 
 def test_names_of_params_and_parts_of_layers():
@@ -612,13 +605,7 @@ class M(nn.Module):
         for attention in [self.b]:
             nn.init.ones_(attention.out_proj.weight)
 """
-    result = convert_source(source)
-    assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch.manual_seed(0)
-    report = verify_init(scope["M"], load(result)["M"]())
-    assert report.ok, ([row for row in report.rows if not row.ok], result.code)
+    assert_starts_as_in_torch(source)
 
 
 def test_a_copy_of_a_module_starts_with_the_same_params():
