@@ -19,6 +19,8 @@ LINES = [
     ("torch.transpose(x, 0, 0)", "x"),
     ("x.t()", "x.T"),
     ("x.unsqueeze(1)", "jnp.expand_dims(x, 1)"),
+    ("x.unsqueeze(1).unsqueeze(2)", "jnp.expand_dims(x, (1, 2))"),
+    ("x.unsqueeze(-1).unsqueeze(-1)", "jnp.expand_dims(x, (-2, -1))"),
     ("x.contiguous()", "x"),
     ("x.mean(1)", "x.mean(axis=1)"),
     ("x.mean(dim=(2, 3), keepdim=True)", "x.mean(axis=(2, 3), keepdims=True)"),

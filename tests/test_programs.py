@@ -45,6 +45,8 @@ PROGRAMS = {
     "max pair": "v, i = x.max(dim=1)\nreturn v + i.to(x.dtype)",
     "max value": "return x.max(dim=1)[0] + y.min(1).values",
     "topk": "v, i = x.topk(2, dim=1)\nreturn v * i",
+    "several new axes": "return [t.shape for t in (x.unsqueeze(2).unsqueeze(0), x.unsqueeze(1).unsqueeze(0).unsqueeze(1), x.unsqueeze(-1).unsqueeze(-1), x.unsqueeze(-1).unsqueeze(-2).unsqueeze(-4), x.unsqueeze(0).unsqueeze(-1), x.unsqueeze(-1).unsqueeze(0), x.unsqueeze(-1).unsqueeze(1), x.unsqueeze(1).unsqueeze(-2))], x.unsqueeze(1).unsqueeze(0) * y",
+    "layers by computed names": "pad = getattr(nn, f\"ReflectionPad{x.dim()}d\")(1)\nreturn pad(x.unsqueeze(0)) * 2, getattr(nn, \"MaxPool%dd\" % y.dim())(2)(y.unsqueeze(0))",
     "chunk": "a, b = x.chunk(2, dim=1)\nreturn a * b",
     "uneven chunk": "return [p.sum() for p in x.chunk(4, dim=1)]",
     "split": "a, b, c = x.split([1, 2, 3], dim=1)\nreturn a.sum() + b.prod() * c.mean()",

@@ -15,10 +15,14 @@ _OF_ANY = frozenset({"shape", "ndim", "size", "dtype"})
 
 def simplified(node: Any) -> Any:
     """A call of jax's, or what does the same; `x.new(3).zero_()` gives the outer one an array that it does not need."""
-    if not isinstance(node, cst.Call) or not node.args or not _is_made(node.args[0].value):
+    if not isinstance(node, cst.Call) or not node.args:
         return node
     made: Any = node.args[0].value
     function = tree.dotted(node.func)
+    if function == "jnp.expand_dims":
+        return _expanded(node, made)
+    if not _is_made(made):
+        return node
     if function in _LIKE and all(a.keyword is not None and tree.code(a.value) == "None" for a in node.args[1:]):
         return tree.replace(made, func=tree.expression(_LIKE[function]))
     if function == "jnp.full_like" and len(node.args) == 2:
@@ -32,6 +36,36 @@ def simplified(node: Any) -> Any:
             value = tree.replace(value, value=cst.Float(repr(number)))
         return tree.replace(made, func=tree.expression("jnp.full"), args=[tree.replace(made.args[0], comma=cst.MaybeSentinel.DEFAULT), value, *made.args[1:]])
     return node
+
+
+def _expanded(node: Any, inner: Any) -> Any:
+    """`jnp.expand_dims(jnp.expand_dims(x, 1), 2)` as `jnp.expand_dims(x, (1, 2))`, where both count from the same end."""
+    if not isinstance(inner, cst.Call) or tree.dotted(inner.func) != "jnp.expand_dims":
+        return node
+    first, outer = _axes(inner), _axes(node)
+    if first is None or outer is None or len(outer) != 1:
+        return node
+    axis = outer[0]
+    if all(a >= 0 for a in first) and axis >= 0:
+        axes = sorted([axis, *(a if a < axis else a + 1 for a in first)])
+    elif all(a < 0 for a in first) and axis < 0:  # what stands to the left of the new axis moves away from the end
+        axes = sorted([axis, *(a if a > axis else a - 1 for a in first)])
+    elif all(a >= 0 for a in first) and axis == -1 or all(a < 0 for a in first) and axis == 0:
+        axes = sorted([axis, *first], key=lambda a: (a < 0, a))
+    else:
+        return node
+    return tree.replace(inner, args=[inner.args[0], tree.replace(inner.args[1], value=tree.expression(repr(tuple(axes))))])
+
+
+def _axes(call: Any) -> list[int] | None:
+    """The literal axes of `jnp.expand_dims(x, axes)`."""
+    if len(call.args) != 2 or call.args[1].keyword is not None:
+        return None
+    given = call.args[1].value
+    parts = [e.value for e in given.elements] if isinstance(given, cst.Tuple) else [given]
+    if not all(isinstance(p.expression if isinstance(p, cst.UnaryOperation) else p, cst.Integer) for p in parts):
+        return None
+    return [int(tree.code(p)) for p in parts]
 
 
 def _is_made(node: Any) -> bool:
