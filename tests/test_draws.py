@@ -45,6 +45,23 @@ def test_each_draw_has_its_own_key():
     assert (first != second).any() and set(np.asarray(first)) == set(range(5)), code
 
 
+# each f(x) gives as many draws of one number as it says
+TURNS = {
+    "values of a dictionary": "def f(x):\n    return list({k: torch.rand(()) + x for k in ('a', 'b', 'c')}.values())",
+    "two loops in one comprehension": "def f(x):\n    return [torch.rand(()) + x for _ in range(2) for _ in range(3)]",
+    "what is gone over inside": "def f(x):\n    return [v + x for _ in range(3) for v in torch.rand(2)]",
+    "a counter that is set again": "def f(x):\n    out = []\n    for i in range(4):\n        i = i // 2\n        out.append(torch.rand(()) + x + i - i)\n    return out",
+    "modules by name": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.noise = nn.ModuleDict({'a': nn.Identity(), 'b': nn.Identity()})\n\n    def forward(self, x):\n        return {key: F.dropout(layer(x.expand(40)), 0.5) for key, layer in self.noise.items()}\n\n\ndef f(x):\n    return list(M()(x).values())",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_turns_draw_for_themselves(name):
+    f, code = _converted(TURNS[name])
+    draws = np.asarray([np.asarray(d).ravel() for d in f(jnp.ones(()), key=jax.random.key(0))])
+    assert len(np.unique(draws, axis=0)) == len(draws) > 1, code
+
+
 def test_a_buffer_that_is_sampled_takes_no_key():
     body = "from replay import buffer\n\n\ndef f(x):\n    return Normal(x, 1.0).log_prob(buffer.sample(32))"
     assert "buffer.sample(32)" in convert_source(DISTRIBUTIONS + body + "\n").code

@@ -6,12 +6,14 @@ number in: `nn.fold_in(keys[0], i)`.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import libcst as cst
 
 from .. import tree
 from ..context import KEY, Context
+from ..dataflow import writes
 from ..emit import display, enclosed, fresh_name
 
 
@@ -85,7 +87,7 @@ class _Keys:
             return _in_lambda(node)
         if isinstance(node, cst.Lambda) and has_sites(node):
             return None
-        if isinstance(node, (cst.ListComp, cst.GeneratorExp, cst.SetComp)) and has_sites(node.elt):
+        if isinstance(node, cst.BaseComp) and _draws_in_turns(node):
             return self._comprehension(node)
         if isinstance(node, cst.For) and has_sites(node.body):
             return self._for(node)
@@ -94,7 +96,7 @@ class _Keys:
         return None
 
     def _for(self, node: cst.For) -> Any:
-        target, iterated, index = self._indexed(node.target, self._rewrite(node.iter))
+        target, iterated, index = self._indexed(node.target, self._rewrite(node.iter), set(writes(tree.body_statements(node))))
         self.loops.append(index)
         new = self._block(node)
         self.loops.pop()
@@ -111,21 +113,28 @@ class _Keys:
         return [tree.statement(f"{turn} = 0"), new]
 
     def _comprehension(self, node: Any) -> Any:
-        target, iterated, index = self._indexed(node.for_in.target, self._rewrite(node.for_in.iter))
-        self.loops.append(index)
-        elt = self._rewrite(node.elt)
-        self.loops.pop()
-        return tree.replace(node, elt=elt, for_in=tree.replace(node.for_in, target=target, iter=iterated))
+        depth = len(self.loops)
+        for_in = self._clause(node.for_in)
+        parts = {field: self._rewrite(getattr(node, field)) for field in ("key", "value", "elt") if hasattr(node, field)}
+        del self.loops[depth:]
+        return tree.replace(node, for_in=for_in, **parts)
 
-    def _indexed(self, target: Any, iterated: Any) -> tuple[Any, Any, str]:
-        """A loop with a number for each turn: its own where it counts, else one from enumerate."""
+    def _clause(self, clause: cst.CompFor) -> cst.CompFor:
+        """`for … in … if …` and those inside it; their numbers stay in `loops`."""
+        target, iterated, index = self._indexed(clause.target, self._rewrite(clause.iter))
+        self.loops.append(index)
+        ifs = [self._rewrite(test) for test in clause.ifs]
+        inner = self._clause(clause.inner_for_in) if clause.inner_for_in is not None else None
+        return tree.replace(clause, target=target, iter=iterated, ifs=ifs, inner_for_in=inner)  # type: ignore[no-any-return]
+
+    def _indexed(self, target: Any, iterated: Any, assigned: Set[str] = frozenset()) -> tuple[Any, Any, str]:
+        """A loop with a number for each turn: its own where it counts and stays what it is, else one from enumerate."""
         if isinstance(iterated, cst.Call):
             function = tree.dotted(iterated.func)
-            if function == "range" and isinstance(target, cst.Name) and target.value != "_":
-                return target, iterated, target.value
-            if function == "enumerate" and isinstance(target, cst.Tuple) and isinstance(target.elements[0].value, cst.Name):
-                return target, iterated, target.elements[0].value.value
-            if function == "range" and isinstance(target, cst.Name):
+            counter = target.elements[0].value if function == "enumerate" and isinstance(target, cst.Tuple) else target if function == "range" else None
+            if isinstance(counter, cst.Name) and counter.value != "_" and counter.value not in assigned:
+                return target, iterated, counter.value
+            if function == "range" and tree.dotted(target) == "_":
                 index = fresh_name(self.used, "i")
                 return cst.Name(index), iterated, index
         index = fresh_name(self.used, "i")
@@ -138,6 +147,13 @@ class _Keys:
             name = f"{stem}_{n}"
         self.used.add(name)
         return name
+
+
+def _draws_in_turns(node: cst.BaseComp) -> bool:
+    """Whether more than what is gone over first has draws."""
+    clause = node.for_in
+    inner = [clause.inner_for_in] if clause.inner_for_in is not None else []
+    return any(map(has_sites, [*(c for c in tree.children(node) if c is not clause), *clause.ifs, *inner]))
 
 
 def _own_scope(node: cst.CSTNode) -> bool:

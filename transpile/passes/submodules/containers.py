@@ -21,7 +21,10 @@ Loop = tuple[Any, Any]  # the target, and what is gone over
 
 def iterate(scope: Scope, target: Any, iterated: Any) -> Loop:
     """The head of a loop or comprehension. Its names for modules get their paths."""
-    return _named(scope, target, iterated) or (scope.expression(target), scope.expression(iterated))
+    loop = _named(scope, target, iterated)
+    if loop is None:
+        return scope.expression(target), scope.expression(iterated)
+    return tree.rewrite(loop[0], lambda n: scope.renamed(n) if n.__class__ is cst.Name else None, only={cst.Name}), loop[1]
 
 
 def scanned(scope: Scope, node: cst.For) -> Any:
@@ -131,7 +134,7 @@ def _by_method(scope: Scope, target: Any, func: cst.Attribute) -> Loop | None:
     if method in ("items", "named_children") and pair:
         key, module = target.elements[0].value.value, target.elements[1].value
         if isinstance(module, cst.Name):
-            scope.names[module.value] = path.child(key)
+            scope.names[module.value] = path.child(scope.renames.get(key, key))
         return target, tree.expression(f"{holder}.items()" if method == "items" else f"{holder}.children()")
     if method in ("values", "children") and isinstance(target, cst.Name):
         listed = method == "values" or scope.paths.is_container(func.value)
