@@ -19,6 +19,14 @@ class M(nn.Module):
         return F.linear(x, self.w, self.b)
 """
 
+# and of a submodule: the layer, and what is read of it
+OF_A_LAYER = {
+    "self.b = nn.Linear(n, n, bias=use)": ("self.b.bias", 'params["b"].get("bias")'),
+    "self.b = nn.Linear(n, n, use)": ("self.b.bias", 'params["b"].get("bias")'),
+    "self.b = nn.Linear(n, n)": ("self.b.bias", 'params["b"]["bias"]'),
+    "self.b = nn.BatchNorm1d(n, affine=True)": ("self.b.weight", 'params["b"]["weight"]'),
+}
+
 MADE = {
     "a choice": "self.b = nn.Parameter(torch.randn(n)) if use else None",
     "the other way": "self.b = None if not use else nn.Parameter(torch.randn(n))",
@@ -41,3 +49,18 @@ def test_a_param_that_may_be_missing(name, use):
     x = torch.randn(3, 4)
     got = jax_module.apply(params, state, x.numpy())[0]
     np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+
+
+@pytest.mark.parametrize("use", [True, False])
+@pytest.mark.parametrize("made", OF_A_LAYER)
+def test_the_bias_of_a_layer(made, use):
+    read, written = OF_A_LAYER[made]
+    source = MODULE.format(made=made).replace("self.b)", f"{read})")
+    result = convert_source(source)
+    assert not result.diagnostics and written in result.code, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](4, use), load(result)["M"](4, use)
+    params, state = from_torch(torch_module, jax_module)
+    x = torch.randn(3, 4)
+    np.testing.assert_allclose(jax_module(params, x.numpy()), torch_module(x).detach().numpy(), rtol=1e-5, atol=1e-6)

@@ -62,6 +62,7 @@ class Module(Value):
     none: bool = False
     inplace: bool = False  # writes its argument: nn.ReLU(inplace=True)
     is_self: bool = False
+    whole: bool = False  # a layer of torch's that was made with all the params that it can do without: `bias=True`
 
     @property
     def refs(self) -> list[Any]:
@@ -164,6 +165,7 @@ def join(a: Value | None, b: Value | None) -> Value:
             a.none or b.none,
             a.inplace or b.inplace,
             a.is_self and b.is_self,
+            a.whole and b.whole,
         )
     if isinstance(a, Instance) and isinstance(b, Instance):
         return Instance(a.classes | b.classes if a.classes and b.classes else frozenset())

@@ -142,7 +142,7 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
         return base.element  # `self.layers.conv` of a ModuleDict
     found: Value | None = None
     for ref in base.refs:
-        value = _of_instance(frame, ref, name) if isinstance(ref, ClassInfo) else _of_layer(frame, ref, name)
+        value = _of_instance(frame, ref, name) if isinstance(ref, ClassInfo) else _of_layer(frame, ref, name, base.whole)
         if value is None or array and value == Static() and found is not None:
             continue
         if isinstance(value, Function) and isinstance(found, Function) and value.info is not found.info:
@@ -169,13 +169,14 @@ def _of_instance(frame: Frame, cls: ClassInfo, name: str) -> Value | None:
     return value
 
 
-def _of_layer(frame: Frame, layer: str, name: str) -> Value | None:
+def _of_layer(frame: Frame, layer: str, name: str, whole: bool) -> Value | None:
     rulebook = frame.facts.rulebook
     definition = rulebook.layer(layer)
     if definition is None:
         return None
     if rulebook.array(definition.name, name):
-        return Tensor(param=True)
+        optional = rulebook.optional(definition.name)
+        return Tensor(param=True, none=not whole and name == "bias" and name in optional and "weight" not in optional)  # norms seldom go without
     part = rulebook.part(definition.name, name)
     if part is not None:
         return Module(frozenset([part]))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 from ..project import ClassInfo
-from ..rulebook import Definition
+from ..rulebook import Definition, Parameter
 from ..values import UNKNOWN, Class, Instance, Module, Static, Tensor, Value, join
 from . import containers, functions
 from .frame import Argument, Frame
+
+_OPTIONS = ("bias", "affine", "elementwise_affine")
 
 
 def construct(frame: Frame, made: Class, args: list[Argument]) -> Value:
@@ -52,11 +56,27 @@ def layer(frame: Frame, name: str, definition: Definition, args: list[Argument])
     if definition.name == "Parameter":
         return Tensor(param=True)
     rulebook = frame.facts.rulebook
-    limit = sum(1 for p in rulebook.constructor(definition) if p.kind == "positional")
+    parameters = rulebook.constructor(definition)
+    limit = sum(1 for p in parameters if p.kind == "positional")
     variant = rulebook.variant(
         name, [(a.keyword, a.value.const if isinstance(a.value, Static) else None) for a in args]
     )
-    return containers.filled(frame, Module(frozenset([variant]), inplace=_inplace(args, limit)), args, definition.name)
+    made = Module(frozenset([variant]), inplace=_inplace(args, limit), whole=_whole(parameters, args))
+    return containers.filled(frame, made, args, definition.name)
+
+
+def _whole(parameters: Sequence[Parameter], args: list[Argument]) -> bool:
+    """Whether a layer has every param that its constructor may leave out: `bias` and `affine` are True, by default or as given."""
+    if any(a.star for a in args):
+        return False
+    given = {a.keyword or parameters[i].name: a.value for i, a in enumerate(args) if a.keyword is not None or i < len(parameters)}
+    for p in parameters:
+        if p.name in _OPTIONS:
+            value = given.get(p.name)
+            stated = value.const if isinstance(value, Static) else p.default.value if value is None and isinstance(p.default, ast.Constant) else None
+            if stated is not True:
+                return False
+    return True
 
 
 def _inplace(args: list[Argument], limit: int) -> bool:

@@ -121,7 +121,7 @@ def _place(scope: Scope, node: cst.Attribute, base: Module, name: str) -> _Place
                 if rulebook.computed(definition.name, name):
                     return _Place("computed")
                 where = rulebook.array(definition.name, name) or where
-                optional = name in rulebook.optional(definition.name)
+                optional = not base.whole and name in rulebook.optional(definition.name)
     if where is None and not base.classes:
         value = scope.facts.of(node)
         where = "params" if isinstance(value, Tensor) and value.param else None
