@@ -47,6 +47,7 @@ PROGRAMS = {
     "topk": "v, i = x.topk(2, dim=1)\nreturn v * i",
     "several new axes": "return [t.shape for t in (x.unsqueeze(2).unsqueeze(0), x.unsqueeze(1).unsqueeze(0).unsqueeze(1), x.unsqueeze(-1).unsqueeze(-1), x.unsqueeze(-1).unsqueeze(-2).unsqueeze(-4), x.unsqueeze(0).unsqueeze(-1), x.unsqueeze(-1).unsqueeze(0), x.unsqueeze(-1).unsqueeze(1), x.unsqueeze(1).unsqueeze(-2))], x.unsqueeze(1).unsqueeze(0) * y",
     "layers by computed names": "pad = getattr(nn, f\"ReflectionPad{x.dim()}d\")(1)\nreturn pad(x.unsqueeze(0)) * 2, getattr(nn, \"MaxPool%dd\" % y.dim())(2)(y.unsqueeze(0))",
+    "defaults of lambdas": "i = 3\ng = lambda r, act=F.relu: act(r) * 2\nh = lambda r, op=torch.max: op(r)\nk = lambda r, dim=0, keepdim=False: r.sum(dim, keepdim=keepdim)\nm = lambda r, i=i: r[:, :i]\nn = lambda r, scale=1: r * torch.tensor(scale)\nreturn g(x) + g(y, act=torch.tanh), h(x) + h(y, torch.min), k(x), k(x, 1, True), m(x), n(y, 0.5), n(x)",
     "chunk": "a, b = x.chunk(2, dim=1)\nreturn a * b",
     "uneven chunk": "return [p.sum() for p in x.chunk(4, dim=1)]",
     "split": "a, b, c = x.split([1, 2, 3], dim=1)\nreturn a.sum() + b.prod() * c.mean()",

@@ -13,6 +13,7 @@ from ..values import (
     NONE,
     PLACED,
     UNKNOWN,
+    Class,
     External,
     Function,
     Mapping,
@@ -20,6 +21,7 @@ from ..values import (
     Sequence,
     Static,
     Tensor,
+    Torch,
     Value,
     element_of,
     join,
@@ -89,13 +91,20 @@ def _yield(frame: Frame, node: cst.Yield, env: Env) -> Value:
 def _lambda(frame: Frame, node: cst.Lambda, env: Env) -> Value:
     inner, params = dict(env), node.params
     for parameter in [*params.posonly_params, *params.params, *params.kwonly_params]:
-        unseen = UNKNOWN if frame.foreign else Tensor(assumed=True)
-        default = frame.expression(parameter.default, env) if parameter.default is not None else unseen
-        inner[parameter.name.value] = default
+        inner[parameter.name.value] = _of_lambda(frame, parameter, env)
     if isinstance(params.star_arg, cst.Param):
         inner[params.star_arg.name.value] = Sequence(Tensor(assumed=True))
     frame.expression(node.body, inner)
     return External("lambda")
+
+
+def _of_lambda(frame: Frame, parameter: cst.Param, env: Env) -> Value:
+    """A parameter of a lambda. `i=i` keeps what i is now; any other default is one of many that a call may give."""
+    if parameter.default is None:
+        return UNKNOWN if frame.foreign else Tensor(assumed=True)
+    default = frame.expression(parameter.default, env)
+    kept = isinstance(parameter.default, cst.Name) and parameter.default.value == parameter.name.value
+    return parameters.of_kind(frame, default) if isinstance(default, (Static, Torch, Class, Function)) and not kept else default
 
 
 HANDLERS: Handlers = {cst.Lambda: _lambda, cst.Yield: _yield}

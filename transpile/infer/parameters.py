@@ -97,9 +97,9 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
     if isinstance(default, Static):
         value: Value = Static(MISSING, default.type, loose=True) if seen is None or isinstance(seen, Static) else Static()
     else:
-        value = _of_kind(frame, default)
+        value = of_kind(frame, default)
     if value == FUNCTION:
-        plain = seen is None or seen == FUNCTION or isinstance(seen, Function) or isinstance(seen, Torch) and _of_kind(frame, seen) == FUNCTION
+        plain = seen is None or seen == FUNCTION or isinstance(seen, Function) or isinstance(seen, Torch) and of_kind(frame, seen) == FUNCTION
         return FUNCTION if plain else UNKNOWN
     if isinstance(default, (Torch, Class, Module, Function)):
         return value
@@ -110,7 +110,7 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
     return value
 
 
-def _of_kind(frame: Frame, default: Value) -> Value:
+def of_kind(frame: Frame, default: Value) -> Value:
     """What may be given where a default stands: another function, another layer, other numbers, also in lists and dicts."""
     rulebook = frame.facts.rulebook
     if isinstance(default, Static):
@@ -130,10 +130,10 @@ def _of_kind(frame: Frame, default: Value) -> Value:
     if isinstance(default, Function):
         return UNKNOWN
     if isinstance(default, Sequence):
-        items = None if default.items is None else tuple(_of_kind(frame, item) for item in default.items)
-        return Sequence(_of_kind(frame, default.element), items, default.tuple)
+        items = None if default.items is None else tuple(of_kind(frame, item) for item in default.items)
+        return Sequence(of_kind(frame, default.element), items, default.tuple)
     if isinstance(default, Mapping):
-        return Mapping(_of_kind(frame, default.element), default.placed)
+        return Mapping(of_kind(frame, default.element), default.placed)
     return default
 
 
