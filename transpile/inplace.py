@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import libcst as cst
 
 from . import tree
+from .beginnings import PLACES, Beginning
 from .context import Context
-from .values import Module, Torch
+from .values import Module, Torch, Value, beginning
 
 
 def is_inplace_name(name: str) -> bool:
@@ -38,7 +39,10 @@ def says_inplace(context: Context, call: cst.Call) -> bool:
 
 
 def is_undecided(context: Context, node: Any) -> bool:
-    """Whether only the run tells if a call writes its argument: `F.relu(x, inplace=self.inplace)`."""
+    """Whether only the run tells if a call writes its argument: `F.relu(x, inplace=self.inplace)`, a layer that may be of either kind."""
+    value = context.value(node.func) if isinstance(node, cst.Call) else None
+    if isinstance(value, Module):
+        return module_writes(context.rulebook.table("VIEWS"), value) is None
     argument = inplace_argument(context, node) if isinstance(node, cst.Call) else None
     return argument is not None and tree.code(argument.value) not in ("True", "False")
 
@@ -61,21 +65,41 @@ def is_known_method(context: Context, name: str) -> bool:
 
 
 def gives_back(views: Mapping[str, str], value: Module) -> bool:
-    """Whether a submodule that writes its argument also returns it: an in-place activation, or a Sequential of nothing else."""
+    """Whether a submodule that writes its argument, or may write it, also returns it: an in-place activation, or a Sequential of nothing else."""
     if value.items:
-        return module_writes(views, value) and all(isinstance(item, Module) and gives_back(views, item) for _, item in value.items)
-    return value.inplace
+        return module_writes(views, value) is not False and all(isinstance(item, Module) and gives_back(views, item) for _, item in value.items)
+    return value.inplace is not False
 
 
-def module_writes(views: Mapping[str, str], value: Module) -> bool:
-    """Whether a submodule writes its argument: an in-place activation, or a Sequential that begins with one."""
-    if value.inplace and not value.items:
-        return True
-    if value.items:
-        for _, item in value.items:
-            if isinstance(item, Module) and module_writes(views, item):
-                return True
-            kinds = {r.rpartition(".")[2] for r in item.classes if isinstance(r, str)} if isinstance(item, Module) else set()
-            if not kinds or not all(views.get(k.lower()) == "same" or k == "Identity" for k in kinds):
-                return False
-    return False
+def module_writes(views: Mapping[str, str], value: Module) -> bool | None:
+    """Whether a submodule writes its argument: an in-place activation, or a Sequential that begins with one. None where only some that it may be do."""
+    if value.items is None and value.inplace is not False:
+        return value.inplace
+    if value.items is not None:
+        rest: Iterable[Value] = (v for _, v in value.items[PLACES:])
+        return _one(_from_place(views, beginning(value), 0, rest))
+    if not any(isinstance(r, str) and r.endswith(".Sequential") for r in value.refs):
+        return False
+    anything = [value.element] if value.element is not None else []
+    return _one(_from_place(views, value.beginning, 0 if value.beginning is not None else PLACES, anything))
+
+
+def _from_place(views: Mapping[str, str], begins: Beginning | None, place: int, rest: Iterable[Value]) -> set[bool | None]:
+    """What is found of the layers that may be the first to do anything, from a place on."""
+    if begins is None or place == PLACES:
+        return {None if module_writes(views, v) is not False else False for v in rest if isinstance(v, Module)} or {False}
+    found: set[bool | None] = {False} if place in begins.lengths else set()
+    for value in begins.places[place]:
+        writes = module_writes(views, value) if isinstance(value, Module) else False
+        found |= _from_place(views, begins, place + 1, rest) if writes is False and isinstance(value, Module) and _passes_on(views, value) else {writes}
+    return found
+
+
+def _one(found: set[bool | None]) -> bool | None:
+    return found.pop() if len(found) == 1 else None
+
+
+def _passes_on(views: Mapping[str, str], value: Module) -> bool:
+    """Whether a layer returns its argument as it is, or a view of it."""
+    kinds = {r.rpartition(".")[2] for r in value.classes if isinstance(r, str)}
+    return bool(kinds) and all(views.get(k.lower()) == "same" or k == "Identity" for k in kinds)

@@ -212,7 +212,7 @@ class Memory:
             return node.func.value
         if isinstance(value, Torch) and (is_inplace_name(value.name) or says_inplace(self.context, node)) and node.args:
             return node.args[0].value
-        if isinstance(value, Module) and value.inplace and len(value.classes) == 1 and len(node.args) == 1:
+        if isinstance(value, Module) and value.inplace is True and len(value.classes) == 1 and len(node.args) == 1:
             return node.args[0].value
         return None
 
@@ -288,7 +288,7 @@ class Memory:
             return frozenset()
         if isinstance(value, Module):
             kinds = {r.rpartition(".")[2].lower() for r in value.classes if isinstance(r, str)}
-            passes = value.inplace or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
+            passes = value.inplace is not False or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
             return everything if passes else frozenset()
         if isinstance(value, Function):
             return self._passed(value, node)

@@ -6,6 +6,8 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .beginnings import PLACES, Beginning, of_items
+
 if TYPE_CHECKING:
     from .project import ClassInfo, FunctionInfo
 
@@ -60,8 +62,9 @@ class Module(Value):
     element: Value | None = None  # of a container: the join of what it holds
     items: tuple[tuple[str, Value], ...] | None = None  # of a container: name and value of each, where known
     none: bool = False
-    inplace: bool = False  # writes its argument: nn.ReLU(inplace=True)
+    inplace: bool | None = False  # writes its argument: nn.ReLU(inplace=True); None where only some of those that it may be do
     is_self: bool = False
+    beginning: Beginning | None = None  # of a container whose items are not known
     whole: bool = False  # a layer of torch's that was made with all the params that it can do without: `bias=True`
 
     @property
@@ -123,6 +126,7 @@ class Sequence(Value):
     element: Value = UNKNOWN
     items: tuple[Value, ...] | None = None
     tuple: bool = False
+    beginning: Beginning | None = None  # where the items are not known
 
 
 PLACED = frozenset({"device", "dtype"})  # what torch's layers are told about their params
@@ -163,8 +167,9 @@ def join(a: Value | None, b: Value | None) -> Value:
             element,
             a.items if a.items == b.items else None,
             a.none or b.none,
-            a.inplace or b.inplace,
+            a.inplace if a.inplace is b.inplace else None,
             a.is_self and b.is_self,
+            _either(a, b),
             a.whole and b.whole,
         )
     if isinstance(a, Instance) and isinstance(b, Instance):
@@ -173,7 +178,7 @@ def join(a: Value | None, b: Value | None) -> Value:
         items = None
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
             items = tuple(join(x, y) for x, y in zip(a.items, b.items))
-        return Sequence(_covering(a, b), items, a.tuple and b.tuple)
+        return Sequence(_covering(a, b), items, a.tuple and b.tuple, _either(a, b) if items is None else None)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         placed = a.placed or b.placed
         if UNKNOWN in (a.element, b.element):  # `{}`, which modules are put into
@@ -230,6 +235,26 @@ def sequence(items: list[Value], is_tuple: bool = False) -> Sequence:
     for item in items:
         element = join(element, item)
     return Sequence(element or UNKNOWN, tuple(items), is_tuple)
+
+
+def beginning(value: Sequence | Module) -> Beginning | None:
+    """How a list or container begins; None where that is not known."""
+    if value.items is None:
+        return value.beginning
+    return of_items(v[1] for v in value.items) if isinstance(value, Module) else of_items(value.items)
+
+
+def both(a: Sequence | Module, b: Sequence | Module) -> Beginning | None:
+    """How one followed by the other begins."""
+    first, second = beginning(a), beginning(b)
+    if first is not None and (second is not None or min(first.lengths, default=0) >= PLACES):
+        return first.followed_by(second or first)
+    return None
+
+
+def _either(a: Sequence | Module, b: Sequence | Module) -> Beginning | None:
+    first, second = beginning(a), beginning(b)
+    return first.joined(second) if first is not None and second is not None else None
 
 
 def is_traced(value: Value) -> bool:

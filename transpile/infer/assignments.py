@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from ..values import UNKNOWN, External, Mapping, Module, Sequence, Value, element_of, join
+from ..values import UNKNOWN, External, Mapping, Module, Sequence, Value, beginning, element_of, join
 from .annotations import annotated
 from .frame import Env, Frame, Handlers
 from .operators import binary
@@ -70,9 +70,17 @@ def _bind_entry(frame: Frame, target: cst.Subscript, value: Value, env: Env) -> 
     elif isinstance(holder, cst.Name) and holder.value in env:
         old = env[holder.value]
         if isinstance(old, Sequence):
-            env[holder.value] = Sequence(join(old.element, value) if old.items != () else value, None, old.tuple)
+            env[holder.value] = _with_item(old, target.slice[0].slice, value)
         elif isinstance(old, Mapping):
             env[holder.value] = _with_entry(old, value)
+
+
+def _with_item(old: Sequence, index: cst.BaseSlice, value: Value) -> Sequence:
+    """A list with another value at one place."""
+    begins = beginning(old)
+    place = int(index.value.value) if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer) else None
+    begins = begins.with_value(place, value) if begins is not None and place is not None else None
+    return Sequence(join(old.element, value) if old.items != () else value, None, old.tuple, begins)
 
 
 def _with_entry(old: Mapping, value: Value) -> Mapping:
@@ -102,7 +110,7 @@ def store(frame: Frame, target: cst.BaseExpression, value: Value, env: Env) -> N
     elif isinstance(target, cst.Subscript) and isinstance(value, Module):
         holder = frame.facts.of(target.value)
         if isinstance(holder, Module):
-            grown = dataclasses.replace(holder, element=join(holder.element, value), items=None)
+            grown = dataclasses.replace(holder, element=join(holder.element, value), items=None, beginning=None)
             store(frame, target.value, grown, env)
 
 

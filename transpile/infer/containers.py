@@ -9,7 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..project import ClassInfo
-from ..values import Mapping, Module, Sequence, Static, Tensor, Value, element_of, join
+from ..values import Mapping, Module, Sequence, Static, Tensor, Value, beginning, both, element_of, join, sequence
 from .assignments import store
 from .frame import Argument, Env, Frame
 
@@ -39,11 +39,13 @@ def filled(frame: Frame, module: Module, args: list[Argument], name: str) -> Mod
         return module
     element: Value | None = None
     items: list[tuple[str, Value]] | None = []
+    begins = Sequence(items=())
     for argument in args:
         named = _named_items(frame, argument.node) if isinstance(argument.value, Mapping) else None
         if named is not None:
             return dataclasses.replace(module, element=_joined(named), items=named)
         given, exact = _given(argument)
+        begins = Sequence(beginning=both(begins, _as_list(argument, name)))
         if not exact:
             items = None
         for held in given:
@@ -53,7 +55,14 @@ def filled(frame: Frame, module: Module, args: list[Argument], name: str) -> Mod
             element = join(element, held)
             if items is not None:
                 items.append((str(len(items)), held))
-    return dataclasses.replace(module, element=element, items=tuple(items) if items else None)
+    return dataclasses.replace(module, element=element, items=tuple(items) if items else None, beginning=None if items else beginning(begins))
+
+
+def _as_list(argument: Argument, name: str) -> Sequence:
+    """What an argument of a container's constructor gives it to hold, as a list."""
+    if isinstance(argument.value, Sequence):
+        return argument.value
+    return Sequence() if argument.star else sequence([_entry(argument.value, name)])
 
 
 def _given(argument: Argument) -> tuple[list[Value], bool]:
@@ -104,7 +113,8 @@ def grow(frame: Frame, node: cst.Call, receiver: Module, name: str, args: list[A
     if receiver.is_self and frame.cls is not None:
         _grow_self(frame, frame.cls, name, args[0].value, added)
     elif isinstance(node.func, cst.Attribute):
-        grown = dataclasses.replace(receiver, element=join(receiver.element, added), items=None)
+        begins = None if name == "insert" else both(receiver, sequence([added]))
+        grown = dataclasses.replace(receiver, element=join(receiver.element, added), items=None, beginning=begins)
         store(frame, node.func.value, grown, env)
 
 

@@ -19,6 +19,7 @@ from ..values import (
     Static,
     Tensor,
     Value,
+    both,
     element_of,
     join,
     sequence,
@@ -62,7 +63,8 @@ def _grown(old: Sequence, name: str, added: Value) -> Sequence:
     items = None
     if name == "append" and old.items is not None and len(old.items) < _LONGEST:
         items = (*old.items, element)
-    return Sequence(join(before, element), items)
+    begins = both(old, added if name == "extend" and isinstance(added, (Sequence, Module)) else sequence([element])) if name in ("append", "extend") else None
+    return Sequence(join(before, element), items, False, begins if items is None else None)
 
 
 def _of_mapping(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:

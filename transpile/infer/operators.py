@@ -23,6 +23,7 @@ from ..values import (
     Tensor,
     Torch,
     Value,
+    both,
     is_traced,
     join,
 )
@@ -56,7 +57,7 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
     if isinstance(left, Sequence) and isinstance(right, Sequence):
         return _concatenated(left, right)
     if isinstance(left, Sequence):
-        return Sequence(left.element, None, left.tuple)
+        return Sequence(left.element, None, left.tuple, both(left, Sequence()))
     if isinstance(right, Sequence):
         return Sequence(right.element, None, right.tuple)
     return UNKNOWN
@@ -88,8 +89,8 @@ def _kind_of(a: Tensor, b: Value, operator: cst.CSTNode) -> str | None:
 def _concatenated(left: Sequence, right: Sequence) -> Sequence:
     items = (*left.items, *right.items) if left.items is not None and right.items is not None else None
     if left.items == () or right.items == ():
-        return Sequence((right if left.items == () else left).element, items, left.tuple)
-    return Sequence(join(left.element, right.element), items, left.tuple)
+        return Sequence((right if left.items == () else left).element, items, left.tuple, both(left, right) if items is None else None)
+    return Sequence(join(left.element, right.element), items, left.tuple, both(left, right) if items is None else None)
 
 
 def _binary(frame: Frame, node: cst.BinaryOperation, env: Env) -> Value:

@@ -8,8 +8,9 @@ from typing import Any
 
 import libcst as cst
 
+from ..beginnings import PLACES, Beginning
 from ..project import ClassInfo, is_own_module
-from ..values import MISSING, UNKNOWN, External, Mapping, Module, Sequence, Static, Tensor, Value
+from ..values import MISSING, UNKNOWN, External, Mapping, Module, Sequence, Static, Tensor, Value, beginning
 from .frame import Env, Frame, Handlers
 
 
@@ -17,18 +18,18 @@ def _subscript(frame: Frame, node: cst.Subscript, env: Env) -> Value:
     base = frame.expression(node.value, env)
     if is_own_module(node):
         return External("module:" + frame.module.dotted)
-    is_slice, index = False, UNKNOWN
+    is_slice, index, bounds = False, UNKNOWN, MISSING
     for element in node.slice:
         part: Any = element.slice
         if isinstance(part, cst.Index):
             index = frame.expression(part.value, env)
         else:
-            is_slice = True
+            is_slice, bounds = True, _bounds(part)
             for bound in (part.lower, part.upper, part.step):
                 if bound is not None:
                     frame.expression(bound, env)
     of_base = _BY_BASE.get(base.__class__)
-    constant = index.const if isinstance(index, Static) else MISSING
+    constant = bounds if is_slice else index.const if isinstance(index, Static) else MISSING
     if isinstance(base, Tensor) and is_slice and len(node.slice) > 1:
         return Tensor(kind=base.kind)  # no list and no dict is asked for `x[:, 0]`
     return of_base(frame, base, constant, is_slice) if of_base is not None else UNKNOWN
@@ -37,13 +38,31 @@ def _subscript(frame: Frame, node: cst.Subscript, env: Env) -> Value:
 HANDLERS: Handlers = {cst.Subscript: _subscript}
 
 
+def _bounds(part: cst.Slice) -> Any:
+    """Where a slice begins, and whether it goes on to the end: (2, True) for `[2:]`; MISSING where that is not known, or goes backwards."""
+    if part.step is not None or part.lower is not None and not isinstance(part.lower, cst.Integer):
+        return MISSING
+    return 0 if part.lower is None else int(part.lower.value), part.upper is None
+
+
+def _cut(base: Sequence | Module, bounds: Any) -> Beginning | None:
+    """How a slice begins."""
+    whole = beginning(base)
+    if whole is None or bounds is MISSING:
+        return None
+    lower, to_end = bounds
+    held: Any = [base.element] if base.items is None else [v for _, v in base.items] if isinstance(base, Module) else base.items
+    cut = whole.from_place(lower, held if base.items is None else held[PLACES:])
+    return cut if cut is None or to_end else cut.up_to_any()
+
+
 def _of_tensor(frame: Frame, base: Tensor, index: Any, is_slice: bool) -> Value:
     return Tensor(base.assumed, kind=base.kind)
 
 
 def _of_sequence(frame: Frame, base: Sequence, index: Any, is_slice: bool) -> Value:
     if is_slice:
-        return Sequence(base.element, None, base.tuple)
+        return Sequence(base.element, None, base.tuple, _cut(base, index))
     if base.items is not None and isinstance(index, int) and not isinstance(index, bool):
         if -len(base.items) <= index < len(base.items):
             return base.items[index]
@@ -59,7 +78,7 @@ def _of_static(frame: Frame, base: Static, index: Any, is_slice: bool) -> Value:
 def _of_module(frame: Frame, base: Module, index: Any, is_slice: bool) -> Value:
     """A submodule of a container; a slice is a container itself."""
     if is_slice:
-        return dataclasses.replace(base, items=None, is_self=False)
+        return dataclasses.replace(base, items=None, is_self=False, beginning=_cut(base, index))
     if base.items is not None:
         if isinstance(index, str) and index in dict(base.items):
             return dict(base.items)[index]

@@ -125,7 +125,7 @@ class _Keys:
         self.loops.append(index)
         ifs = [self._rewrite(test) for test in clause.ifs]
         inner = self._clause(clause.inner_for_in) if clause.inner_for_in is not None else None
-        return tree.replace(clause, target=target, iter=iterated, ifs=ifs, inner_for_in=inner)  # type: ignore[no-any-return]
+        return tree.replace(clause, target=target, iter=iterated, ifs=ifs, inner_for_in=inner)
 
     def _indexed(self, target: Any, iterated: Any, assigned: Set[str] = frozenset()) -> tuple[Any, Any, str]:
         """A loop with a number for each turn: its own where it counts and stays what it is, else one from enumerate."""

@@ -9,7 +9,7 @@ import libcst as cst
 
 from ... import tree
 from ...project import FunctionInfo
-from ...values import Function, Method, Module, Sequence, Static, Tensor
+from ...values import Function, Method, Module, Sequence, Static, Tensor, beginning
 from .aliases import follow
 from .frame import Frame
 from .order import elsewhere
@@ -64,12 +64,12 @@ def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
 def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
     """What a module runs on its argument: its forward, or that of the first layer of a Sequential."""
     found = [f for ref in value.refs if (f := frame.facts.forward_of(ref)) is not None]
-    first = value.items[0][1] if value.items else value.element
-    if not value.items and isinstance(first, Module) and len(first.classes) > 1:
-        return found  # which of them is the first is not known; where all are of one class it is that
-    if isinstance(first, Module) and any(isinstance(ref, str) and ref.endswith(".Sequential") for ref in value.refs):
-        found += _forwards(frame, first)
-    return found
+    if not any(isinstance(ref, str) and ref.endswith(".Sequential") for ref in value.refs):
+        return found
+    begins = beginning(value)
+    if begins is None and isinstance(value.element, Module) and len(value.element.classes) == 1:
+        return [*found, *_forwards(frame, value.element)]  # all are of one class: the first is of it
+    return [*found, *(f for first in (begins.places[0] if begins is not None else ()) if isinstance(first, Module) for f in _forwards(frame, first))]
 
 
 def _arguments(info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:

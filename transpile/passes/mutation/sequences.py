@@ -15,7 +15,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...inplace import module_writes
+from ...inplace import gives_back, module_writes
 from ...values import Module, Tensor
 from .frame import Frame
 from .order import elsewhere
@@ -25,26 +25,31 @@ from .rebinding import rebind, written_name
 def taken_apart(frame: Frame, node: cst.Call) -> Any:
     """What stands for such a call; None for others, and where nobody reads the argument again."""
     value = frame.value(node.func)
-    if not isinstance(value, Module) or not value.items or not frame.runs or not node.args or not module_writes(frame.views, value):
+    if not isinstance(value, Module) or not frame.runs or not node.args:
+        return None
+    writes = module_writes(frame.views, value)
+    if writes is False or gives_back(frame.views, value):
         return None
     subject, leading = node.args[0].value, _leading(frame, value)
     name = written_name(frame, subject) if frame.is_tensor(subject) else None
-    if name is None or leading == len(value.items):  # all of it writes: the call gives its argument back
+    if name is None:
         return None
     live = frame.live - frame.rebound
     other = elsewhere(frame, node, name)
     if not other and not (name in live or frame.memory.sharing(name, live) or name.startswith("self.")):
         frame.record_write(name)
         return None
-    if other == "before" or leading == 0 or frame.chosen:
-        message = f"{tree.code(node.func)} begins by writing {name} in place, and {name} is read beside it: give its first layer inplace=False"
+    if other == "before" or leading == 0 or frame.chosen or writes is None:
+        begins = "begins by writing" if writes else "may begin by writing"
+        message = f"{tree.code(node.func)} {begins} {name} in place, and {name} is read beside it: give its first layer inplace=False"
         return frame.context.unconverted("aliased-write", node, message)
     written: Any = subject
-    for i, (_, item) in enumerate(value.items[:leading]):
+    items = value.items or ()  # without any, nothing is leading
+    for i, (_, item) in enumerate(items[:leading]):
         assert isinstance(item, Module)
         written = _call(frame, node, tree.expression(f"f[{i}]"), dataclasses.replace(item, inplace=False), written)
     frame.before_with_followers(rebind(frame, subject, written, cst.Expr(node)))
-    return _call(frame, node, tree.expression(f"f[{leading}:]"), dataclasses.replace(value, items=value.items[leading:]), subject)
+    return _call(frame, node, tree.expression(f"f[{leading}:]"), dataclasses.replace(value, items=items[leading:]), subject)
 
 
 def _leading(frame: Frame, value: Module) -> int:
@@ -53,7 +58,7 @@ def _leading(frame: Frame, value: Module) -> int:
     for i, (_, item) in enumerate(value.items or ()):
         if not isinstance(item, Module) or item.items:
             break
-        if item.inplace:
+        if item.inplace:  # certain: what may write is refused above
             count = i + 1
         elif not all(isinstance(r, str) and r.endswith(".Identity") for r in item.classes):
             break
