@@ -25,6 +25,7 @@ from ..values import (
     Value,
     element_of,
     join,
+    sequence,
 )
 from . import parameters
 from .frame import Argument, Env, Frame, Handlers
@@ -146,9 +147,10 @@ def note_call(frame: Frame, info: FunctionInfo) -> None:
 def bind_arguments(frame: Frame, info: FunctionInfo, args: list[Argument]) -> Env:
     """Note what a call gives for the parameters of a function: also of `*args` as "*", and of `**kwargs` as "**name".
 
-    Returns the modules and classes of modules among it, by parameter.
+    Returns the modules and classes of modules among it, by parameter, and all that `*layers` gets, if there are any.
     """
     given: Env = {}
+    rest: list[Value] | None = []
     table = frame.facts.parameters.setdefault(info, {})
     names = [p.name.value for p in info.parameters()]
     params = info.node.params
@@ -158,7 +160,7 @@ def bind_arguments(frame: Frame, info: FunctionInfo, args: list[Argument]) -> En
         if star == "*":
             for name in positional[i:]:
                 _note(frame, table, name, element_of(value))
-            i = len(positional)
+            i, rest = len(positional), None
         elif star == "**":
             if isinstance(value, Mapping) and value.placed and params.star_kwarg is not None:
                 for word in PLACED - set(names):
@@ -175,7 +177,9 @@ def bind_arguments(frame: Frame, info: FunctionInfo, args: list[Argument]) -> En
             i += 1
         elif isinstance(params.star_arg, cst.Param):
             _note(frame, table, "*", value)
-    return {name: value for name, value in given.items() if frame.facts.makes_modules(value) or isinstance(value, Module) and not value.is_self}
+            rest = [*rest, value] if rest is not None else None
+    starred = {params.star_arg.name.value: sequence(rest, True)} if isinstance(params.star_arg, cst.Param) and rest and any(isinstance(v, Module) for v in rest) else {}
+    return starred | {name: value for name, value in given.items() if frame.facts.makes_modules(value) or isinstance(value, Module) and not value.is_self}
 
 
 def _handed_on(frame: Frame, args: list[Argument]) -> list[Argument]:

@@ -12,6 +12,7 @@ from ..values import NONE, Class, Function, Tensor, element_of, is_traced, join
 from . import environments, functions, narrowing
 from .assignments import bind
 from .frame import Env, Frame, Handlers
+from .unrolled import after_turns, with_order
 
 
 def _line(frame: Frame, node: cst.SimpleStatementLine, env: Env) -> None:
@@ -41,6 +42,7 @@ def _if(frame: Frame, node: cst.If, env: Env) -> None:
 def _for(frame: Frame, node: cst.For, env: Env) -> None:
     iterated = frame.expression(node.iter, env)
     counted = frame.facts.counts_on_data(node.iter)
+    exact = after_turns(frame, node, iterated, env)
     before = dict(env)
     for _ in range(2):  # the second turn starts from what the first one has set
         bind(frame, node.target, Tensor(kind="i") if counted else element_of(iterated), env)
@@ -48,6 +50,7 @@ def _for(frame: Frame, node: cst.For, env: Env) -> None:
         environments.merge(env, dict(env), before)
         if counted or _leaves_on_data(frame, node):
             environments.trace_numbers(env, node)
+    with_order(env, exact)
     if node.orelse is not None:
         frame.suite(node.orelse, env)
 
