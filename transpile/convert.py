@@ -17,7 +17,7 @@ import libcst as cst
 
 from . import formatting, pipeline, rulebook, support, tree
 from .diagnostics import Diagnostic
-from .passes import spellings
+from .passes import late_attributes, spellings
 from .project import ModuleInfo, Project
 
 SUPPORT = "jax_nn.py"
@@ -90,11 +90,16 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     return Result(code, support_text(rulebook.load(), made.support), made.diagnostics)
 
 
+def _spelt(module: cst.Module) -> cst.Module:
+    """A file in the spellings that the analysis knows."""
+    return late_attributes.run(spellings.run(module, rulebook.load()))
+
+
 def unformatted(text: str, path: str = "module.py") -> pipeline.Converted:
     """The conversion of one source text as a tree, before it is formatted."""
     ast.parse(text)
     project = Project({})
-    project.add(PurePosixPath(path), spellings.run(cst.parse_module(text), rulebook.load()))
+    project.add(PurePosixPath(path), _spelt(cst.parse_module(text)))
     (made,) = pipeline.convert(project, rulebook.load(), lambda p: "import jax_nn as nn")
     return made
 
@@ -167,7 +172,7 @@ def _load(path: Path, relative: PurePosixPath, report: Report) -> tuple[_Source,
         message = getattr(error, "msg", None) or type(error).__name__
         report.files.append(File(path, None, [Diagnostic(str(relative), line, column, "syntax-error", str(message))]))
         return None
-    return _Source(relative, text, encoding, bom, newline), spellings.run(module, rulebook.load())
+    return _Source(relative, text, encoding, bom, newline), _spelt(module)
 
 
 def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, report: Report, root: Path) -> list[pipeline.Converted]:

@@ -1,0 +1,42 @@
+"""Attributes that methods set and ask for are state: the second call finds what the first has set."""
+
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source
+
+from .small_programs import HEAD, load
+
+FORWARDS = {
+    "hasattr": 'if not hasattr(self, "mask"):\n    self.register_buffer("mask", torch.ones(x.shape).triu())\nelif hasattr(self, "mask"):\n    x = x + 1\nreturn x * self.mask',
+    "getattr": 'if getattr(self, "seen", None) is not None:\n    x = x + self.seen\nself.seen = x\nreturn x',
+    "registered again": 'self.register_buffer("total", x if self.total is None else self.total + x, persistent=False)\nreturn self.total * 2',
+    "in a helper": "if self.total is None:\n    self.keep(x)\nreturn x + self.total",
+}
+MODULE = HEAD + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", None, persistent=False)
+
+    def keep(self, x):
+        self.register_buffer(name="total", tensor=x * 3)
+
+    def forward(self, x):
+{body}
+"""
+
+
+@pytest.mark.parametrize("name", FORWARDS)
+def test_two_calls(name):
+    source = MODULE.format(body="".join(f"        {line}\n" for line in FORWARDS[name].splitlines()))
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    state = jax_module.init_state(None)
+    for x in torch.randn(3, 4, 4):
+        got, state = jax_module(state, x.numpy())
+        np.testing.assert_allclose(got, torch_module(x).numpy(), rtol=1e-5, err_msg=result.code)
