@@ -21,6 +21,8 @@ BODIES = {
     "a type by device": ("T = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor\nreturn x.type(T)", "return x.astype(int)"),
     "hasattr": ("if hasattr(F, 'gelu'):\n    return x + 1\nreturn x", "return x + 1"),
     "hasattr of what is not there": ("if hasattr(torch, 'no_such'):\n    return torch.no_such(x)\nreturn x", "return x"),
+    "versions": ("if torch.__version__ >= '2.4':\n    x = x + 1\nif torch.__version__ < '1.10':\n    x = x + 2\nreturn x * (3 if version.parse(torch.__version__) > version.parse('1.5.0') else 4)", "x = x + 1\nreturn x * 3"),
+    "a dtype": ("if torch.is_complex(x):\n    x = x.real\nreturn x", "if jnp.iscomplexobj(x):\n    x = x.real\nreturn x"),
     "nothing is left": ("if x.is_cuda:\n    x = x.cuda()\nelse:\n    pass\nreturn x", "return x"),
     "constants of the user's": ("if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x", "if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from .rulebook import Definition, Rulebook
 from .values import NONE, UNKNOWN, Sequence, Static, Tensor, Torch, Value, join
 
-_STATIC_JAX = {"finfo", "iinfo", "dtype", "shape", "ndim", "issubdtype", "result_type", "promote_types", "broadcast_shapes", "default_backend"}
+_STATIC_JAX = {"finfo", "iinfo", "dtype", "shape", "ndim", "issubdtype", "iscomplexobj", "result_type", "promote_types", "broadcast_shapes", "default_backend"}
 _SEQUENCE_JAX = {"split", "array_split", "meshgrid", "broadcast_arrays", "nonzero", "unravel_index", "top_k", "svd", "qr", "eigh", "eig", "slogdet", "frexp", "modf", "divmod", "tril_indices", "triu_indices"}
 _STATIC_BUILTINS = {"len": "int", "int": "int", "float": "float", "bool": "bool", "isinstance": "bool", "range": "range", "str": "str", "getattr": "", "hasattr": "bool", "callable": "bool"}
 _STATIC_ATTRIBUTES = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "itemsize": "int", "nbytes": "int"}

@@ -9,6 +9,8 @@ What the user decides by constants of their own stays.
 
 from __future__ import annotations
 
+import operator
+import re
 from typing import Any
 
 import libcst as cst
@@ -20,6 +22,9 @@ from ..infer import asks_torch
 from ..values import MISSING, Static
 
 _KINDS = frozenset({cst.IfExp, cst.IndentedBlock, cst.Module})
+_VERSION = re.compile(r"""['"](\d+(?:\.\d+)*)['"]""")
+_VERSIONS = ("parse", "Version", "LooseVersion", "StrictVersion", "parse_version", "digit_version")
+_ORDERS = {cst.LessThan: operator.lt, cst.LessThanEqual: operator.le, cst.GreaterThan: operator.gt, cst.GreaterThanEqual: operator.ge, cst.Equal: operator.eq, cst.NotEqual: operator.ne}
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -122,8 +127,12 @@ class _Decided:
         return new
 
     def _comparison(self, node: cst.Comparison) -> Any:
-        """`x.device.type == "cuda"`"""
+        """`x.device.type == "cuda"`, `torch.__version__ >= "1.5.0"`"""
         target = node.comparisons[0]
+        version, other = self._version(node.left), self._version(target.comparator)
+        compare = _ORDERS.get(type(target.operator))
+        if version is not None and other is not None and compare is not None and "__version__" in tree.code(node):
+            return compare(version, other)
         left, right = self._constant(node.left), self._constant(target.comparator)
         if not (isinstance(left, (str, int)) and isinstance(right, (str, int)) and isinstance(target.operator, (cst.Equal, cst.NotEqual, cst.GreaterThan))):
             return node
@@ -132,6 +141,15 @@ class _Decided:
         if isinstance(target.operator, cst.GreaterThan):
             return left > right if isinstance(left, int) and isinstance(right, int) else node
         return (left == right) is isinstance(target.operator, cst.Equal)
+
+    def _version(self, node: Any) -> tuple[int, ...] | None:
+        """`"1.5.0"`, `torch.__version__`, or `version.parse(…)` of one of these, without the zeros at its end."""
+        if isinstance(node, cst.Call) and len(node.args) == 1 and (tree.dotted(node.func) or "").rpartition(".")[2] in _VERSIONS:
+            return self._version(node.args[0].value)
+        name = self.context.torch_name(node)
+        text = self.context.rulebook.constant(name) if name == "torch.__version__" else node.value if isinstance(node, cst.SimpleString) else None
+        found = _VERSION.fullmatch(text or "")
+        return tuple(int(part) for part in re.sub(r"(\.0)+$", "", found[1]).split(".")) if found is not None else None
 
     def _constant(self, node: Any) -> Any:
         """What an expression about torch or a tensor is known to be; MISSING for the user's own constants."""
