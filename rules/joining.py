@@ -12,6 +12,14 @@ def cat(tensors, dim=0):
     return jnp.concatenate(tensors, axis=dim)
 
 
+@rule("torch.cat_with_empty")
+def cat_with_empty(tensors, dim=0):
+    """The join of tensors of which some may be of shape (0,): torch leaves these out, but for their dtype."""
+    dtype = jnp.result_type(*tensors)
+    kept = [t for t in tensors if t.shape != (0,)] or tensors
+    return jnp.concatenate(kept, axis=dim).astype(dtype)
+
+
 @rule("torch.stack")
 def stack(tensors, dim=0):
     if dim == 0:

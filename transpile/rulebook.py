@@ -154,6 +154,11 @@ class Rulebook:
         found = self.find(name)
         return found[0] if found and found[0].is_class else None
 
+    def is_function(self, name: str) -> bool:
+        """Whether a name of torch's is a function of arrays that draws nothing."""
+        rules = self.find(name) if self.layer(name) is None else ()
+        return bool(rules) and not any(p.name == "key" for rule in rules for p in rule.parameters)
+
     def constant(self, name: str) -> str | None:
         for candidate in spellings(name):
             if candidate in self.constants:

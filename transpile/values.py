@@ -102,6 +102,7 @@ class Torch(Value):
     """A name of torch's: a module, function, class or constant."""
 
     name: str
+    function: bool = field(default=False, compare=False)  # of arrays, without params or draws
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,9 @@ def join(a: Value | None, b: Value | None) -> Value:
     if isinstance(a, Method) and isinstance(b, Method) and a.name == b.name:
         return Method(join(a.receiver, b.receiver), a.name)
     if isinstance(a, Torch) and isinstance(b, Torch) and _anywhere(a.name) == _anywhere(b.name):
-        return Torch(_anywhere(a.name))
+        return Torch(_anywhere(a.name), a.function)
+    if all(v == FUNCTION or isinstance(v, Torch) and v.function for v in (a, b)):
+        return FUNCTION
     if (one_of := _classes(a) | _classes(b)) and _classes(a) and _classes(b):
         return Class(("one of", one_of))
     for one, other in ((a, b), (b, a)):

@@ -30,7 +30,7 @@ from ..values import (
 from . import functions, instances
 from .assignments import local_name
 from .frame import Env, Frame, Handlers
-from .names import defined
+from .names import defined, torch_name
 from .vocabulary import PROPERTIES, torch_method
 
 _STRING = Static(MISSING, "str")
@@ -75,14 +75,14 @@ def is_trained(value: Tensor, node: cst.BaseExpression, scope: Any) -> bool:
 
 def _of_torch(frame: Frame, base: Torch, name: str) -> Value:
     text = frame.facts.rulebook.constant(base.name)
-    return Method(_STRING, name) if text is not None and text[:1] in "'\"" else Torch(f"{base.name}.{name}")
+    return Method(_STRING, name) if text is not None and text[:1] in "'\"" else torch_name(frame, f"{base.name}.{name}")
 
 
 def _of_external(frame: Frame, base: External, name: str) -> Value:
     if base.name.startswith("module:"):
         found = frame.facts.project.lookup(base.name[7:] + "." + name)
         if isinstance(found, str):
-            return Torch(found) if found.startswith("torch") else External(found)
+            return torch_name(frame, found) if found.startswith("torch") else External(found)
         return defined(frame, found) or UNKNOWN
     if base.name.startswith("self:") and frame.cls is not None:
         value = frame.facts.attribute(frame.cls, name)

@@ -34,7 +34,7 @@ def _global(frame: Frame, name: str) -> Value:
         found = facts.project.definition(module, name)
     if isinstance(found, str):
         known = found == "torch" or found.startswith("torch.") or found in facts.rulebook.by_torch
-        return Torch(found) if known else External(found)
+        return torch_name(frame, found) if known else External(found)
     value = defined(frame, found)
     if value is not None:
         return value
@@ -42,8 +42,13 @@ def _global(frame: Frame, name: str) -> Value:
         return facts.module_env[module][name]
     for star in module.stars:
         if star.startswith("torch") and facts.rulebook.find(f"{star}.{name}"):
-            return Torch(f"{star}.{name}")
+            return torch_name(frame, f"{star}.{name}")
     return External("builtins." + name)
+
+
+def torch_name(frame: Frame, name: str) -> Torch:
+    """A name of torch's."""
+    return Torch(name, frame.facts.rulebook.is_function(name))
 
 
 def defined(frame: Frame, found: Any) -> Value | None:

@@ -121,8 +121,7 @@ def of_kind(frame: Frame, default: Value) -> Value:
         layer = rulebook.layer(default.name)
         if layer is not None:
             return Class(("open", default.name)) if rulebook.is_module(layer) else UNKNOWN
-        rules = rulebook.find(default.name)
-        return FUNCTION if rules and not any(p.name == "key" for rule in rules for p in rule.parameters) else UNKNOWN
+        return FUNCTION if rulebook.is_function(default.name) else UNKNOWN
     if isinstance(default, Class):
         return Class(("open", default.ref))
     if isinstance(default, Module):
