@@ -21,6 +21,7 @@ LINES = [
     ("x.unsqueeze(1)", "jnp.expand_dims(x, 1)"),
     ("x.unsqueeze(1).unsqueeze(2)", "jnp.expand_dims(x, (1, 2))"),
     ("x.unsqueeze(-1).unsqueeze(-1)", "jnp.expand_dims(x, (-2, -1))"),
+    ("torch.hann_window(n)", "nn.hann(n, sym=False)"),
     ("x.contiguous()", "x"),
     ("x.mean(1)", "x.mean(axis=1)"),
     ("x.mean(dim=(2, 3), keepdim=True)", "x.mean(axis=(2, 3), keepdims=True)"),

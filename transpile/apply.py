@@ -503,6 +503,9 @@ def simple(node: Any) -> bool:
     return False
 
 
+_OPPOSITE = {"True": "False", "False": "True"}
+
+
 def _harmless(node: Any) -> bool:
     return not any(isinstance(n, (cst.Call, cst.Await, cst.NamedExpr, cst.Yield)) for n in tree.walk(node))
 
@@ -530,6 +533,9 @@ def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any
         if isinstance(node, cst.Attribute):
             value = tree.rewrite(node.value, before)
             return node if value is node.value else tree.replace(node, value=tree.fit(node, "value", identities.described(value, node.attr.value)))
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            flag = tree.rewrite(node.expression, before)
+            return tree.replace(node, expression=tree.fit(node, "expression", flag)) if tree.code(flag) not in _OPPOSITE else cst.Name(_OPPOSITE[tree.code(flag)])
         if isinstance(node, cst.Name):
             return _named(context, node, binding, parameters, loose)
         return None
