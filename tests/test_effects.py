@@ -134,3 +134,9 @@ def test_functions_beside_modules_are_wrapped():
             params, state = module.init(jax.random.key(0)), module.init_state(jax.random.key(0))
             want = jnp.tanh(jnp.clip(x, -1, 1)) if squash else jnp.where(x > 0, x, 0.25 * x)
             np.testing.assert_allclose(module(params, state, x)[0], want, rtol=1e-6)
+
+
+def test_what_a_call_gives_back_with_the_state_is_returned():
+    body = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.n = nn.BatchNorm1d(3)\n    def inner(self, x):\n        return self.n(x) + 1\n    def forward(self, x):\n        return self.inner(x * 2)\n"
+    code = convert_source(HEAD + body).code
+    assert "return self.inner(params, state, x * 2, training=training)" in code and "state = dict(state)" in code, code

@@ -35,6 +35,7 @@ from .passes import (
     erasures,
     fusion,
     gradients,
+    handed_on,
     imports,
     inlining,
     jumps,
@@ -351,7 +352,7 @@ class _Classes:
         node = keys.in_lambdas(context, node)
         for lowered in (conditions, jumps, branches, loops, scans):  # jumps first: what is lowered cannot be left by one
             node = lowered.run(context, node)
-        return signatures.run(node, info, needs, names)
+        return signatures.run(handed_on.run(node) if "state" in needs else node, info, needs, names)
 
     def _host(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
         """A function that only builds models: its parameters become declarations."""
