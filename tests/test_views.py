@@ -98,6 +98,13 @@ PROGRAMS = {
     "swap of rows by tuple": "z = x.clone()\nz[0], z[1] = z[1].clone(), z[0].clone()\nreturn z * y",
     "swap of rows as torch does": "z = x.detach().clone()\nz[0], z[1] = z[1], z[0]\nreturn z * y",
     "default mutable": "def g(t, acc=None):\n    if acc is None:\n        acc = []\n    acc.append(t)\n    return acc\nreturn sum(g(y, g(x)))",
+    "a result under the name of what the call changed": "def g(t, k):\n    s = t.sum(dim=1)\n    t[:, :k] *= 0.5\n    return s\nz = x * 1\nz = g(z, 2)\nreturn z * y[:, 0]",
+    "a result under the name of one of two that a call changed": "def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nz, w = x * 1, y * 1\nz = g(z, w)\nreturn z, w",
+    "two results under the names of what the call changed": "def g(t, u):\n    t.mul_(2)\n    u.add_(1)\n    return u * t, t - 1\nz, w = x * 1, y * 1\nv = z\nz, w = g(z, w)\nw, z = g(w, z)\nreturn z, w, v",
+    "another name for what the call changed": "def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nz, w = x * 1, y * 1\nrow, same = z[0], w\nz = g(z, w)\nreturn z, row, same, w",
+    "a result under another name for what the call changed": "def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nz, w = x * 1, y * 1\nv = z\nv = g(z, w)\nreturn z, w, v",
+    "a result in a dict in place of what the call changed": "def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nd = {'a': x * 1}\nd['a'] = g(d['a'], y * 1)\nreturn d['a']",
+    "a result in rows of what the call changed": "def g(t, u):\n    t.mul_(2)\n    return t.sum(0) * u\nz = x * 1\nz[0] = g(z, y[0])\nz[1:] = g(z[1:], y[1])\nreturn z",
 }  # fmt: skip
 
 # what must not be converted in silence: the other name for the memory would keep the old value
@@ -153,6 +160,10 @@ REFUSED = {
     "enumerate of a list written": ("ps = [x.clone(), y.clone()]\nfor i, p in enumerate(ps):\n    p.mul_(i + 2)\nreturn ps[0] * ps[1]", "aliased-write"),
     "dict values written": ("d = {'a': x.clone(), 'b': y.clone()}\nfor k, v in d.items():\n    v.mul_(2)\nreturn d['a'] + d['b']", "aliased-write"),
     "callee returns its written argument": ("def g(t):\n    t.add_(1)\n    return t\nz = x.clone()\nw = g(z)\nw.mul_(2)\nreturn z * y, w", "aliased-write"),
+    "a call with one tensor twice": ("def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nz = x * 1\nz = g(z, z)\nreturn z * y[:, 0]", "mutated-argument"),
+    "a call with a tensor and its row": ("def g(t, u):\n    t.mul_(2)\n    return t * u\nz = x * 1\nreturn z, g(z[0], z)", "mutated-argument"),
+    "a result that is a view of what is written later": ("def g(t, u):\n    t.mul_(2)\n    return t.view(-1)[:2] if u else t[0]\nz = x * 1\nw = g(z, False)\nz.add_(y)\nreturn z, w", "aliased-write"),
+    "an element that a call changed under another name": ("def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nd = {'a': x * 1}\ne = d['a']\nd['a'] = g(d['a'], y * 1)\nreturn d['a'], e", "aliased-write"),
 }  # fmt: skip
 
 

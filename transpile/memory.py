@@ -107,16 +107,16 @@ class Memory:
             self.transfer(statement)
 
     def loop_target(self, node: cst.For) -> None:
-        self._assign(node.target, Part(node.iter))
+        self.bind(node.target, Part(node.iter))
 
     def _small(self, node: Any) -> None:
         if isinstance(node, cst.Return) and node.value is not None and self.returned is not None:
             self.returned |= {p.parameter for place in self.shares(node.value) for p in place.closure() if p.parameter is not None}
         if isinstance(node, cst.Assign):
             for target in node.targets:
-                self._assign(target.target, node.value)
+                self.bind(target.target, node.value)
         elif isinstance(node, cst.AnnAssign) and node.value is not None:
-            self._assign(node.target, node.value)
+            self.bind(node.target, node.value)
         elif isinstance(node, cst.AugAssign):
             value = self.context.value(node.target)
             name = self.name(node.target)
@@ -134,7 +134,8 @@ class Memory:
         if shared:
             self.env[holder] = frozenset([Place(frozenset(self.places(holder) | shared))])
 
-    def _assign(self, target: Any, value: Any) -> None:
+    def bind(self, target: Any, value: Any) -> None:
+        """Move past the assignment of a value to a target."""
         if isinstance(target, (cst.Tuple, cst.List)):
             inner = value.value if isinstance(value, Part) else value
             parts = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) and len(inner.elements) == len(target.elements) and not isinstance(value, Part) else None
@@ -326,6 +327,22 @@ class Memory:
         for other in sorted(live):
             if other != name and other in self.env and other not in ("None", "True", "False") and any(place.closure() & mine for place in self.env[other]):
                 found.append(other)
+        return found
+
+    def holds_one(self, a: Any, b: Any) -> bool:
+        """Whether one of two expressions is certain to be the other, or a view of it."""
+        if not all(isinstance(self.context.value(node), Tensor) for node in (a, b)):
+            return False
+        one, other = self._chain(a), self._chain(b)
+        return bool(one and other) and (one[0] in other or other[0] in one)
+
+    def _chain(self, node: Any) -> list[Place]:
+        """The place of an expression, and what it is certain to be a view of, outwards."""
+        places = self._made(node)
+        found: list[Place] = []
+        while len(places) == 1 and (place := next(iter(places))) not in found:
+            found.append(place)
+            places = place.parents if place.view is not None else frozenset()
         return found
 
     def parameters(self, name: str) -> set[str]:

@@ -220,7 +220,7 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
     if returning:
         found.returned = frozenset(returning)
         for module, context in contexts.items():
-            trees[module] = arguments.run(context, trees[module], returning, found.written)
+            trees[module] = arguments.run(context, trees[module], returning, found.taken)
             _refresh(facts, trees[module])
         made = rewritten()
     for module in contexts:

@@ -67,7 +67,7 @@ def _taken_everywhere(contexts: list[Context], trees: list[cst.Module], found: d
         taken: collections.Counter[FunctionInfo] = collections.Counter()
         for context, module in zip(contexts, trees):
             calls.update(v.info for n in tree.nodes(module, cst.Call) if isinstance(v := context.value(n.func), Function))
-            rewriter = _Arguments(context, found, set())
+            rewriter = _Arguments(context, found, {})
             tree.rewrite(module, rewriter.visit, only=_Arguments.KINDS)
             taken.update(rewriter.taken)
         kept = {info: returns for info, returns in found.items() if calls[info] == taken[info]}
@@ -91,16 +91,16 @@ def _bound(node: Any) -> list[str]:
     return [n for t in targets for n in tree.target_names(t)]
 
 
-def run(context: Context, module: cst.Module, functions: dict[FunctionInfo, Returns], written: set[int]) -> cst.Module:
-    """Rewrite definitions and calls of one file. The ids of the assignments made for calls are added to `written`."""
-    return tree.rewrite(module, _Arguments(context, functions, written).visit, only=_Arguments.KINDS)  # type: ignore[no-any-return]
+def run(context: Context, module: cst.Module, functions: dict[FunctionInfo, Returns], assignments: dict[int, bool]) -> cst.Module:
+    """Rewrite definitions and calls of one file. `assignments` gets those made for calls, by id: whether the first target is for the result."""
+    return tree.rewrite(module, _Arguments(context, functions, assignments).visit, only=_Arguments.KINDS)  # type: ignore[no-any-return]
 
 
 class _Arguments:
     KINDS = frozenset({cst.FunctionDef, cst.IndentedBlock})
 
-    def __init__(self, context: Context, functions: dict[FunctionInfo, Returns], written: set[int]) -> None:
-        self.context, self.functions, self.written = context, functions, written
+    def __init__(self, context: Context, functions: dict[FunctionInfo, Returns], assignments: dict[int, bool]) -> None:
+        self.context, self.functions, self.assignments = context, functions, assignments
         self.facts = context.facts
         self.used: set[str] = set()
         self.taken: list[FunctionInfo] = []  # for each call that takes back what it changes, the function
@@ -224,7 +224,7 @@ class _Arguments:
         targets = list(map(enclosed, targets)) if len(targets) > 1 else targets
         self.taken.append(info)
         made = cst.Assign([cst.AssignTarget(targets[0] if len(targets) == 1 else display(targets))], call)
-        self.written.add(id(made))
+        self.assignments[id(made)] = target is not None
         self.facts.kept.append(made)  # so that its id stays its own
         return tree.replace(line, body=[made])
 

@@ -10,13 +10,14 @@ from ... import tree
 from ...emit import OPERATORS, fresh_name
 from ...indices import index_kind
 from ...inplace import is_undecided
-from ...values import UNKNOWN, Method, Module, Sequence, Static, Tensor
+from ...values import UNKNOWN, Method, Tensor
 from .aliases import element_written, follow
 from .callees import call_taken_back
 from .expressions import in_place, rewritten, rewritten_arguments, undecided, viewed_name
 from .frame import Frame
 from .rebinding import lvalue, rebind
-from .stores import augmented_store, binary, store
+from .stores import augmented_store, binary, holds_objects, store
+from .taken_back import taken_back
 from .updates import store_updates, updated_by
 
 
@@ -85,9 +86,9 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
 
 
 def _assign(frame: Frame, node: cst.Assign, target: Any) -> Any:
-    if id(node) in frame.mutations.written:
-        return _taken_back(frame, node, target)
-    if frame.is_element(target) and not _holds_objects(frame, target, node.value):
+    if id(node) in frame.mutations.taken:
+        return taken_back(frame, node, target)
+    if frame.is_element(target) and not holds_objects(frame, target, node.value):
         return store(frame, node, target, rewritten(frame, node.value))
     if frame.is_data(target):
         return rebind(frame, target.value, rewritten(frame, node.value), node)
@@ -100,17 +101,6 @@ def _assign(frame: Frame, node: cst.Assign, target: Any) -> Any:
             return None  # what stands before has set the name
     write = in_place(frame, node.value)
     return _through(frame, node, *write) if write is not None else rewritten(frame, node)
-
-
-def _holds_objects(frame: Frame, target: cst.Subscript, value: Any) -> bool:
-    """Whether what is only assumed to be a tensor must be a list or dict: by what is stored, or under what."""
-    base = frame.value(target.value)
-    if not (isinstance(base, Tensor) and base.assumed):
-        return False
-    index = target.slice[0].slice
-    key = frame.value(index.value) if isinstance(index, cst.Index) else UNKNOWN
-    by_name = isinstance(key, Static) and key.type == "str"
-    return by_name or isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(frame.value(value), (Sequence, Module))
 
 
 def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
@@ -134,33 +124,6 @@ def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
 def _is_read_again(frame: Frame, name: str | None, target: str) -> bool:
     """Whether what a write of a name reaches is read later under another name than the assignment's target."""
     return name is not None and (name in frame.live and target != name or bool(set(frame.reached(name)) - {target}))
-
-
-def _taken_back(frame: Frame, node: cst.Assign, target: Any) -> Any:
-    """`z = shifted(z, y)`, made of a call that changed z: other names for it follow, parts of others are put back."""
-    targets = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
-    value = rewritten(frame, node.value)
-    plain: list[Any] = []
-    stores: list[tuple[Any, cst.Name]] = []
-    for i, one in enumerate(targets):
-        if frame.is_element(one):
-            name = cst.Name(frame.fresh(f"part_{i}" if i else "part"))
-            frame.facts.carry(one, name)
-            stores.append((one, name))
-            plain.append(name)
-        else:
-            plain.append(one)
-    left: Any = plain[0]
-    if isinstance(target, cst.Tuple):
-        left = tree.replace(target, elements=[tree.replace(e, value=p) for e, p in zip(target.elements, plain)])
-    for one in plain:
-        if isinstance(one, (cst.Name, cst.Attribute)) and frame.is_tensor(one):
-            follow(frame, one, node)
-    made: Any = cst.Assign([cst.AssignTarget(left)], value)
-    for one, name in stores:
-        frame.before(made)
-        made = store(frame, cst.Assign([cst.AssignTarget(one)], name), one, name)
-    return made
 
 
 # ---------------------------------------------------------------------- several targets

@@ -35,7 +35,11 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
     """A callee that writes its argument, where the caller reads it afterwards: what stands for the call, if that is in the same expression."""
     for info in _callees(frame, node):
         written = frame.mutations.writes.get(info)
-        if not written or not frame.runs or info in frame.mutations.returned and _is_taken_back(frame, node):
+        if not written or not frame.runs:
+            continue
+        if (twice := _passed_twice(frame, info, written, node)) is not None:
+            return frame.context.unconverted("mutated-argument", node, f"{info.qualname} changes {twice} in place, and is given the same memory twice")
+        if info in frame.mutations.returned and _is_taken_back(frame, node):
             continue
         for name, argument in _arguments(info, written, node):
             own = written_name(frame, argument.value)
@@ -81,9 +85,17 @@ def _arguments(info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterato
             yield name, argument
 
 
+def _passed_twice(frame: Frame, info: FunctionInfo, written: Set[str], node: cst.Call) -> str | None:
+    """The parameter that the callee writes, where the call gives the same memory for another as well: `mix(x, x)`, `mix(x[0], x)`."""
+    for name, argument in _arguments(info, written, node):
+        if any(a is not argument and frame.memory.holds_one(a.value, argument.value) for a in node.args):
+            return name
+    return None
+
+
 def _is_taken_back(frame: Frame, call: cst.Call) -> bool:
     small = frame.current.body[0] if frame.current is not None else None
-    return isinstance(small, cst.Assign) and id(small) in frame.mutations.written and small.value is call
+    return isinstance(small, cst.Assign) and id(small) in frame.mutations.taken and small.value is call
 
 
 def _refuse(frame: Frame, node: cst.Call, own: str, message: str) -> None:

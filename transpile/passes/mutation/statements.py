@@ -68,7 +68,7 @@ def _statement(frame: Frame, node: Any) -> list[Any]:
 def _line(frame: Frame, node: cst.SimpleStatementLine) -> list[Any]:
     frame.current = node
     smalls = [made for one in node.body if (made := small(frame, one)) is not None]
-    if not any(id(one) in frame.mutations.written for one in node.body):
+    if not any(id(one) in frame.mutations.taken for one in node.body):
         frame.memory.transfer(node)
     if tree.same(smalls, node.body):
         return [node]

@@ -15,7 +15,7 @@ class Mutations:
     running: Set[FunctionInfo] = frozenset()  # the functions that compute with tensors
     writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
-    written: set[int] = field(default_factory=set)  # ids of assignments that take it back: they are writes
+    taken: dict[int, bool] = field(default_factory=dict)  # by their ids, the assignments that take it back: whether the first target is their own
     passed: dict[FunctionInfo, frozenset[str]] = field(default_factory=dict)  # the parameters that a result may be, or be a view of
     owned: dict[str, bool] = field(default_factory=dict)  # for attributes of plain objects, whether their memory is theirs alone
 
