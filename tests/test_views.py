@@ -105,6 +105,13 @@ PROGRAMS = {
     "a result under another name for what the call changed": "def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nz, w = x * 1, y * 1\nv = z\nv = g(z, w)\nreturn z, w, v",
     "a result in a dict in place of what the call changed": "def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nd = {'a': x * 1}\nd['a'] = g(d['a'], y * 1)\nreturn d['a']",
     "a result in rows of what the call changed": "def g(t, u):\n    t.mul_(2)\n    return t.sum(0) * u\nz = x * 1\nz[0] = g(z, y[0])\nz[1:] = g(z[1:], y[1])\nreturn z",
+    "a cast to another dtype and one to its own": "z = x * 1\nn = z.long()\nn += 1\nw = z.double()\nw.mul_(2)\nreturn z, w, n * 1.0",
+    "a cast to the dtype of another": "z, w = x * 1, y * 1\nn = (z > 0).long()\na, b = z.type_as(w), z.to(n.dtype)\na.add_(1)\nb.add_(1)\nreturn z, a, b * 1.0, n * 1.0",
+    "a mask that is cast": "m = x > 0\nw = m.double()\nw[0] = 3\nreturn m * y, w",
+    "two casts of one tensor": "z = x * 1\na, b = z.double(), z.double()\na.add_(1)\nb.mul_(2)\nn = z.long()\nz.mul_(3)\nreturn z, a, b, n * 1.0",
+    "a cast written where it is made": "z, w = x * 1, y * 1\na = z.double().mul_(2).add_(1)\nn = w.long().add_(1)\nreturn z, a, w.double().mul_(3), w, n * 1.0",
+    "a callee that writes a cast": "def g(t):\n    u = t.double()\n    u.mul_(2)\n    return u.sum()\ndef h(t):\n    return t.double().add_(1)\ndef k(t):\n    u = t.long()\n    u.mul_(2)\n    return u.sum() * 1.0\nz = x * 1\na = g(z)\nc = k(z)\nb = h(z)\nreturn z, a, b, c",
+    "a cast under a test of the dtype": "z = x * 1\nw = z\nif z.dtype == torch.uint8:\n    w = z.type(torch.float)\n    w = w.mul_(1 / 255)\nreturn z * y, w",
 }  # fmt: skip
 
 # what must not be converted in silence: the other name for the memory would keep the old value
@@ -164,6 +171,8 @@ REFUSED = {
     "a call with a tensor and its row": ("def g(t, u):\n    t.mul_(2)\n    return t * u\nz = x * 1\nreturn z, g(z[0], z)", "mutated-argument"),
     "a result that is a view of what is written later": ("def g(t, u):\n    t.mul_(2)\n    return t.view(-1)[:2] if u else t[0]\nz = x * 1\nw = g(z, False)\nz.add_(y)\nreturn z, w", "aliased-write"),
     "an element that a call changed under another name": ("def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nd = {'a': x * 1}\ne = d['a']\nd['a'] = g(d['a'], y * 1)\nreturn d['a'], e", "aliased-write"),
+    "a cast whose dtype JAX may not tell": ("z = (x * 3).round()\nn = z.int()\nn += 1\nreturn z, n", "aliased-write"),
+    "a cast written that has no name": ("z = x * 1\nz.double().mul_(2)\nreturn z * y", "aliased-write"),
 }  # fmt: skip
 
 

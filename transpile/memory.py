@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
+from .casts import is_copy
 from .context import Context
 from .indices import index_kind
 from .inplace import is_inplace_name, says_inplace
@@ -226,7 +227,7 @@ class Memory:
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             value = self.context.value(node.func)
             if isinstance(value, Method) and self.views.get(node.func.attr.value) in ("same", "reshape", "swap", "part"):
-                return self.name(node.func.value)
+                return self.name(node.func.value) if not is_copy(self.context, node) else None
         if isinstance(node, cst.Attribute) and node.attr.value in ("T", "mT", "data"):
             return self.name(node.value)
         return None
@@ -276,7 +277,7 @@ class Memory:
     def _call(self, node: cst.Call) -> frozenset[Place]:
         value = self.context.value(node.func)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
-            if isinstance(value.receiver, Module) or _is_copied(node):
+            if isinstance(value.receiver, Module) or _is_copied(node) or is_copy(self.context, node):
                 return frozenset()
             if value.name in self.views or is_inplace_name(value.name) or isinstance(value.receiver, (Sequence, Mapping)):
                 return self.shares(node.func.value)

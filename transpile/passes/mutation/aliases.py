@@ -7,6 +7,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...casts import is_cast, kept
 from .frame import Frame
 from .rows import Stale
 from .views import of_base, written_back
@@ -35,13 +36,29 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
             done[place] = other
         if relation is None:
             relation = _sibling(frame, other, bases)
-        if relation is None:
+        follower = _follower(frame, name, other, bases, relation) if relation is not None else None
+        if follower is None:
             _refuse(frame, other, node, f"{name} is written in place, and {other} may be the same memory")
         else:
-            follower = tree.assignment(frame.named(other), relation)
-            frame.followers[id(follower)] = follower
+            frame.followers[id(follower)] = follower, other
             frame.after.append(follower)
     frame.record_write(name)
+
+
+def _follower(frame: Frame, name: str, other: str, bases: list[str], relation: Any) -> Any:
+    """The statement that lets a name follow; behind a cast, `y = x.float()`, only where that has made no copy. None where that is not known."""
+    made = tree.assignment(frame.named(other), relation)
+    mine, its = frame.memory.only(name), frame.memory.only(other)
+    if mine is None or its is None or mine is its:
+        return made
+    if its.view is not None and is_cast(frame.context, its.view):
+        view, source, cast = its.view, name if its.parents == frozenset([mine]) else bases[0], other
+    elif mine.view is not None and mine.parents == frozenset([its]) and is_cast(frame.context, mine.view):
+        view, source, cast = mine.view, other, name
+    else:
+        return made
+    test = kept(frame.context, view, frame.named(source), frame.named(cast))
+    return None if test is None else cst.If(test, cst.IndentedBlock([made]))
 
 
 def element_written(frame: Frame, subject: Any, node: Any) -> None:

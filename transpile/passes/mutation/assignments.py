@@ -13,7 +13,7 @@ from ...inplace import is_undecided
 from ...values import UNKNOWN, Method, Tensor
 from .aliases import element_written, follow
 from .callees import call_taken_back
-from .expressions import in_place, rewritten, rewritten_arguments, undecided, viewed_name
+from .expressions import cast_name, in_place, rewritten, rewritten_arguments, undecided, viewed_name
 from .frame import Frame
 from .rebinding import lvalue, rebind
 from .stores import augmented_store, binary, holds_objects, store
@@ -108,6 +108,9 @@ def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
     root, target = lvalue(frame, subject), tree.code(node.targets[0].target)
     name = frame.memory.name(root) if root is not None else viewed_name(frame, subject)
     if root is None and name is None:
+        if cast_name(frame, subject) is not None:
+            frame.memory.bind(node.targets[0].target, subject)
+            follow(frame, node.targets[0].target, node)
         return tree.replace(node, value=value)
     if is_undecided(frame.context, node.value) and _is_read_again(frame, name, target):
         return tree.replace(node, value=undecided(frame, node.value, root or subject))

@@ -8,8 +8,10 @@ from typing import Any
 import libcst as cst
 
 from ... import scripts, tree
+from ...casts import is_cast
 from ...indices import index_kind
 from ...inplace import inplace_argument, is_undecided
+from .aliases import follow
 from .callees import check_arguments
 from .calls import function_form, method_form, with_args, written_by
 from .frame import Frame
@@ -111,7 +113,7 @@ def _call(frame: Frame, node: cst.Call) -> Any:
 
 def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     """What stands for a call that writes: its value where nobody reads what is written again, else its subject, written before."""
-    name = written_name(frame, subject) or viewed_name(frame, subject)
+    name = written_name(frame, subject) or viewed_name(frame, subject) or cast_name(frame, subject)
     if name is None:
         return value
     other = elsewhere(frame, node, name)
@@ -126,8 +128,30 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
         return undecided(frame, node, lvalue(frame, subject))
     if frame.chosen:
         return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read later")
+    if cast_name(frame, subject) is not None:
+        return _cast_before(frame, node, subject, value)
     frame.before_with_followers(rebind(frame, subject, value, cst.Expr(node)))
     return subject
+
+
+def _cast_before(frame: Frame, node: cst.Call, subject: Any, value: Any) -> cst.Name:
+    """A name for `x.float().div_(255)`, made before the statement: x follows where it has the dtype already."""
+    name = cst.Name(frame.fresh("cast"))
+    frame.facts.carry(node, name)
+    frame.before(tree.assignment(name, value).body[0])
+    frame.memory.bind(name, subject)
+    live, frame.live = frame.live, frame.live | (frame.liveness.reads(frame.current) if frame.current is not None else set())
+    follow(frame, name, cst.Expr(node))
+    frame.live = live
+    frame.prelude.extend(frame.after)
+    frame.after = []
+    return name
+
+
+def cast_name(frame: Frame, subject: Any) -> str | None:
+    """The name of what a cast may give itself: x of `x.float()`."""
+    node = stripped(frame, subject)
+    return frame.memory.view_base(node) if is_cast(frame.context, node) and frame.is_tensor(node) else None
 
 
 def viewed_name(frame: Frame, subject: Any) -> str | None:

@@ -29,7 +29,7 @@ class Frame:
         self.views = context.rulebook.table("VIEWS")
         self.liveness = Liveness(node, info.self_name)
         self.memory = Memory(context, info, self.views, mutations.passed)
-        self.followers: dict[int, Any] = {}  # assignments that let an alias follow: dropped where it is overwritten unread
+        self.followers: dict[int, tuple[Any, str]] = {}  # what lets an alias follow, and the alias: dropped where it is overwritten unread
         self.rows: list[tuple[cst.For, str]] = []  # loops around the current statement that go over a tensor's rows
         # of the current statement
         self.current: cst.SimpleStatementLine | None = None

@@ -7,6 +7,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...casts import is_cast, is_copy
 from ...indices import index_kind
 from ...values import Torch
 from .aliases import element_written, follow
@@ -21,6 +22,8 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any) -> Any:
     subject = stripped(frame, subject)
     if isinstance(subject, cst.Subscript):
         return _rebind_element(frame, subject, value, node)
+    if is_cast(frame.context, subject):
+        return cst.Expr(value) if is_copy(frame.context, subject) else _refuse(frame, subject)
     if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute) and not isinstance(frame.value(subject.func), Torch):
         back = put_back(frame, subject, value)
         return rebind(frame, subject.func.value, back, node) if back is not None else _refuse(frame, subject)

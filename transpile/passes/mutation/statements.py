@@ -39,8 +39,8 @@ def _block(frame: Frame, statements: list[Any]) -> list[Any]:
 
 def _is_overwritten(frame: Frame, statement: Any, rest: list[Any]) -> bool:
     """Whether the same block assigns again what an alias got to follow a write, before anything reads it."""
-    name = frame.memory.name(statement.body[0].targets[0].target)
-    for later in rest if name is not None else ():
+    _, name = frame.followers[id(statement)]
+    for later in rest:
         if name in frame.liveness.reads(later) or not isinstance(later, cst.SimpleStatementLine):
             return False
         if name in frame.liveness.writes(later):
