@@ -67,6 +67,62 @@ def test_a_loop_that_draws_from_the_host_stays_a_loop():
     assert f(jnp.ones((50, 1))).sum() != f(jnp.ones((50, 1))).sum()
 
 
+# each turn of the loop calls `{call}`: what is made before it, and the diagnostics
+MOVED = {
+    "an iterator": ("numbers = itertools.count(1)", "next(numbers)", []),
+    "an object": ("counter = Counter()", "counter.next()", []),
+    "an object that is given": ("counter = given", "counter.draw()", []),
+    "a generator": ("rng = np.random.default_rng(0)", "rng.uniform()", ["host-draw"]),
+    "a generator of the module": ("", "self.rng.uniform()", ["host-draw"]),
+    "a function with a generator": ("", "scale(self.rng)", ["host-draw"]),
+    "a function that is local": ("n = 0\n        def count():\n            nonlocal n\n            n += 1\n            return n", "count()", []),
+}
+MOVING = """
+import itertools
+import random
+
+import numpy as np
+
+class Counter:
+    def __init__(self):
+        self.n = 0
+
+    def next(self):
+        self.n += 1
+        return self.n
+
+    draw = next
+
+def scale(rng):
+    return rng.uniform(0, 1)
+
+class M(nn.Module):
+    def __init__(self, rng=None):
+        super().__init__()
+        self.rng = random.Random(0) if rng is None else rng
+
+    def forward(self, x, given=None):
+        {before}
+        h = x[0] * 0
+        for t in range(x.shape[0]):
+            h = h + x[t] * {call}
+        return h
+"""
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_loop_that_moves_on_what_python_keeps_stays_a_loop(name):
+    before, call, ids = MOVED[name]
+    source = MOVING.replace("{before}", before or "pass").replace("{call}", call)
+    code = convert_source(HEAD + source)
+    assert [d.id for d in code.diagnostics] == ids and "nn.scan" not in code.code, (code.diagnostics, code.code)
+
+
+def test_a_loop_that_calls_a_function_of_arrays_is_a_scan():
+    source = "def f(x: torch.Tensor, act=torch.tanh):\n    h = x[0]\n    for t in range(x.shape[0]):\n        h = act(h + x[t])\n    return h\n"
+    assert "nn.scan" in convert_source(HEAD + source).code
+
+
 def test_a_draw_of_the_host_in_forward_is_reported():
     source = "import random\nclass M(nn.Module):\n    def forward(self, x):\n        if random.random() < 0.5:\n            x = x * 2\n        return x\n"
     converted(source, "host-draw")

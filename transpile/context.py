@@ -11,6 +11,7 @@ import libcst as cst
 from . import tree
 from .diagnostics import Diagnostic
 from .host_draws import HostDraws
+from .host_state import HostState
 from .infer import Inference
 from .positions import Positions
 from .project import ModuleInfo
@@ -28,6 +29,7 @@ class Context:
     facts: Inference
     rulebook: Rulebook
     host: HostDraws
+    moving: HostState
     diagnostics: list[Diagnostic] = field(default_factory=list)
     support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
     unset: set[str] = field(default_factory=set)  # names of the current function that start as None, and are set before they are read

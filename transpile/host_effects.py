@@ -22,13 +22,15 @@ def effect(context: Context, block: cst.CSTNode) -> str | None:
             return "what could not be converted stands" if name == "nn.unconverted" else f"{name} is called for its effect"
         if isinstance(node, cst.Call) and context.host.is_draw(node):
             return "a generator of Python or NumPy draws"
+        if isinstance(node, cst.Call) and context.moving.moves(node):
+            return f"{tree.code(node.func)} moves on what Python keeps"
     return None
 
 
 def report_draws(context: Context, function: cst.FunctionDef) -> None:
     """Report what draws from a generator of the host in a function that runs under jit: `if random.random() < 0.5`."""
     for call in tree.nodes(function.body, cst.Call):
-        if context.host.is_direct(call):
+        if context.host.is_direct(call) and context.value(call) != context.value(call.func):  # a generator is made, and yet to draw
             context.report("host-draw", call, f"{tree.code(call.func)} draws once, when the function is traced: every call of a jitted one has the same number")
 
 

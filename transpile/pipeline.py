@@ -23,6 +23,7 @@ from .effects import Effects, _uses
 from .emit import keyword
 from .host_draws import HostDraws
 from .host_effects import report_draws
+from .host_state import HostState
 from .infer import Inference, infer
 from .passes import (
     arguments,
@@ -82,7 +83,8 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     facts = infer(project, rulebook)
     concerned = {m for m in concerned if not facts.untouched(m)}
     host = HostDraws(facts)
-    contexts = {module: Context(module, facts, rulebook, host) for module in project.modules.values() if module in concerned}
+    moving = HostState(facts, host)
+    contexts = {module: Context(module, facts, rulebook, host, moving) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
     untouched = [m for m in project.modules.values() if m not in concerned]
     forward = forward_functions(facts)

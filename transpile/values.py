@@ -130,6 +130,9 @@ class Sequence(Value):
     beginning: Beginning | None = None  # where the items are not known
 
 
+# Generators of Python and NumPy: an object of such a class goes by the name of the class, and its methods by theirs below it.
+GENERATORS = frozenset({"random.Random", "random.SystemRandom", "numpy.random.Generator", "numpy.random.RandomState", "numpy.random.default_rng"})
+
 PLACED = frozenset({"device", "dtype"})  # what torch's layers are told about their params
 
 
@@ -199,6 +202,8 @@ def join(a: Value | None, b: Value | None) -> Value:
             return other if not isinstance(other, Static) else Tensor(assumed=True)
         if isinstance(one, Tensor) and isinstance(other, Static):
             return dataclasses.replace(one, param=False)  # a number that becomes a tensor in a loop
+        if isinstance(one, External) and one.name in GENERATORS and other == UNKNOWN:
+            return one  # `random.Random() if rng is None else rng`
     if isinstance(a, Module) or isinstance(b, Module):
         module = a if isinstance(a, Module) else b
         assert isinstance(module, Module)

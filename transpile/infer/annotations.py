@@ -9,7 +9,21 @@ import libcst as cst
 
 from .. import tree
 from ..project import PLAIN_MODULE, ClassInfo
-from ..values import MISSING, NONE, UNKNOWN, Instance, Module, Sequence, Static, Tensor, Value, join, sequence
+from ..values import (
+    GENERATORS,
+    MISSING,
+    NONE,
+    UNKNOWN,
+    External,
+    Instance,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    join,
+    sequence,
+)
 from .frame import Frame
 
 _PLAIN = frozenset({"int", "float", "bool", "str"})
@@ -33,6 +47,8 @@ def _of_name(frame: Frame, node: cst.Name | cst.Attribute) -> Value | None:
             return Tensor()
         if resolved in ("torch.dtype", "torch.device"):
             return Static(MISSING, resolved.removeprefix("torch."))
+        if resolved in GENERATORS:
+            return External(resolved)
         if resolved in PLAIN_MODULE:
             return Module(open=True)
         if resolved.startswith("torch.distributions.") and frame.facts.rulebook.layer(resolved):

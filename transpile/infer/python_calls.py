@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 from ..values import (
     FUNCTION,
+    GENERATORS,
     MISSING,
     NONE,
     PLACED,
     UNKNOWN,
     Class,
+    External,
     Mapping,
     Module,
     Sequence,
@@ -171,6 +173,8 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
         return Tensor() if any(isinstance(v, Tensor) and not v.assumed for v in values) else Static(MISSING, "float")
     if name.startswith("itertools.") and values:
         return Sequence(UNKNOWN)
+    if name in GENERATORS:
+        return External(name)
     if name.startswith("einops."):
         return Tensor() if "Rearrange" not in name and "Reduce" not in name else Module(frozenset(), open=True)
     if frame.facts.numpy_on_arrays(name, values):

@@ -8,7 +8,7 @@
                                                       y = outputs.swapaxes(0, 1)
 
 Left as it is, and unrolled by jit: a loop whose index is used in another way than to pick from arrays (`x[:t]`, `self.cells[t]`),
-that carries anything but arrays, grows a list whose later use is another than `jnp.stack`, or has few turns, written out.
+that carries anything but arrays, calls what may be another in each turn (`next(it)`), grows a list whose later use is another than `jnp.stack`, or has few turns, written out.
 `nn.scan` itself falls back to a loop where a turn changes the type of what it carries.
 """
 
@@ -159,7 +159,7 @@ class _Scans:
                 targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
                 if any(isinstance(t, cst.Attribute) or isinstance(t, cst.Subscript) and not tree.code(t).startswith("state[") for t in targets):
                     return False
-            if isinstance(node, cst.Call) and tree.dotted(node.func) in ("print", "jax.debug.print"):
+            if isinstance(node, cst.Call) and (tree.dotted(node.func) in ("print", "jax.debug.print") or self.context.moving.may_move(node)):
                 return False
         return effect(self.context, cst.IndentedBlock(body)) is None
 
