@@ -16,6 +16,7 @@ from ...emit import call, display
 from .scope import Scope
 
 _FOR_THE_CALL = "forward writes the data of a parameter: here that holds for the call; write it in params after each step to keep it"
+_BY_CALLER = "this method sets entries of the params that it is given: a jitted caller keeps the old ones; return params, and take them back"
 _ELSEWHERE = "a method that forward calls writes the data of a parameter: do it in forward itself, or in params after each step"
 
 
@@ -24,7 +25,7 @@ def overwriting(scope: Scope, target: Any, place: Any, value: Any, computed: boo
 
     `computed`: the attribute is another array from now on, no parameter.
     """
-    if not scope.runs or not isinstance(target, cst.Attribute) or not isinstance(place, cst.Subscript):
+    if not scope.computes or not isinstance(target, cst.Attribute) or not isinstance(place, cst.Subscript):
         return None
     keys: list[Any] = []
     holder: Any = place
@@ -32,6 +33,11 @@ def overwriting(scope: Scope, target: Any, place: Any, value: Any, computed: boo
         keys.insert(0, holder.slice[0].slice.value)  # type: ignore[attr-defined]
         holder = holder.value
     if not isinstance(holder, cst.Name) or not (holder.value == "params" or holder.value.endswith("_params")):
+        return None
+    if not scope.runs:
+        if not scope.sets_params:
+            scope.context.report("parameter-write", target, _BY_CALLER)
+        scope.sets_params = True
         return None
     if not scope.is_forward:
         return cst.Expr(scope.context.unconverted("parameter-write", target, _ELSEWHERE))

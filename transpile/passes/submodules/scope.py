@@ -40,6 +40,8 @@ class Scope:
         self.cls = method.owner if method is not None else None
         self.self_name = (method or info).self_name
         self.runs = (method or info) in arrays.forward
+        self.computes = (method or info) in arrays.running  # once the model is built, whoever calls it
+        self.sets_params = False  # whether it is reported that it does, where no forward calls it
         self.is_forward = info.name == "forward"
         self.paths = Paths(context.facts, arrays, effects, self.cls, self.self_name, context.name)
         self.names: Names = {}  # where the modules are that local names stand for
