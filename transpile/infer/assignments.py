@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from ..values import UNKNOWN, External, Mapping, Module, Sequence, Value, beginning, element_of, join
+from ..values import UNKNOWN, External, Mapping, Module, Sequence, Tensor, Value, beginning, element_of, join
 from .annotations import annotated
 from .frame import Env, Frame, Handlers
 from .operators import binary
@@ -133,7 +133,9 @@ def _annotated(frame: Frame, node: cst.AnnAssign, env: Env) -> None:
 
 def _augmented(frame: Frame, node: cst.AugAssign, env: Env) -> None:
     old = frame.expression(node.target, env)
-    bind(frame, node.target, binary(old, frame.expression(node.value, env), node.operator), env)
+    made = binary(old, frame.expression(node.value, env), node.operator)
+    in_place = isinstance(old, Tensor) and old.param and isinstance(made, Tensor)  # `self.fc.bias += 1` under no_grad: a param still
+    bind(frame, node.target, old if in_place else made, env)
 
 
 def _named(frame: Frame, node: cst.NamedExpr, env: Env) -> Value:
