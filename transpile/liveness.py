@@ -14,11 +14,12 @@ Live = frozenset[str]
 class Liveness:
     """Names live after each statement; `self.x` counts as a name."""
 
-    def __init__(self, function: cst.FunctionDef, self_name: str | None) -> None:
-        self.self_name = self_name
+    def __init__(self, function: cst.FunctionDef, self_name: str | None, kept: Live = frozenset()) -> None:
+        """`kept` are those that outlive the call."""
+        self.self_name, self.kept = self_name, kept
         self.after: dict[int, Live] = {}
         self.breaks: list[tuple[Live, Live]] = []
-        self._block(tree.body_statements(function), frozenset())
+        self._block(tree.body_statements(function), kept)
 
     def reads(self, node: cst.CSTNode) -> set[str]:
         """Names read by a statement or expression, assignment targets left out."""
@@ -93,7 +94,7 @@ class Liveness:
         if isinstance(node, cst.SimpleStatementLine):
             for small in reversed(node.body):
                 if isinstance(small, (cst.Return, cst.Raise)):
-                    live = frozenset()
+                    live = self.kept if isinstance(small, cst.Return) else frozenset()
                 elif isinstance(small, cst.Break) and self.breaks:
                     live = self.breaks[-1][0]
                 elif isinstance(small, cst.Continue) and self.breaks:

@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> gradients -> decided -> second_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> gradients -> decided -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -54,6 +54,7 @@ from .passes import (
     signatures,
     submodules,
     tags,
+    written_names,
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
@@ -94,7 +95,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = decided.run(context, gradients.run(context, trees[module], computing, forward))
-            trees[module] = second_names.run(context, trees[module], seconds)
+            trees[module] = written_names.run(context, second_names.run(context, trees[module], seconds), running)
             for early in (tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])

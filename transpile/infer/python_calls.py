@@ -115,6 +115,8 @@ def _reduced(frame: Frame, name: str, args: list[Argument]) -> Value:
     """`max(x, y)`, `sum(losses)`, `next(layers)`."""
     spread = [element_of(a.value) if isinstance(a.value, Sequence) else a.value for a in args]
     tensors = [v for v in spread if isinstance(v, Tensor)]
+    if name == "next" and tensors and tensors[0] is spread[0]:
+        return tensors[0]
     if tensors:
         return Tensor(assumed=all(v.assumed for v in tensors), kind="b" if name in ("any", "all") else None)
     if spread and all(isinstance(v, Static) for v in spread):

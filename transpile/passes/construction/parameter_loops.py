@@ -9,39 +9,36 @@ import libcst as cst
 from ... import tree
 from ...context import Context
 from ...emit import call, spaced
+from ...parameter_walks import parameter_walk
 from ...values import External, Function, Torch
 
 
 def over_parameters(context: Context, node: cst.For) -> Any:
     """`for p in self.parameters(): nn.init.xavier_uniform_(p)` gives every param a new initial value."""
-    walk: Any = node.iter
-    if not (isinstance(walk, cst.Call) and isinstance(walk.func, cst.Attribute) and walk.func.attr.value in ("parameters", "named_parameters")):
+    walk = parameter_walk(context, node)
+    if walk is None:
         return None
-    names = _names(node.target, walk.func.attr.value == "named_parameters")
-    if names is None:
-        return None
-    name, p = names
+    name, p = walk.name, walk.p
     body = tree.body_statements(node)
     assigned = [n for s in body for n in tree.nodes(s, cst.Assign) if isinstance(n.targets[0].target, cst.Name) and n.targets[0].target.value == p]
     if not assigned:
         return cst.RemoveFromParent() if _only_flags(body) else None
-    if any(isinstance(n, (cst.Continue, cst.Break)) for s in body for n in tree.walk(s)):
-        return None
+    body = [_returning(s, p) for s in body]
     body = [tree.rewrite(s, lambda n: _passed_on(context, n, p), only={cst.Expr}) for s in body]
     definition = tree.statement(f"def initial({name}, {p}, key):\n    pass\n")
     definition = tree.with_body(definition, [*body, tree.statement(f"return {p}")])
-    use = cst.SimpleStatementLine([cst.Expr(call(context.name("reinitialise_all"), [walk.func.value, cst.Name("initial")]))])
+    use = cst.SimpleStatementLine([cst.Expr(call(context.name("reinitialise_all"), [walk.module, cst.Name("initial")]))])
     comments = [line for line in node.leading_lines if line.comment is not None]
     return cst.FlattenSentinel([tree.replace(definition, leading_lines=[cst.EmptyLine(indent=False), *comments]), spaced(use)])
 
 
-def _names(target: Any, named: bool) -> list[str] | None:
-    """What a loop calls the name of a param and the param; None where it takes them apart otherwise."""
-    if not named:
-        return ["name", target.value] if isinstance(target, cst.Name) else None
-    if not isinstance(target, cst.Tuple) or not all(isinstance(e.value, cst.Name) for e in target.elements):
-        return None
-    return [e.value.value for e in target.elements]  # type: ignore[attr-defined]
+def _returning(node: Any, p: str) -> Any:
+    """A statement of the loop with `continue` as `return p`; that of loops inside is theirs."""
+
+    def before(n: Any) -> Any:
+        return n if isinstance(n, (cst.For, cst.While)) else cst.Return(cst.Name(p)) if isinstance(n, cst.Continue) else None
+
+    return tree.rewrite(node, before, only={cst.For, cst.While, cst.Continue})
 
 
 def _passed_on(context: Context, node: Any, p: str) -> Any:

@@ -36,7 +36,7 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
             done[place] = other
         if relation is None:
             relation = _sibling(frame, other, bases)
-        follower = _follower(frame, name, other, bases, relation) if relation is not None else None
+        follower = _follower(frame, node, name, other, bases, relation) if relation is not None else None
         if follower is None:
             _refuse(frame, other, node, f"{name} is written in place, and {other} may be the same memory")
         else:
@@ -45,9 +45,12 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
     frame.record_write(name)
 
 
-def _follower(frame: Frame, name: str, other: str, bases: list[str], relation: Any) -> Any:
+def _follower(frame: Frame, node: Any, name: str, other: str, bases: list[str], relation: Any) -> Any:
     """The statement that lets a name follow; behind a cast, `y = x.float()`, only where that has made no copy. None where that is not known."""
-    made = tree.assignment(frame.named(other), relation)
+    target = frame.named(other)
+    frame.facts.carry(node, target)
+    made = tree.assignment(target, relation)
+    frame.facts.in_place.add(id(made.body[0]))
     mine, its = frame.memory.only(name), frame.memory.only(other)
     if mine is None or its is None or mine is its:
         return made

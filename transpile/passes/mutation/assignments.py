@@ -76,7 +76,7 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
         element_written(frame, target, node)
     if isinstance(target, (cst.Name, cst.Attribute)) and (frame.is_tensor(target) or frame.is_held_by_object(target) and frame.is_tensor(node.value)):
         elsewhere = isinstance(target, cst.Attribute) and (target.attr.value == "data" or not frame.is_on_self(target))
-        if elsewhere or lvalue(frame, target) is None:
+        if elsewhere or lvalue(frame, target) is None or frame.is_elsewhere(target):
             return rebind(frame, target, binary(frame, target, OPERATORS[type(node.operator)], value), node)
         follow(frame, target, node)
     return node if value is node.value else tree.replace(node, value=value)

@@ -183,8 +183,12 @@ def _chosen(frame: Frame, node: Any) -> Any:
 def _repeated(frame: Frame, node: Any) -> Any:
     """`[t.mul_(2) for t in ts]` makes new tensors, where nobody reads those that it writes."""
     bound = set(tree.target_names(node.for_in.target))
-    for call in tree.nodes(node, cst.Call) if frame.runs else ():
+    for call in tree.nodes(node, cst.Call):
         write = in_place(frame, call)
+        if not frame.runs:
+            if write is not None and getattr(frame.value(stripped(frame, write[0])), "param", False):
+                return frame.context.unconverted("aliased-write", node, "a comprehension that writes params in place: write it as a loop")
+            continue
         name = written_name(frame, write[0]) if write is not None else None
         if name is None:
             continue

@@ -14,6 +14,7 @@ from ...emit import fresh_name
 from ...liveness import Liveness
 from ...memory import Memory
 from ...ownership import is_owned
+from ...parameter_walks import parameter_walk
 from ...project import FunctionInfo
 from ...values import Method, Module, Sequence, Tensor, Value
 from .summaries import Mutations
@@ -27,7 +28,8 @@ class Frame:
         self.runs = runs  # whether it computes with tensors: other functions build models, and no name follows there
         self.facts = context.facts
         self.views = context.rulebook.table("VIEWS")
-        self.liveness = Liveness(node, info.self_name)
+        own = frozenset(f"self.{n.attr.value}" for n in tree.nodes(node.body, cst.Attribute) if self.is_on_self(n))
+        self.liveness = Liveness(node, info.self_name, own)  # what a name of `self.cache` writes, the next call reads
         self.memory = Memory(context, info, self.views, mutations.passed)
         self.followers: dict[int, tuple[Any, str]] = {}  # what lets an alias follow, and the alias: dropped where it is overwritten unread
         self.rows: list[tuple[cst.For, str]] = []  # loops around the current statement that go over a tensor's rows
@@ -106,6 +108,24 @@ class Frame:
             return False
         loops: list[Any] = list(tree.nodes(self.node.body, cst.For))
         return any(node.value in tree.target_names(loop.target) for loop in loops)
+
+    def is_elsewhere(self, node: Any) -> bool:
+        """Whether code that builds models writes a param by a name or an entry of a list, which does not tell where it is."""
+        value = self.value(node)
+        if self.runs or not isinstance(value, Tensor) or not value.param:
+            return False
+        if isinstance(node, cst.Subscript):
+            return isinstance(self.value(node.value), Sequence)
+        return isinstance(node, cst.Name) and any(self._is_taken_from(node.value, n) for n in tree.nodes(self.node.body, cst.Assign, cst.For))
+
+    def _is_taken_from(self, name: str, node: Any) -> bool:
+        """Whether a statement gives a name to a param that something else holds: `w = ps[0]`, `for a, b in zip(ps, qs)`."""
+        if isinstance(node, cst.For):
+            walk = parameter_walk(self.context, node)
+            return name in tree.target_names(node.target) and (walk is None or walk.p != name)
+        made = isinstance(node.value, cst.Call) and not isinstance(self.value(node.value.func), Method)
+        held = not made or tree.dotted(node.value.func) in ("getattr", "next")
+        return held and any(name in tree.target_names(t.target) for t in node.targets)
 
     def is_element(self, node: Any) -> TypeGuard[cst.Subscript]:
         """`x[i]` of a tensor x."""

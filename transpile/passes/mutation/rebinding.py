@@ -14,12 +14,15 @@ from .aliases import element_written, follow
 from .frame import Frame
 from .views import at_index, is_transposed, put_back
 
+_ELSEWHERE = "a param is written by a name that does not tell which module has it: write it by its path, self.fc.weight"
 _PARAMS = "a loop writes the params of a module, which do not change here: return new ones, jax.tree.map(lambda old, new: ..., old, new)"
 
 
 def rebind(frame: Frame, subject: Any, value: Any, node: Any) -> Any:
     """Assign a new value to what an in-place operation wrote, and let its aliases follow."""
     subject = stripped(frame, subject)
+    if frame.is_elsewhere(subject):
+        return cst.Expr(frame.context.unconverted("aliased-write", subject, _ELSEWHERE))
     if isinstance(subject, cst.Subscript):
         return _rebind_element(frame, subject, value, node)
     if is_cast(frame.context, subject):
