@@ -37,13 +37,8 @@ def is_quantized(input):
     return False
 
 
-@rule("torch.Tensor.requires_grad")
+@rule("torch.Tensor.requires_grad", note="every param counts as trained here, and every tensor as differentiated: leave out those that are not")
 def requires_grad(input):
-    return False  # code asks in order to save work or to set hooks, and JAX has need of neither
-
-
-@rule("torch.nn.Parameter.requires_grad", note="every param counts as trained here: leave out those that are frozen")
-def parameter_requires_grad(input):
     return True
 
 

@@ -4,6 +4,10 @@ import pytest
 
 from transpile import convert_source
 
+from .small_programs import compare, reported, three
+
+pytestmark = pytest.mark.usefixtures("wide")
+
 HEAD = "import torch\nimport torch.nn.functional as F\n\nFAST = False\n\n\ndef f(x):\n"
 
 # body of `def f(x)` -> body that is expected
@@ -35,3 +39,32 @@ def test_what_is_left(name):
     assert not result.diagnostics
     found = result.code.partition("def f(x):\n")[2]
     assert found == "".join(f"    {line}\n" for line in expected.splitlines())
+
+
+GRADIENTS = {
+    "straight through": "x = x * 2\nz = x.round()\nif x.requires_grad:\n    z = x + (z - x).detach()\nreturn z * y",
+    "detached": "x = x * 2\nif not x.requires_grad:\n    x = x.detach()\nreturn x * y",
+    "a choice": "x = x * 2\nreturn (x if x.requires_grad else x.detach()) * y",
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_any_tensor_may_be_differentiated(name):
+    compare(GRADIENTS[name], three(), ["taken-for-granted"])
+
+
+CHECKS = {
+    "asserted": "n = torch.ones(6)\nassert not n.requires_grad\nassert not n.requires_grad, 'a constant'\nreturn x * n + y",
+    "raised": "n = torch.ones(6)\nif n.requires_grad:\n    raise ValueError\nreturn x * n + y",
+    "gradients that torch keeps": "z = x * y\nif z.requires_grad and z.grad is not None:\n    z.grad.zero_()\nif z.requires_grad:\n    z.retain_grad()\nreturn z",
+    "of integers": "i = x > 0\nif i.requires_grad:\n    return y\nreturn x * i",
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_checks_of_gradients_go(name):
+    compare(CHECKS[name], three())
+
+
+def test_hooks_are_refused():
+    assert reported("z = x * y\nif z.requires_grad:\n    z.register_hook(lambda g: g * 0.1)\nreturn z") == {"hook", "taken-for-granted"}

@@ -4,7 +4,7 @@
 to what is inside a node through the `frame`. The rest of the project reads the tables.
 """
 
-from .attributes import is_trained
+from .attributes import is_differentiable
 from .evidence import used_as_tensors
 from .fixed_point import infer
 from .instances import draws, of_no_class
@@ -22,7 +22,7 @@ __all__ = [
     "asks_torch",
     "draws",
     "infer",
-    "is_trained",
+    "is_differentiable",
     "of_no_class",
     "plausible",
     "static_size",

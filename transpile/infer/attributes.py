@@ -45,7 +45,7 @@ def _attribute(frame: Frame, node: cst.Attribute, env: Env) -> Value:
     base = frame.expression(node.value, env)
     name = node.attr.value
     if name == "requires_grad" and isinstance(base, Tensor):
-        return Static(is_trained(base, node.value, frame.info.node if frame.info is not None else frame.module.tree), "bool")
+        return Static(is_differentiable(base), "bool")
     if isinstance(base, Module) and base.is_self and local_name(node) in env:
         return env[local_name(node)]
     of_base = _BY_BASE.get(base.__class__)
@@ -61,16 +61,9 @@ def _attribute(frame: Frame, node: cst.Attribute, env: Env) -> Value:
 HANDLERS: Handlers = {cst.Attribute: _attribute}
 
 
-def is_trained(value: Tensor, node: cst.BaseExpression, scope: Any) -> bool:
-    """Whether a tensor whose `requires_grad` is asked for is a param: it is known for one, or a loop, comprehension or lambda
-    goes over it, as in `filter(lambda p: p.requires_grad, params)`."""
-    if value.param or not isinstance(node, cst.Name):
-        return value.param
-    if isinstance(scope, cst.FunctionDef) and node.value in tree.parameter_names(scope):
-        return False
-    parameters = {p.name.value for n in tree.nodes(scope, cst.Lambda) for p in n.params.params}
-    turns: list[Any] = [n.target for n in tree.nodes(scope, cst.For)] + [n.target for n in tree.nodes(scope, cst.CompFor)]
-    return node.value in parameters or any(node.value in tree.target_names(t) for t in turns)
+def is_differentiable(value: Tensor) -> bool:
+    """Whether a tensor may require a gradient: in JAX any may be differentiated that holds no integers."""
+    return value.kind not in ("b", "i", "u")
 
 
 def _of_torch(frame: Frame, base: Torch, name: str) -> Value:

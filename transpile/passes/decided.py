@@ -18,9 +18,10 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..emit import bare
-from ..infer import asks_torch
-from ..values import MISSING, Static
+from ..infer import asks_torch, is_differentiable
+from ..values import MISSING, Static, Tensor
 
+_GRADIENTS = "every tensor counts as one that requires a gradient: see that the other way computes the same values"
 _KINDS = frozenset({cst.IfExp, cst.IndentedBlock, cst.Module})
 _VERSION = re.compile(r"""['"](\d+(?:\.\d+)*)['"]""")
 _VERSIONS = ("parse", "Version", "LooseVersion", "StrictVersion", "parse_version", "digit_version")
@@ -41,6 +42,8 @@ class _Decided:
             return self._choice(node)
         body: list[Any] = []
         for statement in node.body:
+            if _checks_gradients(tree.only_small(statement)):
+                continue
             made = self._chain(statement) if isinstance(statement, cst.If) else [statement]
             body.extend(made)
             if tree.always_returns(made) and made != [statement]:
@@ -72,6 +75,10 @@ class _Decided:
             return node
         test = self._test(node.test)
         orelse = self._way(node.orelse)
+        if _needs_gradient(node.test) and all(map(_only_torchs, tree.body_statements(node))):
+            return orelse
+        if isinstance(test, bool) and self._asks_for_gradients(node.test):
+            self.context.report("taken-for-granted", node.test, _GRADIENTS)
         if test is True:
             return cst.Else(node.body)
         if test is False:
@@ -85,6 +92,8 @@ class _Decided:
     def _choice(self, node: cst.IfExp) -> Any:
         test = self._test(node.test)
         if test is True or test is False:
+            if self._asks_for_gradients(node.test):
+                self.context.report("taken-for-granted", node.test, _GRADIENTS)
             chosen: Any = node.body if test else node.orelse
             if isinstance(chosen, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.SimpleString, cst.Integer, cst.Float)) or not node.lpar:
                 return chosen
@@ -96,6 +105,11 @@ class _Decided:
         new = tree.replace(node, test=bare(test))
         self.context.facts.carry(node, new)
         return new
+
+    def _asks_for_gradients(self, test: Any) -> bool:
+        """Whether a condition asks if a tensor, and no param, requires a gradient."""
+        asked = [self.context.value(n.value) for n in tree.nodes(test, cst.Attribute) if n.attr.value == "requires_grad"]
+        return any(isinstance(value, Tensor) and not value.param and is_differentiable(value) for value in asked)
 
     def _test(self, node: Any) -> Any:
         """True, False, or the expression that is left of a condition: the node itself where nothing is decided."""
@@ -161,3 +175,26 @@ class _Decided:
         if not isinstance(value, Static) or not isinstance(node, (cst.Call, cst.Attribute)):
             return MISSING
         return value.const if asks_torch(self.context.facts.of, node) else MISSING
+
+
+def _checks_gradients(small: Any) -> bool:
+    """`assert not target.requires_grad`: there is nothing to check where what is differentiated is chosen outside."""
+    test: Any = small.test if isinstance(small, cst.Assert) else None
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test = test.expression
+    return isinstance(test, cst.Attribute) and test.attr.value == "requires_grad"
+
+
+def _needs_gradient(test: Any) -> bool:
+    """`x.requires_grad and x.grad is not None`"""
+    if isinstance(test, cst.BooleanOperation):
+        return isinstance(test.operator, cst.And) and (_needs_gradient(test.left) or _needs_gradient(test.right))
+    return isinstance(test, cst.Attribute) and test.attr.value == "requires_grad"
+
+
+def _only_torchs(statement: Any) -> bool:
+    """Whether a statement only raises, or sees to gradients that torch keeps on tensors: `x.retain_grad()`, `x.grad = None`."""
+    small = tree.only_small(statement)
+    if isinstance(small, (cst.Raise, cst.Assert, cst.Pass)):
+        return True
+    return small is not None and any(n.attr.value in ("grad", "retain_grad", "requires_grad", "requires_grad_") for n in tree.nodes(small, cst.Attribute))

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ... import tree
 from ...apply import Argument, Refused, bind, inline
-from ...infer import PROPERTIES, is_trained
+from ...infer import PROPERTIES, is_differentiable
 from ...rulebook import Definition
 from ...values import Instance, Static, Tensor
 from . import methods, subscripts
@@ -36,8 +36,8 @@ def attribute(walk: Walk, node: cst.Attribute) -> Any:
         return walk.apply(node, definitions, "torch.dtype." + name, [Argument(walk.convert(node.value), base)])
     if isinstance(base, Tensor) and name in PROPERTIES:
         definitions = walk.context.rulebook.find("torch.Tensor." + name)
-        if name == "requires_grad" and is_trained(base, node.value, walk.functions[-1] if walk.functions else walk.context.module.tree):
-            definitions = walk.context.rulebook.find("torch.nn.Parameter.requires_grad")
+        if name == "requires_grad" and not is_differentiable(base):
+            return walk.done(node, cst.Name("False"))
         if definitions:
             receiver = Argument(walk.convert(methods.asked(walk, node.value, name)), base)
             return walk.apply(node, definitions, "torch.Tensor." + name, [receiver])
