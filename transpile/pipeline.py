@@ -87,6 +87,8 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     moving = HostState(facts, host)
     contexts = {module: Context(module, facts, rulebook, host, moving) for module in project.modules.values() if module in concerned}
     trees = {module: module.tree for module in contexts}
+    for module, context in contexts.items():
+        entry_points.report(context, module)
     untouched = [m for m in project.modules.values() if m not in concerned]
     forward = forward_functions(facts)
     computing = running_functions(facts, forward)
