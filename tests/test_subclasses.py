@@ -36,6 +36,13 @@ MODULES = {
     "rebuilt by a method that nobody calls": "class M(nn.Module):\n    def __init__(self, d=6):\n        super().__init__()\n        self.d = d\n        assert self.d > 0\n        self.fc = nn.Linear(d, d)\n\n    def prune(self, n):\n        self.fc = nn.Linear(6, self.d - n)\n        self.d = self.d - n\n\n    def forward(self, x):\n        return self.fc(x) / self.d",
     "a buffer that is only moved": "class M(nn.Module):\n    def __init__(self, wide=True):\n        super().__init__()\n        if wide:\n            self.grid = torch.ones(2, 6)\n        else:\n            self.grid = torch.ones(1, 6)\n        self.n = self.grid.shape[0]\n\n    def forward(self, x):\n        self.grid = self.grid.to(x.device)\n        return x * self.grid.sum(0) * self.n",
     "a state that a method resets": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.reset()\n\n    def reset(self):\n        self.total = torch.zeros(1)\n\n    def forward(self, x):\n        self.total = self.total + x.sum()\n        return x + self.total",
+    "a method named like a parameter above": "class B(nn.Module):\n    def __init__(self, n=3):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(n) * n)\n\n    def forward(self, x):\n        return x * self.a.sum()\n\n\nclass M(B):\n    def n(self, x):\n        return x * 10\n\n    def forward(self, x):\n        return self.n(super().forward(x))",
+    "an attribute that is set again below": "class B(nn.Module):\n    def __init__(self, n=3):\n        super().__init__()\n        self.n = n * 2\n        self.a = nn.Parameter(torch.ones(self.n) * n)\n        self.register_buffer('t', torch.arange(self.n))\n\n    def forward(self, x):\n        return x * self.a.sum() + self.t.sum()\n\n\nclass M(B):\n    def __init__(self, n=5):\n        super().__init__(n + 1)\n        self.n = n",
+    "an attribute that a method sets": "class M(nn.Module):\n    def __init__(self, n=3):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(n))\n        self.setup()\n\n    def setup(self):\n        self.n = 7\n\n    def forward(self, x):\n        return x * self.a.sum() * self.n",
+    "an attribute of the class": "class M(nn.Module):\n    n = 9\n\n    def __init__(self, n=3):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(n))\n\n    def forward(self, x):\n        return x * self.a.sum() * self.n",
+    "parameters named like methods of a module": "class M(nn.Module):\n    def __init__(self, init=0.5, apply=2):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(6) * init * apply)\n\n    def forward(self, x):\n        return x * self.a",
+    "a stride of its own": "class M(nn.Conv1d):\n    def __init__(self, c=4, stride=2):\n        super().__init__(c, c, 1, stride=1)\n        self.p = nn.Parameter(torch.ones(1) * stride)\n\n    def forward(self, x):\n        return super().forward(x[None]) * self.p",
+    "an eps of its own": "class M(nn.LayerNorm):\n    def __init__(self, d=6, eps=3.0):\n        super().__init__(d, eps=1e-6)\n        self.g = nn.Parameter(torch.ones(1) * eps)\n\n    def forward(self, x):\n        return super().forward(x) * self.g",
 }  # fmt: skip
 
 # a tag that is given where the module is not known, and what a module has no arrays for
@@ -73,6 +80,9 @@ def test_refused(name):
 
 # layers that give the params they inherit values of their own
 INITIALISED = {
+    "a parameter of the same name above": "class B(nn.Module):\n    def __init__(self, n=3):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(n) * n)\n\n    def forward(self, x):\n        return x * self.a.sum()\n\n\nclass M(B):\n    def __init__(self, n=3):\n        super().__init__(n * 2)\n        self.b = nn.Parameter(torch.ones(n))\n\n    def forward(self, x):\n        return super().forward(x) + self.b.sum()",
+    "an attribute named like a parameter above": "class B(nn.Module):\n    def __init__(self, n=3):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(n) * n)\n\n    def forward(self, x):\n        return x * self.a.sum()\n\n\nclass M(B):\n    def __init__(self):\n        super().__init__(6)\n        self.n = 100\n\n    def forward(self, x):\n        return super().forward(x) * self.n",
+    "a bias of its own": "class M(nn.Linear):\n    def __init__(self, d=6, bias=True):\n        super().__init__(d, d, bias=False)\n        self.extra = nn.Parameter(torch.ones(d)) if bias else None\n\n    def forward(self, x):\n        y = super().forward(x)\n        return y + self.extra if self.extra is not None else y",
     "in the constructor": "class M(nn.Linear):\n    def __init__(self, bias=0.5):\n        super().__init__(6, 3)\n        nn.init.xavier_normal_(self.weight)\n        if bias is not None:\n            nn.init.constant_(self.bias, bias)\n        self.weight.requires_grad_(False)",
     "in a method": "class M(nn.Conv2d):\n    def __init__(self):\n        super().__init__(6, 3, 3)\n        self.reset()\n\n    def reset(self):\n        nn.init.constant_(self.bias, 0.5)\n        self.weight.data.mul_(2)",
     "submodules made and initialised in a method": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.make()\n\n    def make(self):\n        self.l = nn.Linear(6, 3)\n        nn.init.normal_(self.l.weight)\n        nn.init.ones_(self.l.bias)",
@@ -88,3 +98,8 @@ def test_initial_values(name):
     exec(compile(source, "program.py", "exec"), scope)
     report = verify_init(scope["M"], load(result)["M"]())
     assert report.rows and all(row.ok for row in report.rows), (report.rows, result.code)
+
+
+def test_one_attribute_for_what_is_handed_on():
+    source = f"{HEAD}class B(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(n))\n\n\nclass C(B):\n    def __init__(self, n):\n        super().__init__(n)\n        self.b = nn.Parameter(torch.ones(n))\n"
+    assert "_ = n" not in convert_source(source).code

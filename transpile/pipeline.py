@@ -244,6 +244,7 @@ class _Classes:
     ) -> None:
         self.contexts, self.trees, self.facts, self.running = contexts, trees, facts, running
         self.arrays = Arrays(facts, host, running, forward)
+        self.names = construction.AttributeNames(facts, self.arrays)
         self.replaced: dict[int, list[Any]] = {}  # id of a node in the tree -> what stands there at the end
         self.added: dict[ClassInfo, list[Any]] = {}  # what classes without an `__init__` get at their end
 
@@ -343,7 +344,7 @@ class _Classes:
         init = cls.methods.get("__init__")
         if init is not None:
             node = inlining.run(cls, init.node, self.arrays)
-            return construction.Split(context, cls, node, self.arrays, initialising, failing, walkers).run()
+            return construction.Split(context, cls, node, self.arrays, self.names, initialising, failing, walkers).run()
         return construction.Constructor()
 
     # ------------------------------------------------------------------ functions

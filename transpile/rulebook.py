@@ -270,6 +270,17 @@ class Rulebook:
         found = self.method(definition.name, "__init__")
         return tuple(_parameters(found.args))[1:] if found is not None else ()
 
+    def fields(self, name: str) -> dict[str, str | None]:
+        """What the methods of a layer set on self, each with the parameter that its constructor keeps there as it is."""
+        found: dict[str, str | None] = {}
+        init = self.method(name, "__init__")
+        for function in (n for d in self.bases(name) for n in getattr(d.node, "body", ()) if isinstance(n, ast.FunctionDef)):
+            for node in (n for n in ast.walk(function) if isinstance(n, ast.Assign)):
+                for target, value in _pairs(node):
+                    if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
+                        found[target.attr] = value.id if function is init and isinstance(value, ast.Name) and target.attr not in found else None
+        return found
+
     def effects(self, name: str) -> frozenset[str]:
         """Which of params, state, key, training a layer's call takes."""
         found = self.method(name, "__call__")
@@ -383,6 +394,15 @@ class Rulebook:
                             if isinstance(n.args[0], ast.Constant):
                                 found.setdefault(str(n.args[0].value), n.func.value.id)
         return found
+
+
+def _pairs(node: ast.Assign) -> list[tuple[ast.expr, ast.expr | None]]:
+    """Each target with its value: `self.a, self.b = a, b`."""
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Tuple):
+        return [(target, value)]
+    values = value.elts if isinstance(value, ast.Tuple) else [None] * len(target.elts)
+    return list(zip(target.elts, values))
 
 
 def _pattern(name: ast.JoinedStr) -> re.Pattern[str]:

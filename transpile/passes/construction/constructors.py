@@ -13,6 +13,7 @@ from ... import tree
 from ...arrays import Array, Arrays
 from ...context import Context
 from ...project import ClassInfo
+from .attribute_names import AttributeNames
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Original:
     cls: ClassInfo
     node: cst.FunctionDef
     arrays: Arrays
+    names: AttributeNames
 
     @functools.cached_property
     def self_name(self) -> str:

@@ -15,6 +15,7 @@ from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
 from ...sharing import is_copy
 from ...values import Module
 from ...walks import walks
+from .attribute_names import AttributeNames
 from .bindings import assigned, changed_attributes
 from .constructors import Constructor, Original
 from .copies import filled_at_once
@@ -30,8 +31,8 @@ from .storage import resolve
 class Split:
     """Split the `__init__` of one class."""
 
-    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, initialising: Set[FunctionInfo], failing: Set[FunctionInfo], walking: Set[FunctionInfo]) -> None:
-        self.original = Original(context, cls, node, arrays)
+    def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, names: AttributeNames, initialising: Set[FunctionInfo], failing: Set[FunctionInfo], walking: Set[FunctionInfo]) -> None:
+        self.original = Original(context, cls, node, arrays, names)
         self.failing, self.walking = failing, walking
         self.locals = Locals(self.original)
         self.moves = Moves(self.original, self.locals, initialising)

@@ -25,10 +25,12 @@ def resolve(original: Original, locals_: Locals, made: Constructor) -> None:
     storage = Storage(original, locals_, made)
     needed = storage.needed()
     attributes = {name: storage.attribute_for(name) for name in needed}
+    attributes |= {f"{original.self_name}.{name}": storage.attribute_instead(name) for name in storage.set_again()}
     made.params = _from_self(original, made.params, attributes)
     made.state = _from_self(original, made.state, attributes)
     made.properties = {name: _from_self(original, body, attributes) for name, body in made.properties.items()}
     storage.store()
+    original.names.note(original.cls, made.stored)
 
 
 def _report_drawn_twice(original: Original, made: Constructor) -> None:
@@ -39,17 +41,20 @@ def _report_drawn_twice(original: Original, made: Constructor) -> None:
 
 
 def _from_self(original: Original, statements: list[Any], attributes: Mapping[str, str]) -> list[Any]:
-    """Statements that read local names from the attributes that hold them."""
+    """Statements that read local names, and attributes that a subclass sets again, from the attributes that hold them."""
     local = {n for s in statements for n in assigned(s)}
 
-    def from_self(node: cst.Name) -> Any:
-        if node.value not in attributes or node.value in local:
+    def from_self(node: Any) -> Any:
+        name = tree.code(node)
+        if name not in attributes or name in local:
             return None
-        new = tree.expression(f"{original.self_name}.{attributes[node.value]}")
+        new = tree.expression(f"{original.self_name}.{attributes[name]}")
         original.context.facts.carry(node, new)
         return new
 
-    return [tree.with_names(s, from_self) for s in statements]
+    moved = [tree.with_names(s, from_self) for s in statements]
+    again = any("." in name for name in attributes)
+    return [tree.rewrite(s, from_self, only={cst.Attribute}) for s in moved] if again else moved
 
 
 class Storage:
@@ -72,14 +77,41 @@ class Storage:
     def attribute_for(self, name: str) -> str:
         """The attribute of self that holds a local: one that the user made, or a new one."""
         holder = self._holder(name)
-        if holder is not None and self._set[holder] == 1 and name not in self.locals.unsteady and holder not in self.original.own:
+        cls, names = self.original.cls, self.original.names
+        once = holder is not None and self._set[holder] == 1 and names.set_while_built(cls)[holder] <= 1
+        if holder is not None and once and name not in self.locals.unsteady and holder not in self.original.own and names.kept(cls, holder):
             return holder
-        taken = {a for a in self._set if a not in self.original.own or self.original.own[a].where == "constant"}
         attribute = name
-        while attribute in taken or self.original.cls.find(attribute) is not None or attribute in self.made.properties:
+        while self._is_taken(attribute) or not names.free(cls, attribute, name):
             attribute += "_"
         self.made.stored[name] = attribute
         return attribute
+
+    def set_again(self) -> list[str]:
+        """The attributes that moved code reads and that a subclass gives other values, once the constructor here is done."""
+        cls, names, moved = self.original.cls, self.original.names, (self.made.params, self.made.state, *self.made.properties.values())
+        read = {name for statements in moved for s in statements for n in tree.nodes(s, cst.Attribute) if (name := self.original.attribute(n)) is not None}
+        kept_here = {name for c in cls.ancestors() for name in names.set_while_built(c)} - self.made.properties.keys()
+        return sorted(name for name in read & kept_here if self.original.arrays.find(cls, name) is None and not names.kept(cls, name))
+
+    def attribute_instead(self, attribute: str) -> str:
+        """The attribute that holds for good what another one holds where the constructor reads it."""
+        name = self.original.names.holds(self.original.cls, attribute)
+        if name is not None:
+            return self.made.stored.get(name) or self.attribute_for(name)
+        instead = f"{attribute}_"
+        while self._is_taken(instead) or not self.original.names.free(self.original.cls, instead, instead):
+            instead += "_"
+        self.made.stored[f"{self.original.self_name}.{attribute}"] = instead
+        return instead
+
+    def _is_taken(self, attribute: str) -> bool:
+        """Whether the class itself has an attribute of this name; what is in the params or the state is not on self."""
+        cls, array = self.original.cls, self.original.own.get(attribute)
+        set_here = attribute in self._set or attribute in self.original.names.set_while_built(cls)
+        if set_here and (array is None or array.where == "constant"):
+            return True
+        return cls.find(attribute) is not None or attribute in cls.assigned or attribute in self.made.properties or attribute in self.made.stored.values()
 
     def store(self) -> None:
         """Insert `self.name = name` where the code that needs it stood."""
@@ -88,13 +120,18 @@ class Storage:
         for item in self.made.kept:
             names: list[str] = []
             if isinstance(item, Mark):
-                names = sorted(tree.names_read(item.statement) | self.locals.read_through(item.statement), key=lambda n: (self._order(n), n))
+                names = sorted(self._read(item.statement), key=lambda n: (self._order(n), n))
             elif self._asks_for_params(item):  # `init` must be able to run
                 names = sorted(pending.keys() & self.original.parameters - self.locals.unsteady, key=self._order)
             out += [self._line(name, pending.pop(name)) for name in names if name in pending]
             if not isinstance(item, Mark):
                 out.append(item)
         self.made.kept = out + [self._line(name, attribute) for name, attribute in pending.items()]
+
+    def _read(self, statement: Any) -> set[str]:
+        """The local names and the attributes of self that a statement reads."""
+        own = {tree.code(n) for n in tree.nodes(statement, cst.Attribute) if self.original.attribute(n) is not None}
+        return tree.names_read(statement) | self.locals.read_through(statement) | own
 
     def _holder(self, name: str) -> str | None:
         """The attribute that a statement that stays gives the value of a local, the last if there are several."""
