@@ -68,6 +68,8 @@ class Arrays:
                     self.own[cls] = self._scan(cls)
         for cls, found in self.own.items():
             self._overwritten(cls, found)
+        for cls, found in self.own.items():
+            self._given_again(cls, found)
 
     def find(self, cls: ClassInfo, name: str) -> Array | None:
         """An array attribute of a class, of an ancestor or of a descendant."""
@@ -162,6 +164,14 @@ class Arrays:
             array.where, array.written = "state", True
         for array in found.arrays.values():
             array.plain = array.where == "params" and array.name in found.plain
+
+    def _given_again(self, cls: ClassInfo, found: ClassArrays) -> None:
+        """What a constructor gives an inherited parameter or buffer, `nn.init.zeros_(self.weight)` after `super().__init__()`, is for the same array."""
+        for name, array in found.arrays.items():
+            above = [self.own[c].arrays[name] for c in cls.ancestors() if c is not cls and c in self.own and name in self.own[c].arrays]
+            inherited = next((a for a in above if a.where != "constant"), None)
+            if array.where == "constant" and inherited is not None:
+                array.where, array.registered = inherited.where, inherited.registered
 
     def _is_frozen(self, cls: ClassInfo, name: str) -> bool:
         """Whether no optimizer trains a parameter: one that forward writes is state, as a buffer would be."""

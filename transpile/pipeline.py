@@ -246,6 +246,7 @@ class _Classes:
         self.arrays = Arrays(facts, host, running, forward)
         self.names = construction.AttributeNames(facts, self.arrays)
         self.replaced: dict[int, list[Any]] = {}  # id of a node in the tree -> what stands there at the end
+        self.constructors: dict[ClassInfo, construction.Constructor] = {}
         self.added: dict[ClassInfo, list[Any]] = {}  # what classes without an `__init__` get at their end
 
     def run(self) -> None:
@@ -260,7 +261,7 @@ class _Classes:
         initialising = self._initialising(functions)
         building = [f for f in functions if f not in self.running]
         failing, walkers = construction.failing(self.facts, building), walking(self.facts, building)
-        constructors = {}
+        constructors = self.constructors
         for cls in self._classes():
             if cls in self.arrays.own:
                 constructors[cls] = self._construct(cls, initialising, failing, walkers)
@@ -380,7 +381,7 @@ class _Classes:
                 node = tree.with_body(node, kept)
                 methods.append(_built(context, node, effects))
         self_name = info.self_name if info is not None and info.self_name else "self"
-        has_children = self._has_children(cls, made)
+        has_children = self._has_children(cls)
         missing = self._unset_state(cls, made, effects)
         extends = self._extends_with_children(cls, effects)
         if made.params or extends:
@@ -401,17 +402,16 @@ class _Classes:
         elif methods or extra:
             self.added.setdefault(cls, []).extend([_spaced(m) for m in [*methods, *extra]])
 
-    def _has_children(self, cls: ClassInfo, made: construction.Constructor) -> bool:
-        for c in cls.ancestors():
-            for value in self.facts.attribute_values(c):
-                if isinstance(value, Module) and not value.is_self:
-                    return True
-            if c is not cls and c in self.arrays.own and self.arrays.own[c].arrays:
+    def _has_children(self, cls: ClassInfo) -> bool:
+        """Whether there is more to make than the class's own arrays: what it inherits, or modules, a subclass's among them."""
+        for c in cls.family():
+            if self.facts.computed(c) is not None or any(isinstance(v, Module) and not v.is_self for v in self.facts.attribute_values(c)):
                 return True
-            if self.facts.computed(c) is not None:
+            declared = (n for s in self.constructors[c].kept for n in tree.nodes(s, cst.Call)) if c in self.constructors else ()
+            if any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared):
                 return True
-        declared = (n for s in made.kept for n in tree.nodes(s, cst.Call))
-        return cls.torch_base() is not None or any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared)
+        inherits = any(c is not cls and c in self.arrays.own and self.arrays.own[c].arrays for c in cls.ancestors())
+        return inherits or cls.torch_base() is not None
 
     def _unset_state(self, cls: ClassInfo, made: construction.Constructor, effects: Effects) -> list[Any]:
         """State that no constructor sets begins as None."""

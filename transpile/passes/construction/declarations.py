@@ -16,6 +16,9 @@ from .constructors import Original
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
 
 
+_NOT_MADE = "a loop of a constructor cannot read arrays, which init makes; give this one its value in one statement"
+
+
 def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = (), swap: tree.Rewriter | None = None) -> Any:
     """`lambda weight, key: value`, made in a function; `given` are the names that come before the key, which `swap` puts in.
 
@@ -88,6 +91,8 @@ def _assigned(original: Original, small: cst.Assign, array: Array) -> Any:
         return tree.replace(small, value=_inside(original, small.value))
     if array.where == "state" and isinstance(original.context.value(small.value), Static):
         return None
+    if any(original.array(n) is not None for n in tree.nodes(small.value, cst.Attribute)):
+        return tree.replace(small, value=original.context.unconverted("module-value", small.value, _NOT_MADE))
     kind = "Parameter" if array.where == "params" else "Buffer"
     return tree.replace(small, value=declaration(original.context, kind, initial_value(small.value), original.node))
 

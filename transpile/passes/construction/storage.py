@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...values import Module
 from .bindings import assigned, has_key, surely_assigned
 from .constructors import Constructor, Original
 from .local_values import Locals
@@ -92,7 +93,8 @@ class Storage:
         cls, names, moved = self.original.cls, self.original.names, (self.made.params, self.made.state, *self.made.properties.values())
         read = {name for statements in moved for s in statements for n in tree.nodes(s, cst.Attribute) if (name := self.original.attribute(n)) is not None}
         kept_here = {name for c in cls.ancestors() for name in names.set_while_built(c)} - self.made.properties.keys()
-        return sorted(name for name in read & kept_here if self.original.arrays.find(cls, name) is None and not names.kept(cls, name))
+        held = {name for name in read & kept_here if isinstance(self.original.context.facts.attribute(cls, name), Module) or self.original.arrays.find(cls, name) is not None}
+        return sorted(name for name in (read & kept_here) - held if not names.kept(cls, name))
 
     def attribute_instead(self, attribute: str) -> str:
         """The attribute that holds for good what another one holds where the constructor reads it."""
