@@ -291,18 +291,21 @@ def with_data(params, path, value):
 
 
 def reinitialise(module, name, function):
-    """Give a param of a module another initial value: ``function(value, key)``. A module without that param is left."""
-    init = module.init
+    """Give an array of a module another initial value: ``function(value, key)``. A module without that array is left."""
+    module.init = _with_value(module.init, name, function)
+    module.init_state = _with_value(module.init_state, name, function)
 
+
+def _with_value(init, name, function):
     def init_again(key):
         first, again = jax.random.split(key)
-        params = init(first)
+        arrays = init(first)
         original = f"{name}_orig"  # of spectral_norm, which shares its memory with the weight until the first call
-        for place in {name, original} & params.keys():
-            params[place] = function(params[place], again)
-        return params
+        for place in {name, original} & arrays.keys():
+            arrays[place] = function(arrays[place], again)
+        return arrays
 
-    module.init = init_again
+    return init_again
 
 
 def initial(function, value, *args, key, **kwargs):
@@ -346,6 +349,7 @@ def reset_parameters(module):
         module.reset_parameters()
     else:
         vars(module).pop("init", None)
+        vars(module).pop("init_state", None)
 
 
 def resets(module):

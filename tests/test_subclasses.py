@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import torch
 
 from tests.small_programs import HEAD, array, leaves, load, three
 from transpile import convert_source, from_torch
@@ -76,6 +77,40 @@ def test_module(name, training):
 def test_refused(name):
     result = convert_source(HEAD + REFUSED[name] + "\n")
     assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
+
+
+# models whose constructors give all params and buffers fixed values: init gives the same
+FILLED = {
+    "params and buffers of the class above": "class B(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(6))\n        self.register_buffer('m', torch.ones(6))\n        self.register_buffer('k', torch.arange(6.0))\n\n    def forward(self, x):\n        return x * self.a + self.m * self.k\n\n\nclass M(B):\n    def __init__(self):\n        super().__init__()\n        nn.init.constant_(self.a, 9.0)\n        self.a.data.add_(1.0)\n        self.m = torch.ones(6) * 3",
+    "in place on what is inherited": "class B(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(6))\n        self.register_buffer('m', torch.ones(6))\n        self.register_buffer('k', torch.arange(6.0))\n\n    def forward(self, x):\n        return x * self.a + self.m * self.k\n\n\nclass M(B):\n    def __init__(self):\n        super().__init__()\n        with torch.no_grad():\n            self.a *= 3\n        self.m.mul_(2.0)",
+    "a module beside inherited params": "class B(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(6))\n        self.register_buffer('m', torch.ones(6))\n        self.register_buffer('k', torch.arange(6.0))\n\n    def forward(self, x):\n        return x * self.a + self.m * self.k\n\n\nclass M(B):\n    def __init__(self):\n        super().__init__()\n        self.lin = nn.Linear(6, 6)\n        nn.init.eye_(self.lin.weight)\n        nn.init.zeros_(self.lin.bias)\n\n    def forward(self, x):\n        return self.lin(super().forward(x))",
+    "added to the bias of a submodule": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lin = nn.Linear(6, 6)\n        nn.init.eye_(self.lin.weight)\n        nn.init.zeros_(self.lin.bias)\n        with torch.no_grad():\n            self.lin.bias += 2\n\n    def forward(self, x):\n        return self.lin(x)",
+    "a loop over the values of a submodule": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lin = nn.Linear(6, 6)\n        nn.init.eye_(self.lin.weight)\n        nn.init.zeros_(self.lin.bias)\n        for i in range(3):\n            self.lin.bias.data.add_(i)\n\n    def forward(self, x):\n        return self.lin(x)",
+    "a loop that does more": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lin = nn.Linear(6, 6)\n        nn.init.eye_(self.lin.weight)\n        nn.init.zeros_(self.lin.bias)\n        for i in range(3):\n            self.last = i\n            self.lin.bias.data.add_(i)\n\n    def forward(self, x):\n        return self.lin(x) * self.last",
+    "statistics of a submodule": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n        self.bn.running_mean.fill_(3.0)\n        self.bn.running_var.data.copy_(torch.arange(6) + 1)\n\n    def forward(self, x):\n        return self.bn(x)",
+    "statistics in a method": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n        self.load()\n\n    def load(self):\n        self.bn.running_mean.data.copy_(torch.arange(6))\n        self.bn.weight.data.fill_(4.0)\n\n    def forward(self, x):\n        return self.bn(x)",
+    "statistics by a walk": "def fill(m):\n    if isinstance(m, nn.BatchNorm1d):\n        m.running_var.fill_(9.0)\n        m.running_mean.fill_(1.0)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = nn.Sequential(nn.BatchNorm1d(6))\n        self.bn = nn.BatchNorm1d(6)\n        self.bn.running_mean.fill_(5.0)\n        self.apply(fill)\n        self.net[0].running_mean.fill_(2.0)\n        self.bn.running_var.fill_(4.0)\n\n    def forward(self, x):\n        return self.net(self.bn(x))",
+    "buffers of a submodule": "class S(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('b', torch.zeros(6))\n        self.register_buffer('k', torch.arange(6.0))\n\n    def forward(self, x):\n        return x * self.k + self.b\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.s = S()\n        self.t = nn.ModuleList([S(), S()])\n        self.s.b = torch.full((6,), 6.0)\n        self.s.k.fill_(5.0)\n        self.t[0].b.fill_(5.0)\n        for m in self.t:\n            m.k.add_(1.0)\n\n    def forward(self, x):\n        return self.t[0](self.s(x))",
+    "copies of a submodule": "import copy\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lin = nn.Linear(6, 6)\n        nn.init.eye_(self.lin.weight)\n        nn.init.zeros_(self.lin.bias)\n        self.layers = nn.ModuleList([copy.deepcopy(self.lin) for _ in range(2)])\n        nn.init.ones_(self.lin.bias)\n\n    def forward(self, x):\n        return self.lin(self.layers[1](self.layers[0](x)))",
+    "a copy before other values": "import copy\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lin = nn.Linear(6, 6)\n        nn.init.eye_(self.lin.weight)\n        nn.init.zeros_(self.lin.bias)\n        self.k = copy.deepcopy(self.lin)\n        nn.init.ones_(self.lin.bias)\n\n    def forward(self, x):\n        return self.k(self.lin(x))",
+    "a copy with statistics": "import copy\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n        self.bn.running_mean.fill_(2.0)\n        self.k = copy.deepcopy(self.bn)\n        self.bn.running_mean.fill_(3.0)\n\n    def forward(self, x):\n        return self.k(self.bn(x))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_filled(name):
+    source = HEAD + FILLED[name] + "\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"]().eval(), load(result)["M"]()
+    params, state = jax_module.init(jax.random.key(0)), jax_module.init_state(jax.random.key(0))
+    for x, _ in three():
+        got, _ = jax_module.apply(params, state, jnp.asarray(x.numpy()))
+        np.testing.assert_allclose(
+            got, array(torch_module(x.to(torch.get_default_dtype()))), 1e-5, 1e-5, err_msg=result.code
+        )
 
 
 # layers that give the params they inherit values of their own

@@ -15,7 +15,20 @@ from .holders import holders as holders_of
 from .host_draws import HostDraws
 from .infer import Inference, used_as_tensors
 from .project import ClassInfo, FunctionInfo
-from .values import NONE, UNKNOWN, Class, Function, Module, Sequence, Static, Tensor, Torch, Value, is_choice
+from .values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Function,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    is_anything,
+    is_choice,
+)
 
 PARAMETER = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
@@ -68,6 +81,7 @@ class Arrays:
                     self.own[cls] = self._scan(cls)
         for cls, found in self.own.items():
             self._overwritten(cls, found)
+        self._written_elsewhere()
         for cls, found in self.own.items():
             self._given_again(cls, found)
 
@@ -80,6 +94,25 @@ class Arrays:
                 found.plain = found.plain or found.where == "params" and any(name in self.own[other].plain for other in family)
                 return found
         return None
+
+    def held(self, node: Any) -> str | None:
+        """Where an array of another module lives, `self.norm.running_mean`: "params", "state" or "constant"; None where that is not known."""
+        base, value = self.facts.of(node.value), self.facts.of(node)
+        if not isinstance(base, Module) or base.is_self:
+            return None
+        places = {self._place(ref, node.attr.value) for ref in base.refs}
+        if len(places) == 1 and not base.open:
+            return places.pop()
+        return "params" if isinstance(value, Tensor) and value.param else None
+
+    def is_array_name(self, name: str) -> bool:
+        """Whether some class of the user's has a param or a buffer of this name."""
+        return any(name in found.arrays and found.arrays[name].where != "constant" for found in self.own.values())
+
+    def _place(self, ref: Any, name: str) -> str | None:
+        layer = self.facts.layer_of(ref) if isinstance(ref, ClassInfo) else self.facts.rulebook.layer(ref)
+        own = self.find(ref, name) if isinstance(ref, ClassInfo) else None
+        return own.where if own is not None else self.facts.rulebook.array(layer.name, name) if layer is not None else None
 
     def alias(self, cls: ClassInfo, name: str) -> Tie | None:
         """The submodule that stands under this name too; not certain where either name has another one on some path."""
@@ -103,9 +136,12 @@ class Arrays:
         return found
 
     def written_by(self, cls: ClassInfo, info: FunctionInfo, seen: frozenset[FunctionInfo] = frozenset()) -> dict[str, str]:
-        """The attributes of self that a method, or one that it calls, gives values to: where each lives, "" for what is no array."""
-        names = [t.target.attr.value for t in tree.nodes(info.node.body, cst.AssignTarget) if isinstance(t.target, cst.Attribute) and tree.dotted(t.target.value) == info.self_name]
+        """What a method, or one that it calls, gives values to, `bias` of self and `fc.bias` of a submodule: where each lives, "" for what is no array."""
+        targets = [t.target for t in tree.nodes(info.node.body, cst.AssignTarget) if isinstance(t.target, cst.Attribute)]
+        names = [t.attr.value for t in targets if tree.dotted(t.value) == info.self_name]
         found = {name: array.where if (array := self.find(cls, name)) is not None else "" for name in names}
+        below = [t for t in targets if (tree.dotted(t.value) or "").startswith(f"{info.self_name}.")]
+        found |= {tree.code(t).partition(".")[2]: where for t in below if (where := self.held(t)) is not None}
         for call in tree.nodes(info.node.body, cst.Call):
             inner = self.method_called(call, info.self_name)
             if inner is not None and inner not in seen:
@@ -172,6 +208,18 @@ class Arrays:
             inherited = next((a for a in above if a.where != "constant"), None)
             if array.where == "constant" and inherited is not None:
                 array.where, array.registered = inherited.where, inherited.registered
+
+    def _written_elsewhere(self) -> None:
+        """A constant that another module's constructor writes, `self.s.mask.fill_(5)`, is state: what it is hangs on who made the module."""
+        for function in (f for f in _functions(self.facts) if f not in self.running):
+            for target in (t.target for t in tree.nodes(function.node.body, cst.AssignTarget) if isinstance(t.target, cst.Attribute)):
+                base = self.facts.of(target.value)
+                anything = (isinstance(base, Module) and base.open or is_anything(base)) and target.attr.value not in self.facts.rulebook.array_names
+                refs = [*self.own] if anything else base.refs if isinstance(base, Module) and not base.is_self else ()
+                for ref in refs:
+                    array = self.find(ref, target.attr.value) if isinstance(ref, ClassInfo) else None
+                    if array is not None and array.where == "constant" and array.registered:
+                        array.where = "state"
 
     def _is_frozen(self, cls: ClassInfo, name: str) -> bool:
         """Whether no optimizer trains a parameter: one that forward writes is state, as a buffer would be."""

@@ -308,11 +308,11 @@ class _Classes:
 
     def _in_place(self, functions: list[FunctionInfo]) -> None:
         """What a walk over modules overtakes gets its initial values where it stands."""
-        walks = Walks(self.facts, functions)
-        for info in functions if walks.walking else ():
+        walks = Walks(self.facts, self.arrays, functions)
+        for info in functions:
             below, own = walks.overtaken(info)
             if below or own:
-                self._set(info, construction.in_place(self.contexts[info.module], info, below, own))
+                self._set(info, construction.in_place(self.contexts[info.module], info, self.arrays, below, own))
 
     def _initialising(self, functions: list[FunctionInfo]) -> set[FunctionInfo]:
         """Methods that run while a model is built and give its own params values."""

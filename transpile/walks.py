@@ -12,21 +12,25 @@ from typing import Any
 import libcst as cst
 
 from . import tree
+from .arrays import Arrays
 from .callgraph import reachable, with_callers
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
+from .sharing import is_copy
 from .values import Function, Module, Tensor, is_anything
 
 _ALL = frozenset({"nn.apply", "nn.modules", "nn.named_modules", "nn.reinitialise_all"})  # they reach everything below a module
+_COPY = frozenset({"copy.deepcopy", "deepcopy"})
 _ONE = frozenset({"nn.reinitialise", "nn.reset_parameters"})
 
 
 class Walks:
     """The functions that give modules other initial values while models are built."""
 
-    def __init__(self, facts: Inference, functions: list[FunctionInfo]) -> None:
-        self.facts, self.functions = facts, functions
+    def __init__(self, facts: Inference, arrays: Arrays, functions: list[FunctionInfo]) -> None:
+        self.facts, self.arrays, self.functions = facts, arrays, functions
         self.walking = walking(facts, functions)
+        self.copying = with_callers(facts.calls, (f for f in functions if f.name != "__init__" and _calls(f.node, _COPY)), functions)
         self.by_name = {name for f in functions for name in self._asked_of_any(f)}
         self.reached = [(f, self._reached(f)) for f in functions if _calls(f.node, _ALL)]
 
@@ -57,10 +61,32 @@ class Walks:
         return any(info in self._all_called_by(statement) for statement in before)
 
     def _ends(self, init: FunctionInfo) -> tuple[int, int]:
-        """The places of the last statement of a constructor that walks, and of the first that walks from self; -1 where none does."""
-        places = [(i, s) for i, s in enumerate(tree.body_statements(init.node)) if walks(s) or self._all_called_by(s) & self.walking]
+        """The places of the last statement of a constructor that walks, copies or stays, and of the first that walks from self; -1 where none does."""
+        statements = list(enumerate(tree.body_statements(init.node)))
+        places = [(i, s) for i, s in statements if walks(s) or self._all_called_by(s) & self.walking]
         first = next((i for i, s in places if self._from_self(s, init.self_name)), -1)
-        return places[-1][0] if places else -1, first
+        return max([-1, *(i for i, _ in places), *(i for i, s in statements if self._copies(s, init) or self._stays(s, init))]), first
+
+    def _copies(self, statement: Any, init: FunctionInfo) -> bool:
+        """Whether a statement copies submodules with the values that they have by then; `self.k = copy.deepcopy(self.q)` is seen to by `init`."""
+        small = tree.only_small(statement)
+        if isinstance(small, cst.Assign) and is_copy(small.value) and all((tree.dotted(n) or "").count(".") == 1 for n in (small.targets[0].target, small.value.args[0].value)):  # type: ignore[attr-defined]
+            return False
+        return _calls(statement, _COPY) or not self._all_called_by(statement).isdisjoint(self.copying)
+
+    def _stays(self, statement: Any, init: FunctionInfo) -> bool:
+        """Whether a loop gives params of submodules values and does more than that, so that it cannot run in `init`."""
+        if not isinstance(statement, (cst.For, cst.While, cst.Try)):
+            return False
+        smalls = [small for line in tree.nodes(statement, cst.SimpleStatementLine) for small in line.body if not isinstance(small, cst.Pass)]
+        below = [self._gives_below(small, init) for small in smalls]
+        return any(below) and not all(below)
+
+    def _gives_below(self, small: Any, init: FunctionInfo) -> bool:
+        """`self.fc.bias = …`"""
+        target: Any = small.target if isinstance(small, cst.AugAssign) else small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
+        own = isinstance(target, cst.Attribute) and (tree.dotted(target.value) or "").startswith(f"{init.self_name}.")
+        return own and self.arrays.held(target) in ("params", "state")
 
     def _from_self(self, node: cst.CSTNode, self_name: str | None, seen: frozenset[FunctionInfo] = frozenset()) -> bool:
         """Whether a walk may give a module's own params other values: it starts at self, or self is passed on to it."""

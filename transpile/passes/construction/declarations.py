@@ -15,7 +15,6 @@ from .bindings import has_key, unsteady
 from .constructors import Original
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
 
-
 _NOT_MADE = "a loop of a constructor cannot read arrays, which init makes; give this one its value in one statement"
 
 

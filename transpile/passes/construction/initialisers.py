@@ -14,7 +14,7 @@ from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Function, Module, Static
 from .declarations import initializer
 from .given import initial, is_given
-from .in_place import reinitialised
+from .in_place import assignment, reinitialised
 from .initial_values import registered_name
 from .parameter_loops import over_parameters
 from .questions import asked_by_name, asked_elsewhere, below_self, foreign_array, said_once, truth_asked, undetached
@@ -53,12 +53,13 @@ def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, a
         return tree.replace(line, body=[given])
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and tree.dotted(small.value.func) == "lax.stop_gradient":
         return cst.RemoveFromParent()  # `self.norm.bias.requires_grad_(False)`: which params are trained is the training step's affair
+    small = assignment(small)
     target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
     if not isinstance(small, cst.Assign) or not isinstance(target, cst.Attribute):
         return None
     if _computed(context, target) and _filled(context, target) is None:
         return cst.RemoveFromParent()  # torch computes the weight anew in each call: what is filled here is lost
-    return reinitialised(context, line, small, target, info.self_name, function)
+    return reinitialised(context, arrays, line, small, target, info.self_name, function)
 
 
 def _passed_in(context: Context, small: Any, info: FunctionInfo) -> Any:

@@ -14,7 +14,7 @@ from ...context import KEY
 from ...emit import unaugmented
 from ...paths import below
 from ...project import FunctionInfo
-from ...values import NONE, Module, Tensor
+from ...values import NONE, Module
 from .constructors import Original
 from .given import initial, is_given
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
@@ -47,7 +47,7 @@ class Moves:
         """Where the one small statement of a line goes."""
         if isinstance(small, cst.AnnAssign) and small.value is not None:
             small = cst.Assign([cst.AssignTarget(small.target)], small.value)
-        if isinstance(small, cst.AugAssign) and self.original.array(small.target) is not None:
+        if isinstance(small, cst.AugAssign) and (self.original.array(small.target) is not None or self._is_held(small.target)):
             small = cst.Assign([cst.AssignTarget(small.target)], unaugmented(small))
         if isinstance(small, cst.Assign) and len(small.targets) == 1 and isinstance(small.targets[0].target, cst.Attribute):
             target = small.targets[0].target
@@ -68,28 +68,39 @@ class Moves:
                 return True
         return False
 
-    def only_writes(self, statement: Any) -> bool:
-        """Whether a loop does nothing but give params values."""
-        for line in tree.nodes(statement, cst.SimpleStatementLine):
-            for small in line.body:
-                if self.of(line, small).where != "params" and not isinstance(small, cst.Pass) or holds_parameter(small):
-                    return False
-        return True
+    def only_writes(self, statement: Any) -> str | None:
+        """What a loop gives values to, "params" or "state", where it does nothing else."""
+        smalls = [(line, small) for line in tree.nodes(statement, cst.SimpleStatementLine) for small in line.body if not isinstance(small, cst.Pass)]
+        places = {"" if holds_parameter(small) else self.of(line, small).where for line, small in smalls}
+        return places.pop() if len(places) == 1 and places <= {"params", "state"} else None
+
+    def unaugmented(self, statement: Any) -> Any:
+        """A loop that moves, with `self.fc.bias = self.fc.bias + 2` for `self.fc.bias += 2`."""
+
+        def before(node: Any) -> Any:
+            own = self.original.array(node.target) is not None or self._is_held(node.target)
+            return cst.Assign([cst.AssignTarget(node.target)], unaugmented(node)) if own else None
+
+        return tree.rewrite(statement, before, only={cst.AugAssign})
 
     def _below(self, statement: Any, small: cst.Assign, target: cst.Attribute) -> Move:
         """`self.fc.weight = …`: a param of a submodule."""
         dotted = tree.dotted(target)
         if dotted is None or not dotted.startswith(self.original.self_name + "."):
             return STAYS
-        base, known = self.context.value(target.value), self.context.value(target)
         path = self.arrays.canonical(self.cls, tuple(dotted.split(".")[1:]))
         ties = self.arrays.ties(self.cls)
         if path in ties:
             deletion = tree.statement(f'{below(path[:-1])}.pop("{path[-1]}")  # tied to {".".join(ties[path].source)}\n')
             return Move("params", (tree.replace(deletion, leading_lines=statement.leading_lines),))
-        if isinstance(base, Module) and isinstance(known, Tensor) and known.param:
-            return Move("params", (tree.replace(statement, body=[tree.replace(small, value=initial_value(small.value))]),))
+        where = self.arrays.held(target)
+        if where in ("params", "state"):
+            return Move(where, (tree.replace(statement, body=[tree.replace(small, value=initial_value(small.value))]),))
         return DROPPED if target.attr.value == "requires_grad" else STAYS
+
+    def _is_held(self, target: Any) -> bool:
+        """Whether a target is a param or a buffer of a submodule."""
+        return isinstance(target, cst.Attribute) and self.original.attribute(target) is None and self.arrays.held(target) in ("params", "state")
 
     def _own(self, statement: Any, small: cst.Assign, name: str) -> Move:
         """`self.weight = …`"""

@@ -10,17 +10,16 @@ import libcst as cst
 from ... import tree
 from ...arrays import Arrays
 from ...context import Context
-from ...paths import below
 from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
-from ...sharing import is_copy
-from ...values import Module
 from ...walks import walks
 from .attribute_names import AttributeNames
 from .bindings import assigned, changed_attributes
 from .constructors import Constructor, Original
+from .copied_modules import Copied
 from .copies import filled_at_once
 from .declarations import declared, declared_below
 from .failures import fails, functions
+from .in_place import staying
 from .local_values import Locals
 from .moves import Move, Moves
 from .questions import asked_of_self
@@ -101,13 +100,11 @@ class Split:
 
     def _copied(self, small: Any) -> list[Any]:
         """`self.target = copy.deepcopy(self.online)`: both start with the same params."""
-        if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not is_copy(small.value):
-            return []
-        copy, source = (self.original.attribute(n) for n in (small.targets[0].target, small.value.args[0].value))  # type: ignore[attr-defined]
-        known = self.original.context.value(small.value.args[0].value)  # type: ignore[attr-defined]
-        if copy is None or source is None or not isinstance(known, Module) or not self.original.context.facts.may_have_arrays(known):
-            return []
-        return [tree.statement(f'{below([copy])} = {below([source])}\n')]
+        copied = Copied.of(self.original, small)
+        if copied is None or any(self._walks(s) and copied.reached_by(s) for s in copied.later):
+            return []  # what walks over either of them later gives values where it stands
+        self.result.state.extend(copied.state(self.result.state))
+        return copied.params()
 
     def _move(self, statement: Any, move: Move) -> None:
         result = self.result
@@ -169,11 +166,16 @@ class Split:
         elif isinstance(statement, cst.With):
             for inner in tree.body_statements(statement):
                 self._one(inner)
-        elif self.moves.only_writes(statement) and self.locals.resolvable(statement):
-            self.result.params.append(statement)
+        elif (where := self.moves.only_writes(statement)) and self.locals.resolvable(statement, self._bound_within(statement)):
+            (self.result.params if where == "params" else self.result.state).append(self.moves.unaugmented(statement))
             self._mark(statement)
         else:
-            self.result.kept.append(declared_below(self.original, statement))
+            self.result.kept.append(declared_below(self.original, staying(self.original, statement)))
+
+    def _bound_within(self, statement: Any) -> set[str]:
+        """The names that a loop binds for itself alone."""
+        elsewhere = {n for s in self.original.statements if s is not statement for n in tree.names_read(s) - assigned(s)}
+        return assigned(statement) - elsewhere
 
     def _if(self, statement: cst.If) -> None:
         """A branch is split in two: one for what stays, one for what moves, under the same test."""
@@ -183,7 +185,7 @@ class Split:
         else:
             other = self._side(orelse) if orelse is not None else Constructor()
         if not self.locals.resolvable(statement.test):
-            self.result.kept.append(declared_below(self.original, statement))
+            self.result.kept.append(declared_below(self.original, staying(self.original, statement)))
             return
         for a, b, joined in ((then.params, other.params, self.result.params), (then.state, other.state, self.result.state)):
             if a or b:
