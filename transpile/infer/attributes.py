@@ -7,7 +7,6 @@ from typing import Any
 
 import libcst as cst
 
-from .. import tree
 from ..project import ClassInfo
 from ..rulebook import Definition
 from ..values import (
