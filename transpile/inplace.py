@@ -88,7 +88,7 @@ def _from_place(views: Mapping[str, str], begins: Beginning | None, place: int, 
     """What is found of the layers that may be the first to do anything, from a place on."""
     if begins is None or place == PLACES:
         return {None if module_writes(views, v) is not False else False for v in rest if isinstance(v, Module)} or {False}
-    found: set[bool | None] = {False} if place in begins.lengths else set()
+    found: set[bool | None] = {False} if place in begins.lengths and max(begins.lengths) == place else set()  # a loop has turns
     for value in begins.places[place]:
         writes = module_writes(views, value) if isinstance(value, Module) else False
         found |= _from_place(views, begins, place + 1, rest) if writes is False and isinstance(value, Module) and _passes_on(views, value) else {writes}

@@ -39,9 +39,12 @@ def taken_apart(frame: Frame, node: cst.Call) -> Any:
     if not other and not (name in live or frame.memory.sharing(name, live) or name.startswith("self.")):
         frame.record_write(name)
         return None
-    if other == "before" or leading == 0 or frame.chosen or writes is None:
-        begins = "begins by writing" if writes else "may begin by writing"
-        message = f"{tree.code(node.func)} {begins} {name} in place, and {name} is read beside it: give its first layer inplace=False"
+    if writes is None:  # few mean that: what writes is seldom put where the argument is needed again
+        message = f"{tree.code(node.func)} may begin by writing {name} in place: here {name} keeps its value; give its first layer inplace=False"
+        frame.context.report("taken-for-granted", node, message)
+        return None
+    if other == "before" or leading == 0 or frame.chosen:
+        message = f"{tree.code(node.func)} begins by writing {name} in place, and {name} is read beside it: give its first layer inplace=False"
         return frame.context.unconverted("aliased-write", node, message)
     written: Any = subject
     items = value.items or ()  # without any, nothing is leading
