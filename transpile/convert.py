@@ -17,7 +17,7 @@ import libcst as cst
 
 from . import formatting, pipeline, rulebook, support, tree
 from .diagnostics import Diagnostic
-from .passes import late_attributes, legacy_joins, spellings
+from .passes import equal_starts, late_attributes, legacy_joins, spellings
 from .project import ModuleInfo, Project
 
 SUPPORT = "jax_nn.py"
@@ -92,7 +92,10 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
 
 def _spelt(module: cst.Module) -> cst.Module:
     """A file in the spellings that the analysis knows."""
-    return legacy_joins.run(late_attributes.run(spellings.run(module, rulebook.load())))
+    module = spellings.run(module, rulebook.load())
+    for spelt in (late_attributes, legacy_joins, equal_starts):
+        module = spelt.run(module)
+    return module
 
 
 def unformatted(text: str, path: str = "module.py") -> pipeline.Converted:

@@ -407,6 +407,8 @@ class _Classes:
         for c in cls.family():
             if self.facts.computed(c) is not None or any(isinstance(v, Module) and not v.is_self for v in self.facts.attribute_values(c)):
                 return True
+            if any(owner is c for owner, _ in self.facts.wrapped):
+                return True
             declared = (n for s in self.constructors[c].kept for n in tree.nodes(s, cst.Call)) if c in self.constructors else ()
             if any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared):
                 return True

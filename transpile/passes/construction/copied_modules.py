@@ -31,8 +31,8 @@ class Copied:
         given: Any = small.value
         source: Any = given.args[0].value
         name, of = original.attribute(small.targets[0].target), original.attribute(source)
-        known = original.context.value(source)
-        if name is None or of is None or not isinstance(known, Module) or not original.context.facts.may_have_arrays(known):
+        known, facts = original.context.value(source), original.context.facts
+        if name is None or of is None or not (isinstance(known, Module) and facts.may_have_arrays(known) or _is_called(original, of)):
             return None
         place = next((i for i, s in enumerate(original.statements) if any(n is small for n in tree.walk(s))), -1)
         return Copied(original, name, of, original.statements[place + 1 :])
@@ -64,6 +64,11 @@ class Copied:
     def _writes(self, target: Any, names: list[str]) -> bool:
         dotted = tree.dotted(target.target) or ""
         return any(dotted.startswith(f"{self.original.self_name}.{name}.") for name in names)
+
+
+def _is_called(original: Original, name: str) -> bool:
+    """Whether an attribute of unknown make is called as a module."""
+    return any((cls, name) in original.context.facts.wrapped for cls in original.cls.family())
 
 
 def _own(source: str) -> str:
