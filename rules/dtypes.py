@@ -175,13 +175,21 @@ def retain_grad(input):
 
 
 @rule("torch.Tensor.tolist[traced]")
-def tolist_under_jit(input):
-    return list(input)  # its elements are arrays: lengths for packing may be such
+def tolist(input):
+    """The elements in lists of lists; under jit arrays of no dimensions stand for the numbers, without gradient as numbers have none."""
+    if not isinstance(input, jax.core.Tracer):
+        return input.tolist()
+    return [tolist(row) for row in input] if input.ndim else lax.stop_gradient(input)
 
 
 @rule("torch.Tensor.numpy")
 def numpy_(input, *, force=False):
-    return np.array(input)
+    return np.asarray(input)
+
+
+@rule("torch.Tensor.numpy[written]")
+def numpy_to_write(input, *, force=False):
+    return np.array(input)  # what np.asarray makes of JAX's arrays cannot be written
 
 
 @rule("torch.Tensor.numpy[traced]")
@@ -201,7 +209,7 @@ def item_under_jit(input):
 
 
 @rule("torch.Tensor.tolist")
-def tolist(input):
+def tolist_of_numbers(input):
     return input.tolist()
 
 

@@ -333,7 +333,7 @@ class Decide:
             return bool({t.__name__ for t in type(known).__mro__} & words)
         value = argument.value
         if isinstance(value, Tensor) and not value.assumed:
-            return bool(words & {"jax.Array", "jnp.ndarray"})
+            return bool(words & {"jax.Array", "jnp.ndarray"}) or (UNDECIDED if "jax.core.Tracer" in words else False)
         if isinstance(value, Sequence):
             return ("tuple" if value.tuple else "list") in words
         if isinstance(value, Static) and value.type in ("int", "float", "bool", "str"):

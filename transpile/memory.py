@@ -13,7 +13,7 @@ from .context import Context
 from .indices import index_kind
 from .inplace import is_inplace_name, says_inplace
 from .project import FunctionInfo
-from .values import UNKNOWN, Class, External, Function, Mapping, Method, Module, Sequence, Static, Tensor, Torch
+from .values import NUMPY, UNKNOWN, Class, External, Function, Mapping, Method, Module, Sequence, Static, Tensor, Torch
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,14 +237,14 @@ class Memory:
         if isinstance(node, Part):
             return self.shares(node.value)
         value = self.context.value(node)
-        if isinstance(value, Static):
+        if isinstance(value, Static) and value != NUMPY:
             return frozenset()
         if isinstance(node, cst.Name):
             return self.places(node.value) if node.value not in ("None", "True", "False") and not isinstance(value, (Module, External, Torch)) else frozenset()
         if isinstance(node, cst.Attribute):
             name = self.name(node)
             if name is not None:
-                return self.places(name) if isinstance(value, (Tensor, Sequence)) or value == UNKNOWN else frozenset()
+                return self.places(name) if isinstance(value, (Tensor, Sequence)) or value in (UNKNOWN, NUMPY) else frozenset()
             return self.shares(node.value) if node.attr.value in self.views else frozenset()
         if isinstance(node, cst.Subscript):
             return self._subscript(node)

@@ -28,6 +28,7 @@ class Tensor(Value):
     none: bool = False
     kind: str | None = None  # "f", "i", "b", "c", or "u" for bytes, where known
     param: bool = False  # an nn.Parameter, or a buffer: lives in params or state
+    host: bool = False  # NumPy's, before it was traced: its methods are NumPy's, which JAX's arrays have
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Static(Value):
 NONE = Static(None, "None")
 FUNCTION = Static(MISSING, "function")  # of arrays, without params or draws: `partial(F.gelu, approximate="tanh")`
 ARRAY_TYPE = Static(MISSING, "array type")  # a parameter whose default is torch.FloatTensor
+NUMPY = Static(MISSING, "numpy")  # an array of NumPy's, which is known when the function is traced
 BACKWARD_CONTEXT = Static(MISSING, "backward context")  # the ctx of a torch.autograd.Function
 
 
@@ -158,7 +160,7 @@ def join(a: Value | None, b: Value | None) -> Value:
             return Static()
         return other
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param)
+        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.host and b.host)
     if isinstance(a, Static) and isinstance(b, Static):
         return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose)
     if isinstance(a, Module) and isinstance(b, Module):

@@ -12,6 +12,7 @@ from ..rulebook import Definition
 from ..values import (
     BACKWARD_CONTEXT,
     MISSING,
+    NUMPY,
     UNKNOWN,
     Class,
     External,
@@ -33,6 +34,7 @@ from .names import defined, torch_name
 from .vocabulary import PROPERTIES, torch_method
 
 _STRING = Static(MISSING, "str")
+_ARRAYS = ("T", "real", "imag", "flat")  # of an array of NumPy's
 _OF_CONTEXT: dict[str, Value] = {
     "saved_tensors": Sequence(Tensor(), None, True),
     "saved_variables": Sequence(Tensor(), None, True),
@@ -119,6 +121,8 @@ def _of_static(frame: Frame, base: Static, name: str) -> Value:
         return Static(MISSING, name)
     if name == "ndim":
         return Static(MISSING, "int")
+    if base == NUMPY:
+        return base if name in _ARRAYS else Method(base, name)
     return Method(base, name) if base.type in ("str", "range") or base.type == "int" and name == "item" else UNKNOWN
 
 

@@ -10,6 +10,7 @@ import libcst as cst
 from ..values import (
     MISSING,
     NONE,
+    NUMPY,
     UNKNOWN,
     Instance,
     Mapping,
@@ -88,6 +89,8 @@ def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.C
     assert isinstance(receiver, Static)
     if receiver.type == "shape" and name == "numel" or receiver.type == "int" and name == "item":
         return Static(MISSING, "int")
+    if receiver == NUMPY:
+        return Sequence(UNKNOWN) if name == "tolist" else Static() if name == "item" else NUMPY
     return Static() if receiver.type else UNKNOWN
 
 
@@ -96,6 +99,8 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
     receiver, name = function.receiver, function.name
     if not isinstance(receiver, Tensor) and frame.foreign:
         return UNKNOWN
+    if isinstance(receiver, Tensor) and receiver.host and name not in ("item", "tolist"):
+        return dataclasses.replace(receiver, kind=None)
     if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
         return modules.walked(Module(open=True), name)
     if instances.draws(frame.facts, function, node):
@@ -109,8 +114,8 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
         positional = [a.value for a in args if a.keyword is None]
         if not plausible(name, positional) or rules and not name.endswith("_") and not any(takes(rule, node) for rule in rules):
             return UNKNOWN
-    if name == "numpy" and certain and frame.cls is not None and frame.cls.is_module:
-        return receiver  # what goes on with it goes through jax.numpy
+    if rules and name in ("numpy", "tolist") and not args:
+        return _of_the_host(frame, receiver, name)
     constructing = frame.info is None or frame.info.name == "__init__"
     if rules and (certain or _may_be_tensor(name, args, constructing)):
         result = results.of(overload(rules, len(args) + 1, {a.keyword for a in args}))
@@ -122,6 +127,13 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
     if name == "size":
         return Static(MISSING, "int" if args else "shape")
     return UNKNOWN
+
+
+def _of_the_host(frame: Frame, receiver: Value, name: str) -> Value:
+    """`x.numpy()` and `x.tolist()`: NumPy's array and Python's numbers, but where x is traced what stands for them are arrays."""
+    if frame.facts.in_forward(frame.info) and isinstance(receiver, Tensor):
+        return Tensor(kind=receiver.kind, host=True) if name == "numpy" else Sequence(Tensor(receiver.assumed, kind=receiver.kind))
+    return NUMPY if name == "numpy" else Sequence(UNKNOWN)
 
 
 def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:

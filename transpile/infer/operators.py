@@ -44,7 +44,8 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
     for a, b in ((left, right), (right, left)):
         if isinstance(a, Tensor) and not isinstance(b, Module):
             assumed = a.assumed and b.assumed if isinstance(b, Tensor) else a.assumed
-            return Tensor(assumed=assumed, kind=_kind_of(a, b, operator))
+            host = a.host and (not isinstance(b, Tensor) or b.host)
+            return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), host=host)
     if isinstance(left, Static) and isinstance(right, Static):
         if "shape" in (left.type, right.type):
             return _SHAPE

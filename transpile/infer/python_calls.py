@@ -10,6 +10,7 @@ from ..values import (
     GENERATORS,
     MISSING,
     NONE,
+    NUMPY,
     PLACED,
     UNKNOWN,
     Class,
@@ -180,11 +181,12 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
     if name.startswith("einops."):
         return Tensor() if "Rearrange" not in name and "Reduce" not in name else Module(frozenset(), open=True)
     if frame.facts.numpy_on_arrays(name, values):
-        return Tensor()
+        return Tensor(host=True)
+    made = name.split(".")[0] == "numpy" and not name.startswith("numpy.random")
     if any(isinstance(v, Tensor) for v in values):
-        return Tensor(assumed=True)
-    if name.split(".")[0] == "numpy" and not name.startswith("numpy.random"):
-        return Static(MISSING, "numpy")  # an array that is known when the function is traced
+        return NUMPY if made and not frame.facts.in_forward(frame.info) else Tensor(assumed=True)
+    if made:
+        return NUMPY
     return UNKNOWN
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from ..beginnings import PLACES, Beginning
 from ..project import ClassInfo, is_own_module
-from ..values import MISSING, UNKNOWN, External, Mapping, Module, Sequence, Static, Tensor, Value, beginning
+from ..values import MISSING, NUMPY, UNKNOWN, External, Mapping, Module, Sequence, Static, Tensor, Value, beginning
 from .frame import Env, Frame, Handlers
 
 
@@ -31,7 +31,7 @@ def _subscript(frame: Frame, node: cst.Subscript, env: Env) -> Value:
     of_base = _BY_BASE.get(base.__class__)
     constant = bounds if is_slice else index.const if isinstance(index, Static) else MISSING
     if isinstance(base, Tensor) and is_slice and len(node.slice) > 1:
-        return Tensor(kind=base.kind)  # no list and no dict is asked for `x[:, 0]`
+        return Tensor(kind=base.kind, host=base.host)  # no list and no dict is asked for `x[:, 0]`
     return of_base(frame, base, constant, is_slice) if of_base is not None else UNKNOWN
 
 
@@ -57,7 +57,7 @@ def _cut(base: Sequence | Module, bounds: Any) -> Beginning | None:
 
 
 def _of_tensor(frame: Frame, base: Tensor, index: Any, is_slice: bool) -> Value:
-    return Tensor(base.assumed, kind=base.kind)
+    return Tensor(base.assumed, kind=base.kind, host=base.host)
 
 
 def _of_sequence(frame: Frame, base: Sequence, index: Any, is_slice: bool) -> Value:
@@ -72,6 +72,8 @@ def _of_sequence(frame: Frame, base: Sequence, index: Any, is_slice: bool) -> Va
 def _of_static(frame: Frame, base: Static, index: Any, is_slice: bool) -> Value:
     if base.type in ("shape", "range"):
         return Static(MISSING, "shape" if is_slice else "int")
+    if base == NUMPY:
+        return base
     return Static() if base.type else UNKNOWN
 
 

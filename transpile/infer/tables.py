@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..callgraph import reachable
 from ..project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from ..results import Results
 from ..rulebook import Definition, Rulebook
@@ -63,6 +64,7 @@ class Inference:
         self.dynamic: dict[ClassInfo, Value] = {}  # attributes set under computed names
         self.earlier = Round()
         self.running: set[FunctionInfo] = set()
+        self._traced: set[FunctionInfo] = set()  # what forward calls, as far as the last round tells
         self.wrapped: set[tuple[ClassInfo, str]] = set()  # attributes of unknown make that are called
         self.makers: set[tuple[ClassInfo, str]] = set()  # attributes that may hold a class of modules
         self.origin: dict[int, cst.CSTNode] = {}
@@ -81,6 +83,7 @@ class Inference:
     def begin_round(self) -> None:
         """Start afresh, with what the last round found for what is not known yet."""
         self.earlier = self._found()
+        self._traced = reachable(self.calls, [f for m in self.project.modules.values() for f in m.all_functions if f.name == "forward"])
         self.values, self.kept, self.returns, self.returns_for = {}, [], {}, {}
         self.attributes, self.parameters, self.contents, self.dynamic = {}, {}, {}, {}
 
@@ -185,6 +188,12 @@ class Inference:
         while info is not None and info.outer is not None:
             info = info.outer
         return info is None or not any(map(_holds_tensors, self.known_parameters(info).values()))
+
+    def in_forward(self, info: FunctionInfo | None) -> bool:
+        """Whether a function runs in a forward pass, where it is traced; what no forward calls may ask arrays for their values."""
+        while info is not None and info.outer is not None:
+            info = info.outer
+        return info in self._traced
 
     def known_parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """What calls give for the parameters of a function: those of this round, and of the last where there are none yet."""

@@ -38,7 +38,7 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
             relation = _sibling(frame, other, bases)
         follower = _follower(frame, node, name, other, bases, relation) if relation is not None else None
         if follower is None:
-            _refuse(frame, other, node, f"{name} is written in place, and {other} may be the same memory")
+            refuse(frame, other, node, f"{name} is written in place, and {other} may be the same memory")
         else:
             frame.followers[id(follower)] = follower, other
             frame.after.append(follower)
@@ -70,7 +70,7 @@ def element_written(frame: Frame, subject: Any, node: Any) -> None:
     if name is None or not frame.runs:
         return
     for other in frame.reached(name):
-        _refuse(frame, other, node, f"an element of {name} is written in place, and {other} may be the same memory")
+        refuse(frame, other, node, f"an element of {name} is written in place, and {other} may be the same memory")
     if frame.memory.parameters(name) - {name}:
         frame.record_write(name)
 
@@ -83,7 +83,7 @@ def _holder(frame: Frame, subject: Any) -> str | None:
     return frame.memory.name(root)
 
 
-def _refuse(frame: Frame, name: str, node: Any, message: str) -> None:
+def refuse(frame: Frame, name: str, node: Any, message: str) -> None:
     """A name that cannot follow raises where it is read."""
     written = node.value if hasattr(node, "value") else node
     frame.after.append(tree.assignment(frame.named(name), frame.context.unconverted("aliased-write", written, message)))

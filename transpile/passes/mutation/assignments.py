@@ -11,6 +11,7 @@ from ...emit import OPERATORS, fresh_name
 from ...indices import index_kind
 from ...inplace import is_undecided
 from ...values import UNKNOWN, Method, Tensor
+from . import host_arrays
 from .aliases import element_written, follow
 from .callees import call_taken_back
 from .expressions import cast_name, in_place, rewritten, rewritten_arguments, undecided, viewed_name
@@ -23,6 +24,9 @@ from .updates import store_updates, updated_by
 
 def small(frame: Frame, node: Any) -> Any:
     """A simple statement without mutation; None where what stands before it does all."""
+    if (refused := host_arrays.refused(frame, node)) is not None:
+        return refused
+    host_arrays.follow(frame, node)
     if isinstance(node, cst.Assign):
         frame.rebound = frozenset(name for t in node.targets for name in tree.target_names(t.target))
         frame.assigned = node.value

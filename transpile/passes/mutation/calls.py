@@ -18,7 +18,8 @@ from ...inplace import (
     out_argument,
     says_inplace,
 )
-from ...values import UNKNOWN, Function, Method, Module, Tensor, Torch
+from ...numpy_writes import METHODS
+from ...values import UNKNOWN, External, Function, Method, Module, Tensor, Torch
 from .frame import Frame
 from .summaries import Mutations
 
@@ -82,6 +83,8 @@ def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> b
     value = context.value(node.func)
     if isinstance(value, Function):
         return value.info in mutations.writes
+    if name in METHODS or isinstance(value, External) and value.name.startswith("numpy."):
+        return True
     if isinstance(value, Method):
         return any(f.name == value.name and f.owner is not None for f in mutations.writes)
     if isinstance(value, Torch):

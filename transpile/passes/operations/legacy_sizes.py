@@ -12,7 +12,7 @@ from ... import tree
 from ...apply import Argument
 from ...context import Context
 from ...rulebook import Definition
-from ...values import MISSING, Sequence, Static, Tensor, Value
+from ...values import MISSING, NUMPY, Sequence, Static, Tensor, Value
 
 _INT = Static(MISSING, "int")
 _SHAPE = Static(MISSING, "shape")
@@ -40,7 +40,7 @@ def _plain(context: Context, functions: Sequence_[cst.FunctionDef], node: cst.Ca
     owners = [owner for owner in _owners(functions, given) if not isinstance(context.value(owner), Tensor)]
     if not owners:
         return None
-    if all(context.value(owner) == Static(MISSING, "numpy") for owner in owners):
+    if all(context.value(owner) == NUMPY for owner in owners):
         return Sequence(_INT, None, True)
     if all(_is_space(owner) for owner in owners):
         context.report("taken-for-granted", node, f"the shape of a space is taken for a plain tuple: {_ADVICE}")

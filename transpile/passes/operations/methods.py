@@ -10,8 +10,9 @@ from ... import tree
 from ...apply import Argument, choose
 from ...indices import covers
 from ...infer import NUMPY_METHODS, ORDINARY, SHARED, plausible
+from ...numpy_writes import root, written
 from ...rulebook import Definition
-from ...values import MISSING, UNKNOWN, Method, Static, Tensor
+from ...values import MISSING, NUMPY, UNKNOWN, Method, Sequence, Static, Tensor
 from . import legacy_sizes
 from .walk import Walk
 
@@ -30,9 +31,14 @@ def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> A
         return walk.apply(node, walk.context.rulebook.find("torch.Size.numel"), "torch.Size.numel", [sizes])
     if not isinstance(method.receiver, Tensor) and not is_tensor_like(walk, method, node):
         return None
+    if isinstance(method.receiver, Tensor) and method.receiver.host and name not in ("item", "tolist"):
+        return None  # JAX's arrays have NumPy's methods
     definitions = walk.context.rulebook.find("torch.Tensor." + name)
-    if walk.runs:
+    made = walk.context.value(node)
+    if walk.runs and made not in (NUMPY, Sequence(UNKNOWN)):
         definitions = walk.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions
+    elif name == "numpy" and made == NUMPY and _is_written(walk, node):
+        definitions = walk.context.rulebook.find("torch.Tensor.numpy[written]")
     certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
     if not certain:
         if not plausible(name, [walk.context.value(a.value) for a in node.args if a.keyword is None]):
@@ -90,6 +96,28 @@ def is_tensor_like(walk: Walk, method: Method, node: cst.Call) -> bool:
         return any(a.keyword and a.keyword.value == "dim" for a in node.args) or isinstance(first, Static) and first.type == "int"
     in_init = bool(walk.functions) and walk.functions[-1].name.value == "__init__" or not walk.functions
     return name not in ORDINARY and not (name in SHARED and in_init)
+
+
+def _is_written(walk: Walk, node: cst.Call) -> bool:
+    """Whether a statement writes the array of NumPy's that a call makes, by the name that it has: `a = x.numpy(); a[0] = 1`."""
+    if not walk.functions:
+        return False
+    body = walk.functions[-1].body
+    held = {name for a in tree.nodes(body, cst.Assign) if _is_view(a.value, node) for name in tree.names_assigned(a)}
+    writes = (root(one) for s in tree.nodes(body, cst.Assign, cst.AugAssign, cst.Expr) for one in written(walk.context, s))
+    return any(isinstance(one, cst.Name) and one.value in held for one in writes)
+
+
+def _is_view(value: Any, node: cst.Call) -> bool:
+    """Whether a value is what a call makes, or a view of it: `x.numpy()[0].T`, but no `x.numpy().copy()`."""
+    while value is not node:
+        if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and value.func.attr.value not in ("copy", "astype"):
+            value = value.func
+        elif isinstance(value, (cst.Attribute, cst.Subscript)):
+            value = value.value
+        else:
+            return False
+    return True
 
 
 def asked(walk: Walk, node: Any, name: str) -> Any:
