@@ -128,6 +128,13 @@ def test_a_draw_of_the_host_in_forward_is_reported():
     converted(source, "host-draw")
 
 
+def test_a_handler_of_an_index_error_is_reported():
+    """JAX's arrays raise none: an index out of range means the last element."""
+    source = "def f(x):\n    y = x * 2\n    try:\n        return y[5]\n    except IndexError:\n        return y[0]\n"
+    converted(source, "taken-for-granted")
+    converted("def f(xs, i):\n    xs = [x * 2 for x in xs]\n    try:\n        return xs[i]\n    except IndexError:\n        return xs[0]\n")
+
+
 def test_a_lambda_that_is_mapped_draws_apart():
     source = "class M(nn.Module):\n    def forward(self, x):\n        a, b = map(lambda v: v + torch.rand_like(v), (x, x))\n        return a - b\n"
     module = converted(source)["M"]()

@@ -9,6 +9,7 @@ import libcst as cst
 from . import tree
 from .context import Context
 from .printing import SAYS
+from .values import Tensor
 
 GROWING = frozenset("append extend insert pop remove clear update setdefault add discard".split())
 
@@ -32,6 +33,15 @@ def report_draws(context: Context, function: cst.FunctionDef) -> None:
     for call in tree.nodes(function.body, cst.Call):
         if context.host.is_direct(call) and context.value(call) != context.value(call.func):  # a generator is made, and yet to draw
             context.report("host-draw", call, f"{tree.code(call.func)} draws once, when the function is traced: every call of a jitted one has the same number")
+
+
+def report_handlers(context: Context, function: cst.FunctionDef) -> None:
+    """Report handlers of errors that JAX does not raise: `try: x[5]` with `except IndexError`."""
+    for node in tree.nodes(function.body, cst.Try):
+        picks = [n for n in tree.nodes(node.body, cst.Subscript) if isinstance(context.value(n.value), Tensor)]
+        for handler in node.handlers if picks else ():
+            if handler.type is not None and tree.names_read(handler.type) & {"IndexError", "LookupError"}:
+                context.report("taken-for-granted", handler.type, f"no IndexError comes of {tree.code(picks[0])}: JAX takes the last element for one out of range")
 
 
 def _is_harmless(call: cst.Call) -> bool:

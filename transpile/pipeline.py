@@ -22,7 +22,7 @@ from .diagnostics import Diagnostic
 from .effects import Effects, _uses
 from .emit import keyword
 from .host_draws import HostDraws
-from .host_effects import report_draws
+from .host_effects import report_draws, report_handlers
 from .host_state import HostState
 from .infer import Inference, infer
 from .passes import (
@@ -272,6 +272,9 @@ class _Classes:
         for info in self.arrays.forward:
             if info.module in self.contexts:
                 report_draws(self.contexts[info.module], info.node)
+        for info in self.running:
+            if info.module in self.contexts:
+                report_handlers(self.contexts[info.module], info.node)
         threaded = self.running | initialising
         for info in functions:
             if info.outer is not None or info.name == "__init__" and info.owner in constructors:
