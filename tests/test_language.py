@@ -123,6 +123,7 @@ MODULES = {
     "a frozen parameter that forward writes": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.mean = nn.Parameter(torch.zeros(6), requires_grad=False)\n\n    def forward(self, x):\n        if self.training:\n            self.mean.data.mul_(0.9).add_(0.1, x.mean(0))\n        return x - self.mean",
     "state through branches and loops": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(6)\n\n    def inner(self, x):\n        return self.bn(x)\n\n    def forward(self, x):\n        if x.sum() > 100:\n            return self.inner(x)\n        while x.sum() < 0:\n            x = self.inner(x) + 1\n        if x.sum() > 1:\n            x = self.inner(x)\n        return self.inner(x * 2)",
     "modules passed to functions": "def attend(q, drop=None):\n    p = F.softmax(q, dim=-1)\n    if drop is not None:\n        p = drop(p)\n    return p\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.l = nn.Linear(6, 6)\n        self.drop = nn.Dropout(0.0)\n\n    def run(self, layer, x):\n        return layer(x) + 1\n\n    def forward(self, x):\n        return attend(x, drop=self.drop) * self.run(self.l, x)",
+    "options that are none": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.table = nn.Embedding(6, 3, padding_idx=None, max_norm=None, sparse=False)\n\n    def forward(self, x):\n        return self.table((x * 0).long()) * x[..., None]",
     "parameter or number": "class M(nn.Module):\n    def __init__(self, p=3.0, fixed=True):\n        super().__init__()\n        self.p = p if fixed else nn.Parameter(torch.ones(1) * p)\n        self.q = p if not fixed else nn.Parameter(torch.ones(1) * p)\n\n    def forward(self, x):\n        return x * self.p + self.q\n\n    def __repr__(self):\n        return f'M({self.q.data.tolist()[0]})'",
     "called without forward": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.l = nn.Linear(6, 6)\n\n    def __call__(self, x):\n        return self.l(x)\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = A()\n\n    def forward(self, x):\n        return self.a(x) * 2",
     "called around forward": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.l = nn.Linear(6, 6)\n\n    def __call__(self, x, *args):\n        return super().__call__(x, *args) + 1\n\n    def forward(self, x):\n        return self.l(x)\n\n\nclass B(A):\n    def forward(self, x):\n        return super().forward(x) * 2\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.b = A(), B()\n\n    def forward(self, x):\n        return self.a(x) * 2 + self.b(x)",
@@ -164,6 +165,12 @@ def test_program(name):
 def test_refused(name):
     result = convert_source(source_of(REFUSED[name]))
     assert {d.id for d in result.diagnostics} == {"aliased-write"}, result.code
+
+
+@pytest.mark.parametrize("made", ["nn.Embedding(6, 3, 0, 1.0)", "nn.EmbeddingBag(6, 3, None, 2.0, False, 'sum')"])
+def test_an_option_by_its_place_is_not_left_out(made):
+    result = convert_source(source_of(f"layer = {made}\nreturn layer(x.long())"))
+    assert "unsupported" in {d.id for d in result.diagnostics}, result.code
 
 
 @pytest.mark.parametrize("training", [False, True])

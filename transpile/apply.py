@@ -661,6 +661,8 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
                 if argument.value == NONE or not isinstance(argument.value, Torch):
                     continue
                 raise Refused("a dtype for one layer; cast its params instead")
+            if argument.value == NONE and not open_ended:
+                continue  # `max_norm=None`
             if not open_ended:
                 raise Refused(f"the argument {name!r} of {definition.name}")
         args.append(keyword(name, argument.node) if name is not None else _positional(argument))
@@ -669,6 +671,8 @@ def call_class(context: Context, definition: Definition, arguments: list[Argumen
         loose = [a for a in args if a.keyword is None and not a.star]
         # trailing positional placement: nn.ReLU(True) is inplace
         while len(loose) > limit:
+            if type(literal(loose[-1].value)) in (int, float, str):  # `nn.Embedding(6, 3, 0, 1.0)` has a max_norm
+                raise Refused(f"the argument {tree.code(loose[-1].value)} of {definition.name}: spell it by keyword")
             args.remove(loose.pop())
     func = tree.expression(context.name(definition.name))
     note = next((d.note for d in context.rulebook.bases(definition.name) if d.note), "")
