@@ -56,6 +56,30 @@ def test_other_effects_stay_under_a_branch_of_python(name):
     assert f(-jnp.ones(2), jnp.zeros(2), saved.append).sum() == -2 and len(saved) == 1
 
 
+STORED = {
+    "None in a dict that is given": "def f(x, found):\n    found['a'] = x.sum()\n    if torch.isnan(found['a']):\n        found['a'] = None\n",
+    "in a dict in a dict": "def f(x, found):\n    found['in'] = {'a': 1}\n    if torch.isnan(x.sum()):\n        found['in']['a'] = None\n    found['a'] = found['in']['a']\n",
+    "in a dict around": "def f(x, found: dict):\n    found['a'] = 1\n    def g(y):\n        if torch.isnan(y):\n            found['a'] = None\n    g(x.sum())\n",
+    "in a loop on data": "def f(x, found: dict):\n    found['a'] = 1\n    while torch.isnan(x.sum()):\n        x = x[:1]\n        found['a'] = None\n",
+}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_what_an_argument_is_to_hold_is_stored_in_it(name):
+    f = converted(STORED[name], "traced-loop" if "loop" in name else "traced-branch")["f"]
+    for x, stored in ((jnp.ones(3), False), (jnp.array([1.0, jnp.nan]), True)):
+        found = {}
+        f(x, found)
+        assert (found["a"] is None) == stored
+
+
+def test_a_list_that_is_given_gets_what_a_branch_appends():
+    f = converted("def f(x, found):\n    if x.sum() > 0:\n        found.append(x)\n", "traced-branch")["f"]
+    found = []
+    f(jnp.ones(3), found), f(-jnp.ones(3), found)
+    assert len(found) == 1
+
+
 def test_nothing_returned_on_one_side():
     f = converted("def f(x):\n    if x.sum() > 10:\n        return None\n    return x\n", "traced-branch")["f"]
     assert f(jnp.ones(20)) is None and f(jnp.ones(2)).sum() == 2

@@ -12,7 +12,7 @@ from .context import Context
 from .dataflow import given
 from .host_effects import GROWING, effect
 from .liveness import Liveness
-from .values import Value
+from .values import Tensor, Value
 
 
 class Refused(Exception):
@@ -34,6 +34,7 @@ class Lowering:
         self.context, self.node = context, node
         self.liveness = Liveness(node, None)
         self.defined = set(outer) | given(node)
+        self.outer = outer
         self.before: list[Any] = []  # the statements of the block before the current one
 
     def wants(self, node: Any) -> bool:
@@ -103,9 +104,51 @@ class Lowering:
         for node in tree.walk_scope(block):
             if isinstance(node, (cst.Yield, cst.Global, cst.Nonlocal, cst.Await, cst.Del)):
                 raise Refused(f"a statement {self.where} that has no counterpart in a function")
-            if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Attribute) for t in node.targets):
+            targets = _targets(node)
+            if any(isinstance(t, cst.Attribute) for t in targets):
                 raise Refused(f"an attribute is set {self.where}")
+            for kept in filter(None, (self._kept_outside(t, own) for t in targets)):
+                raise Refused(f"the list or dict {kept} changes {self.where}", keep=True)
+            if isinstance(node, cst.Expr) and (grown := self._grown_outside(node.value)) is not None:
+                raise Refused(f"the list or dict {grown} changes {self.where}", keep=True)
             if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in GROWING:
                 holder = node.func.value
                 if isinstance(holder, cst.Name) and holder.value not in own and not isinstance(self.context.value(holder), self.unharmed):
                     raise Refused(f"the list or dict {holder.value} changes {self.where}")
+
+    def _kept_outside(self, target: Any, own: Set[str]) -> str | None:
+        """What a store goes into, where others see it beside those that get the function's result: `found["loss"] = None` of an argument."""
+        if not isinstance(target, cst.Subscript):
+            return None
+        while isinstance(target, cst.Subscript):
+            target = target.value
+        if isinstance(target, cst.Attribute):
+            return tree.code(target)
+        seen = isinstance(target, cst.Name) and target.value in (tree.parameter_names(self.node) | self.outer) - own - {"params", "state"}
+        return target.value if seen and not self._is_returned(target.value) else None
+
+    def _is_returned(self, name: str) -> bool:
+        returns = [n.value for n in tree.walk_scope(self.node.body) if isinstance(n, cst.Return) and n.value is not None]
+        return any(name in tree.names_read(value) for value in returns)
+
+    def _grown_outside(self, call: Any) -> str | None:
+        """What a statement changes that an attribute holds, or that is only taken for a tensor: those have no `append`."""
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or call.func.attr.value not in GROWING - {"add"}:
+            return None
+        holder = call.func.value
+        value = self.context.value(holder)
+        seen = isinstance(holder, cst.Attribute) and not isinstance(value, self.unharmed) or isinstance(value, Tensor) and value.assumed
+        return tree.code(holder) if seen else None
+
+
+def _targets(node: Any) -> list[Any]:
+    """What a statement assigns to, parts of tuples one by one."""
+    todo: list[Any] = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target] if isinstance(node, (cst.AugAssign, cst.AnnAssign)) else []
+    found = []
+    while todo:
+        target = todo.pop()
+        if isinstance(target, (cst.Tuple, cst.List)):
+            todo.extend(e.value for e in target.elements)
+        else:
+            found.append(target)
+    return found
