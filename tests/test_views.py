@@ -112,6 +112,7 @@ PROGRAMS = {
     "a cast written where it is made": "z, w = x * 1, y * 1\na = z.double().mul_(2).add_(1)\nn = w.long().add_(1)\nreturn z, a, w.double().mul_(3), w, n * 1.0",
     "a callee that writes a cast": "def g(t):\n    u = t.double()\n    u.mul_(2)\n    return u.sum()\ndef h(t):\n    return t.double().add_(1)\ndef k(t):\n    u = t.long()\n    u.mul_(2)\n    return u.sum() * 1.0\nz = x * 1\na = g(z)\nc = k(z)\nb = h(z)\nreturn z, a, b, c",
     "a cast under a test of the dtype": "z = x * 1\nw = z\nif z.dtype == torch.uint8:\n    w = z.type(torch.float)\n    w = w.mul_(1 / 255)\nreturn z * y, w",
+    "a Function that writes what nobody reads again": "class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\ndef f(x, y):\n    z = x * 1\n    z = D.apply(z, y)\n    return z",
 }  # fmt: skip
 
 # what must not be converted in silence: the other name for the memory would keep the old value
@@ -173,6 +174,9 @@ REFUSED = {
     "an element that a call changed under another name": ("def g(t, u):\n    t.mul_(2)\n    u.add_(t)\n    return t.sum(1)\nd = {'a': x * 1}\ne = d['a']\nd['a'] = g(d['a'], y * 1)\nreturn d['a'], e", "aliased-write"),
     "a cast whose dtype JAX may not tell": ("z = (x * 3).round()\nn = z.int()\nn += 1\nreturn z, n", "aliased-write"),
     "a cast written that has no name": ("z = x * 1\nz.double().mul_(2)\nreturn z * y", "aliased-write"),
+    "a Function that writes what it is applied to": ("class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\ndef f(x, y):\n    z = x * 1\n    w = D.apply(z, y)\n    return z, w", "mutated-argument"),
+    "a Function under another name": ("class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\nd = D.apply\n\n\ndef f(x, y):\n    z = x * 1\n    w = d(z, y)\n    return z, w", "mutated-argument"),
+    "a Function that writes a buffer": ("class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('m', torch.zeros(6))\n\n    def forward(self, x):\n        return D.apply(self.m, None) + x\n\n\ndef f(x, y):\n    return M()(x)", "mutated-argument"),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from ... import tree
 from ...project import FunctionInfo
 from ...values import Function, Method, Module, Sequence, Static, Tensor, beginning
 from .aliases import follow
+from .calls import applied
 from .frame import Frame
 from .order import elsewhere
 from .rebinding import written_name
@@ -41,7 +42,7 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
             return frame.context.unconverted("mutated-argument", node, f"{info.qualname} changes {twice} in place, and is given the same memory twice")
         if info in frame.mutations.returned and _is_taken_back(frame, node):
             continue
-        for name, argument in _arguments(info, written, node):
+        for name, argument in _arguments(frame, info, written, node):
             own = written_name(frame, argument.value)
             if own is None:
                 continue
@@ -56,6 +57,8 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
 def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
     """The user's functions that a call may run."""
     value = frame.value(node.func)
+    if (forward := applied(frame.context, node)) is not None:
+        return [forward]
     if isinstance(value, Function):
         return [value.info]
     if isinstance(value, Module):
@@ -76,9 +79,11 @@ def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
     return [*found, *(f for first in (begins.places[0] if begins is not None else ()) if isinstance(first, Module) for f in _forwards(frame, first))]
 
 
-def _arguments(info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:
+def _arguments(frame: Frame, info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:
     """The arguments of a call that the callee writes, with the parameters that they are passed as."""
     names = [p.name.value for p in info.parameters()]
+    if applied(frame.context, node) is info and info.owner is not None and "setup_context" not in info.owner.methods:
+        names = names[1:]  # `Scale.apply(x)` gives no ctx
     for i, argument in enumerate(node.args):
         name = argument.keyword.value if argument.keyword is not None else names[i] if i < len(names) else ""
         if name in written:
@@ -87,7 +92,7 @@ def _arguments(info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterato
 
 def _passed_twice(frame: Frame, info: FunctionInfo, written: Set[str], node: cst.Call) -> str | None:
     """The parameter that the callee writes, where the call gives the same memory for another as well: `mix(x, x)`, `mix(x[0], x)`."""
-    for name, argument in _arguments(info, written, node):
+    for name, argument in _arguments(frame, info, written, node):
         if any(a is not argument and frame.memory.holds_one(a.value, argument.value) for a in node.args):
             return name
     return None

@@ -19,7 +19,8 @@ from ...inplace import (
     says_inplace,
 )
 from ...numpy_writes import METHODS
-from ...values import UNKNOWN, External, Function, Method, Module, Tensor, Torch
+from ...project import ClassInfo, FunctionInfo
+from ...values import UNKNOWN, Class, External, Function, Method, Module, Tensor, Torch
 from .frame import Frame
 from .summaries import Mutations
 
@@ -66,6 +67,18 @@ def _function(frame: Frame, node: Any, value: Torch) -> Write | None:
     return None
 
 
+def applied(context: Context, node: cst.Call) -> FunctionInfo | None:
+    """The forward of a torch.autograd.Function that a call runs: `Scale.apply(x)`, or `scale(x)` after `scale = Scale.apply` in the file."""
+    func: Any = node.func
+    if isinstance(func, cst.Name) and context.value(func) == UNKNOWN:
+        lines = [s.body[0] for s in context.module.tree.body if isinstance(s, cst.SimpleStatementLine)]
+        func = next((s.value for s in lines if isinstance(s, cst.Assign) and tree.code(s.targets[0].target) == func.value), func)
+    owner = context.value(func.value) if isinstance(func, cst.Attribute) and func.attr.value == "apply" else None
+    if not isinstance(owner, Class) or not isinstance(owner.ref, ClassInfo) or not owner.ref.is_autograd_function:
+        return None
+    return owner.ref.methods.get("forward")
+
+
 def may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
     """Whether there may be anything to do for the pass in a function: most have no such call."""
     for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
@@ -81,6 +94,8 @@ def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> b
     if is_inplace_name(name) or out_argument(node) is not None or inplace_argument(context, node) is not None:
         return True
     value = context.value(node.func)
+    if (forward := applied(context, node)) is not None:
+        return forward in mutations.writes
     if isinstance(value, Function):
         return value.info in mutations.writes
     if name in METHODS or isinstance(value, External) and value.name.startswith("numpy."):
