@@ -96,6 +96,9 @@ def _assigned(original: Original, small: cst.Assign, array: Array) -> Any:
     return tree.replace(small, value=declaration(original.context, kind, initial_value(small.value), original.node))
 
 
+_DRAWN = "a buffer of random numbers under a computed name: give each a name that is written out"
+
+
 def _registered(original: Original, call: cst.Call, kind: str) -> Any:
     """`self.register_buffer("mask", mask)`, also under a computed name."""
     initial = registered_value(call)
@@ -104,6 +107,8 @@ def _registered(original: Original, call: cst.Call, kind: str) -> Any:
     value = initial if is_none(initial) else declaration(original.context, kind, initial_value(initial), original.node)
     name = registered_name(call)
     if name is None:
+        if kind == "Buffer":  # read as an attribute: a constant, which the weights of another model cannot change
+            value = original.context.unconverted("dynamic-attribute", call, _DRAWN) if has_key(initial) else initial
         made = tree.expression(f"setattr({original.self_name}, {tree.code(call.args[0].value)}, 0)")
         return cst.Expr(tree.replace(made, args=[*made.args[:2], cst.Arg(value)]))
     array = original.own.get(name)

@@ -62,11 +62,17 @@ class Moves:
         node: Any
         for node in tree.nodes(statement, cst.SimpleStatementLine, cst.Call):
             if isinstance(node, cst.Call):
-                if tree.dotted(node.func) == "nn.Parameter":
+                if tree.dotted(node.func) == "nn.Parameter" or self.registers_computed(node):
                     return True
             elif any(self.of(node, small).where for small in node.body):
                 return True
         return False
+
+    def registers_computed(self, small: Any) -> bool:
+        """`self.register_buffer(f"mask{i}", mask)`"""
+        call: Any = small.value if isinstance(small, cst.Expr) else small
+        registers = isinstance(call, cst.Call) and self.original.attribute(call.func) in ("register_buffer", "register_parameter")
+        return registers and bool(call.args) and registered_name(call) is None
 
     def only_writes(self, statement: Any) -> str | None:
         """What a loop gives values to, "params" or "state", where it does nothing else."""

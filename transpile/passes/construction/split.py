@@ -91,6 +91,9 @@ class Split:
                 self._line(line)
             return
         move = self.moves.of(statement, statement.body[0])
+        if self.moves.registers_computed(statement.body[0]):
+            self.result.kept.extend(declared(self.original, statement))
+            return
         if move.where:
             self._move(statement, move)
             return

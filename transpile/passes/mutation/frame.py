@@ -110,9 +110,13 @@ class Frame:
         return any(node.value in tree.target_names(loop.target) for loop in loops)
 
     def is_elsewhere(self, node: Any) -> bool:
-        """Whether code that builds models writes a param by a name or an entry of a list, which does not tell where it is."""
+        """Whether an array is written by a name that does not tell where it is: `b = getattr(self, f"b{i}")`, or a param
+        in code that builds models by an entry of a list."""
         value = self.value(node)
-        if self.runs or not isinstance(value, Tensor) or not value.param:
+        if self.runs:
+            bound = [n.value for n in tree.nodes(self.node.body, cst.Assign) if isinstance(node, cst.Name) and any(node.value in tree.target_names(t.target) for t in n.targets)]
+            return any(tree.dotted(made.func) == "getattr" and self.is_tensor(made) for made in bound if isinstance(made, cst.Call))
+        if not isinstance(value, Tensor) or not value.param:
             return False
         if isinstance(node, cst.Subscript):
             return isinstance(self.value(node.value), Sequence)

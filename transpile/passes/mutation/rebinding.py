@@ -14,7 +14,7 @@ from .aliases import element_written, follow
 from .frame import Frame
 from .views import at_index, is_transposed, put_back
 
-_ELSEWHERE = "a param is written by a name that does not tell which module has it: write it by its path, self.fc.weight"
+_ELSEWHERE = "what is written by this name is an array of a module, and which is not known: write it by its path, self.fc.weight"
 _PARAMS = "a loop writes the params of a module, which do not change here: return new ones, jax.tree.map(lambda old, new: ..., old, new)"
 
 
