@@ -171,3 +171,23 @@ def test_a_parameter_of_one_call_is_a_constant():
 def test_a_parameter_that_forward_makes_and_keeps_is_reported():
     result = convert_source(HEAD + OWN + "        if x.shape[0] > 2:\n            self.v = nn.Parameter(x[0])\n        return x * self.w\n")
     assert [d.id for d in result.diagnostics] == ["taken-for-granted"]
+
+
+FROZEN = {
+    "made so": ("self.w = nn.Parameter(torch.zeros(6), requires_grad=False)", "self.w"),
+    "one param": ("self.line.weight.requires_grad = False", "self.line.weight"),
+    "all of a layer": ("for p in self.line.parameters():\n            p.requires_grad = False", "p"),
+    "some": ("for n, p in self.named_parameters():\n            if 'weight' in n:\n                p.requires_grad_(False)", "p"),
+    "a layer": ("self.line.requires_grad_(False)", "self.line"),
+}
+
+
+@pytest.mark.parametrize("name", FROZEN)
+def test_what_is_not_trained_is_said_once(name):
+    lines, what = FROZEN[name]
+    method = "\n\n    def freeze(self):\n        for m in self.children():\n            for p in m.parameters():\n                p.requires_grad = False\n"
+    made = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.line = nn.Linear(6, 6)\n        "
+    result = convert_source(HEAD + made + lines + method + "\n    def forward(self, x):\n        return self.line(x)\n")
+    assert [d.id for d in result.diagnostics] == ["frozen-param"]
+    assert result.diagnostics[0].message.startswith(f"{what} is not trained")
+    assert "def freeze(self):\n        pass" in result.code and "for " not in result.code

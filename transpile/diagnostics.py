@@ -26,6 +26,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "module-value": ("A submodule is passed on as a value, in a way whose parameters cannot be followed.", "Call the submodule where it is defined."),
     "state-in-expression": ("A module with state is called where its new state cannot be returned.", "Call it in a statement of its own."),
     "parameter-write": ("The data of a parameter is written while the model runs.", "Write it in params after each step, or register it as a buffer: it is state then."),
+    "frozen-param": ("A parameter is kept from being trained, which no param can say of itself here.", "Leave it out of what the optimizer updates: optax.masked, or jax.lax.stop_gradient where it is used."),
     "module-mode": ("Code sets the mode of a module while it runs, or as a method of its own.", "Give training=False to the calls of what stays in eval mode."),
     "hook": ("Hooks have no equivalent: JAX code has no call to hook into.", "Call the function where the hook would run."),
     "dynamic-attribute": ("An attribute with a computed name could not be followed.", "Use a ModuleList or ModuleDict."),

@@ -15,7 +15,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import accounting, scripts, sharing, support, tree
+from . import accounting, frozen, scripts, sharing, support, tree
 from .arrays import Arrays, filling_functions, forward_functions, running_functions
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
@@ -245,6 +245,8 @@ class _Classes:
         self.contexts, self.trees, self.facts, self.running = contexts, trees, facts, running
         self.arrays = Arrays(facts, host, running, forward)
         self.names = construction.AttributeNames(facts, self.arrays)
+        for context in contexts.values():
+            frozen.report(context, self.arrays)
         self.replaced: dict[int, list[Any]] = {}  # id of a node in the tree -> what stands there at the end
         self.constructors: dict[ClassInfo, construction.Constructor] = {}
         self.added: dict[ClassInfo, list[Any]] = {}  # what classes without an `__init__` get at their end

@@ -11,11 +11,12 @@ import libcst as cst
 
 from .. import module_casts, tree
 from ..context import Context
+from ..frozen import is_flag, only_flags
 from ..rulebook import BLOCKS, CHECKS, DECORATORS
 from ..values import Function, Module, Tensor
 
 MODULE_STATEMENTS = ("eval", "train", "requires_grad_", "zero_grad", "flatten_parameters")
-_KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.SimpleStatementLine, cst.Call}
+_KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.For, cst.SimpleStatementLine, cst.Call}
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -41,6 +42,8 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
             new = tree.replace(node, decorators=kept)
             context.facts.carry(node, new)
             return tree.rewrite(new, lambda n: None if n is new else _visit(context, n, constructs))
+    if kind is cst.For and only_flags(node):
+        return cst.RemoveFromParent()
     if kind is cst.With and all(_block(context, item) for item in node.items):
         return cst.FlattenSentinel(_unwrapped(context, node, constructs))
     if kind is cst.SimpleStatementLine and len(node.body) == 1:
@@ -88,9 +91,7 @@ def _block(context: Context, item: cst.WithItem) -> bool:
 
 def _requires_grad(context: Context, small: Any) -> bool:
     """`p.requires_grad = False`: which params are trained is the training step's affair."""
-    if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Attribute):
-        return small.targets[0].target.attr.value == "requires_grad"
-    return isinstance(small, cst.Expr) and _asks_for_gradients(context, small.value)
+    return is_flag(small) or isinstance(small, cst.Expr) and _asks_for_gradients(context, small.value)
 
 
 def _asks_for_gradients(context: Context, call: Any) -> bool:

@@ -22,7 +22,7 @@ def over_parameters(context: Context, node: cst.For) -> Any:
     body = tree.body_statements(node)
     assigned = [n for s in body for n in tree.nodes(s, cst.Assign) if isinstance(n.targets[0].target, cst.Name) and n.targets[0].target.value == p]
     if not assigned:
-        return cst.RemoveFromParent() if _only_flags(body) else None
+        return None
     body = [_returning(s, p) for s in body]
     body = [tree.rewrite(s, lambda n: _passed_on(context, n, p), only={cst.Expr}) for s in body]
     definition = tree.statement(f"def initial({name}, {p}, key):\n    pass\n")
@@ -49,19 +49,3 @@ def _passed_on(context: Context, node: Any, p: str) -> Any:
     if isinstance(context.value(made.func), (External, Function, Torch)):
         return None
     return tree.replace(node, value=context.unconverted("aliased-write", made, f"a function that is not known here may write {p} in place: let it return the new value, and assign that"))
-
-
-def _only_flags(body: list[Any]) -> bool:
-    """`p.requires_grad = False` and nothing else: which params are trained is the training step's affair."""
-    for statement in body:
-        if isinstance(statement, cst.SimpleStatementLine):
-            if not all(isinstance(small, cst.Pass) or _is_flag(small) for small in statement.body):
-                return False
-        elif not isinstance(statement, cst.If) or not _only_flags(tree.body_statements(statement)):
-            return False
-    return True
-
-
-def _is_flag(small: Any) -> bool:
-    target = small.targets[0].target if isinstance(small, cst.Assign) else None
-    return isinstance(target, cst.Attribute) and target.attr.value == "requires_grad"

@@ -1,0 +1,76 @@
+"""Params that torch does not train: `p.requires_grad = False`. Which are trained is the optimizer's affair here, and that is said once for a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .arrays import PARAMETER, Arrays
+from .context import Context
+from .values import Module, Tensor
+
+_WALKS = ("parameters", "named_parameters", "modules", "named_modules", "children", "named_children")
+
+
+def report(context: Context, arrays: Arrays) -> None:
+    """Report the first of each class, and of each function outside of classes, as the user wrote them."""
+    for unit in context.module.tree.body:
+        nodes = tree.nodes(unit, cst.Assign, cst.Call) if isinstance(unit, (cst.ClassDef, cst.FunctionDef)) else ()
+        cls = context.facts.class_by_node.get(id(unit))
+        written: dict[str, Any] = {tree.code(t.target).rpartition(".")[2]: n.value for n in tree.nodes(unit, cst.Assign) for t in n.targets} if cls is not None else {}
+        state = {id(written.get(name)) for name, array in arrays.own[cls].arrays.items() if array.where != "params"} if cls in arrays.own else set()
+        for node in nodes:
+            what = _frozen(context, node) if not {id(node), id(getattr(node, "value", node))} & state else None
+            if what is not None:
+                context.report("frozen-param", node, f"{what} is not trained in torch: leave it out of what the optimizer updates")
+                break
+
+
+def _frozen(context: Context, node: Any) -> str | None:
+    """What a statement or call keeps from being trained."""
+    if isinstance(node, cst.Assign):
+        flag = is_flag(node) and tree.code(node.value) != "True" and isinstance(node.value, cst.Name)
+        target: Any = node.targets[0].target
+        if any(context.torch_name(n) in PARAMETER and _frozen(context, n) is not None for n in tree.nodes(node.value, cst.Call)):
+            return tree.code(target)
+        return tree.code(target.value) if flag and _is_trained(context, target.value) else None
+    named = {a.keyword.value: tree.code(a.value) for a in node.args if a.keyword is not None}
+    if context.torch_name(node) in PARAMETER:
+        return "this parameter" if named.get("requires_grad") == "False" else None
+    if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "requires_grad_" or not _is_trained(context, node.func.value):
+        return None
+    given = [tree.code(a.value) for a in node.args]
+    return tree.code(node.func.value) if given and given[0] != "True" else None
+
+
+def _is_trained(context: Context, node: Any) -> bool:
+    value = context.value(node)
+    return isinstance(value, Module) or isinstance(value, Tensor) and value.param
+
+
+def is_flag(small: Any) -> bool:
+    """`p.requires_grad = False`"""
+    target = small.targets[0].target if isinstance(small, cst.Assign) else None
+    return isinstance(target, cst.Attribute) and target.attr.value == "requires_grad"
+
+
+def only_flags(node: Any) -> bool:
+    """Whether a loop, or a statement in one, does nothing but say which params are trained."""
+    if isinstance(node, cst.SimpleStatementLine):
+        return all(isinstance(small, cst.Pass) or is_flag(small) or _is_call(small) for small in node.body)
+    if isinstance(node, cst.For):
+        over: Any = node.iter
+        walks = isinstance(over, cst.Call) and isinstance(over.func, cst.Attribute) and over.func.attr.value in _WALKS
+        return walks and node.orelse is None and all(map(only_flags, tree.body_statements(node))) and any(is_flag(n) or _is_call(n) for n in tree.walk(node))
+    if not isinstance(node, cst.If) or any(isinstance(n, cst.NamedExpr) for n in tree.walk(node.test)):
+        return False
+    other = [] if node.orelse is None else [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
+    return all(map(only_flags, [*tree.body_statements(node), *other]))
+
+
+def _is_call(small: Any) -> bool:
+    """`p.requires_grad_(False)`"""
+    call = small.value if isinstance(small, cst.Expr) else None
+    return isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value == "requires_grad_"
