@@ -4,7 +4,7 @@
 `mask != None` is `mask is not None`; `weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
-what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
+several statements on a line are lines of their own; what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,23 @@ TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_param
 
 def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     """Rewrite the spellings of one file."""
+    module = tree.rewrite(module, None, _apart, only={cst.SimpleStatementLine, cst.FunctionDef, cst.If, cst.Else, cst.For, cst.While, cst.With})
     module = _without_partials(tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try}))
     module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
     module = tree.rewrite(module, None, lambda node: without_filled_names(node) if isinstance(node, cst.FunctionDef) else node, only={cst.FunctionDef})
     return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock})  # type: ignore[no-any-return]
+
+
+def _apart(node: Any) -> Any:
+    """`init.zeros_(m.weight); init.ones_(m.bias)` as two lines."""
+    if isinstance(node, cst.SimpleStatementLine) and len(node.body) > 1:
+        lines = [cst.SimpleStatementLine([tree.replace(small, semicolon=cst.MaybeSentinel.DEFAULT)]) for small in node.body]
+        lines[0] = tree.replace(lines[0], leading_lines=node.leading_lines)
+        lines[-1] = tree.replace(lines[-1], trailing_whitespace=node.trailing_whitespace)
+        return cst.FlattenSentinel(lines)
+    if isinstance(getattr(node, "body", None), cst.SimpleStatementSuite) and len(node.body.body) > 1:
+        return tree.with_body(node, [tree.replace(s, body=[tree.replace(s.body[0], semicolon=cst.MaybeSentinel.DEFAULT)]) for s in tree.body_statements(node)])
+    return node
 
 
 def _visit(node: Any) -> Any:
