@@ -18,6 +18,7 @@ from .constructors import Constructor, Original
 from .copied_modules import Copied
 from .copies import filled_at_once
 from .declarations import declared, declared_below
+from .early_returns import without_early_returns
 from .failures import fails, functions
 from .in_place import staying
 from .local_values import Locals
@@ -31,11 +32,11 @@ class Split:
     """Split the `__init__` of one class."""
 
     def __init__(self, context: Context, cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays, names: AttributeNames, initialising: Set[FunctionInfo], failing: Set[FunctionInfo], walking: Set[FunctionInfo]) -> None:
-        self.original = Original(context, cls, node, arrays, names)
+        self.original = Original(context, cls, without_early_returns(Original(context, cls, node, arrays, names)), arrays, names)
         self.failing, self.walking = failing, walking
         self.locals = Locals(self.original)
         self.moves = Moves(self.original, self.locals, initialising)
-        self.changed = changed_attributes(node, self.original.self_name)
+        self.changed = changed_attributes(self.original.node, self.original.self_name)
         self.result = Constructor()
 
     def run(self) -> Constructor:
