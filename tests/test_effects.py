@@ -199,7 +199,7 @@ def test_a_mode_that_forward_sets_is_reported(name):
 def test_a_method_that_sets_the_mode_is_left_out():
     head = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(3)\n\n    def forward(self, x):\n        return self.bn(x)\n\n"
     plain = converted(head + "    def train(self, mode=True):\n        super().train(mode)\n        return self\n")
-    more = converted(head + "    def train(self, mode=True):\n        super(M, self).train(mode)\n        self.bn.weight.requires_grad = False\n", "module-mode")
+    more = converted(head + "    def train(self, mode=True):\n        super(M, self).train(mode)\n        self.bn.weight.requires_grad = False\n", "module-mode", "frozen-param")
     own = converted(head + "    def train(self, rows):\n        return [self(row) for row in rows]\n")
     assert not hasattr(plain["M"], "train") and not hasattr(more["M"], "train") and hasattr(own["M"], "train")
 

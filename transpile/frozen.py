@@ -33,16 +33,18 @@ def _frozen(context: Context, node: Any) -> str | None:
     if isinstance(node, cst.Assign):
         flag = is_flag(node) and tree.code(node.value) != "True" and isinstance(node.value, cst.Name)
         target: Any = node.targets[0].target
-        if any(context.torch_name(n) in PARAMETER and _frozen(context, n) is not None for n in tree.nodes(node.value, cst.Call)):
+        if isinstance(target, cst.Attribute) and any(_without_gradient(context, n) for n in tree.nodes(node.value, cst.Call)):
             return tree.code(target)
         return tree.code(target.value) if flag and _is_trained(context, target.value) else None
-    named = {a.keyword.value: tree.code(a.value) for a in node.args if a.keyword is not None}
-    if context.torch_name(node) in PARAMETER:
-        return "this parameter" if named.get("requires_grad") == "False" else None
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "requires_grad_" or not _is_trained(context, node.func.value):
         return None
     given = [tree.code(a.value) for a in node.args]
     return tree.code(node.func.value) if given and given[0] != "True" else None
+
+
+def _without_gradient(context: Context, call: cst.Call) -> bool:
+    """`nn.Parameter(w, requires_grad=False)`"""
+    return context.torch_name(call) in PARAMETER and any(a.keyword is not None and a.keyword.value == "requires_grad" and tree.code(a.value) == "False" for a in call.args)
 
 
 def _is_trained(context: Context, node: Any) -> bool:
