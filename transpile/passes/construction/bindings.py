@@ -9,6 +9,7 @@ import libcst as cst
 
 from ... import tree
 from ...context import KEY
+from ...host_effects import GROWING
 from .initial_values import registered_name
 
 
@@ -79,6 +80,24 @@ def changed_attributes(node: cst.FunctionDef, self_name: str) -> set[str]:
     buffers = [n for n in tree.nodes(node.body, cst.Call) if tree.dotted(n.func) == f"{self_name}.register_buffer"]
     counts.update(name for n in buffers if (name := registered_name(n)) is not None)
     return {name for name, times in counts.items() if times > 1}
+
+
+def growing(function: cst.FunctionDef, value: cst.CSTNode) -> set[str]:
+    """Names of lists and the like that a function changes after it has come to a value, or in the same loop."""
+    nodes = list(tree.walk(function.body))
+    here = next((i for i, n in enumerate(nodes) if n is value), 0)
+    spans = [(i, i + sum(1 for _ in tree.walk(n))) for i, n in enumerate(nodes[:here]) if isinstance(n, (cst.For, cst.While))]
+    after = min([here, *(start for start, end in spans if here < end)])
+    found: set[str] = set()
+    for node in nodes[after:]:
+        holder: Any = node.target if isinstance(node, (cst.AssignTarget, cst.AugAssign)) else None
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in GROWING:
+            found.update([node.func.value.value] if isinstance(node.func.value, cst.Name) else [])
+        elif isinstance(holder, cst.Subscript):
+            while isinstance(holder, cst.Subscript):
+                holder = holder.value
+            found.update([holder.value] if isinstance(holder, cst.Name) else [])
+    return found
 
 
 def only_computes(statement: Any) -> bool:

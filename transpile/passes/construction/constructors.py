@@ -66,6 +66,12 @@ class Original:
         """What has an array of self: of a torch layer's it is known before everything here is set."""
         return "super()" if name in self.inherited else self.self_name
 
+    def holding(self, node: Any, attribute: str) -> Any:
+        """`self.attribute` in place of what it holds the value of."""
+        new = tree.expression(f"{self.self_name}.{attribute}")
+        self.context.facts.carry(node, new)
+        return new
+
     def setting(self, name: str, value: Any) -> cst.Assign:
         """`self.name = value`"""
         return cst.Assign([cst.AssignTarget(tree.expression(f"{self.self_name}.{name}"))], value)

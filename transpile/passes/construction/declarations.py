@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import libcst as cst
@@ -11,32 +12,45 @@ from ...arrays import Array, registered_value
 from ...context import Context
 from ...dataflow import reads
 from ...values import Static
-from .bindings import has_key, unsteady
+from .bindings import growing, has_key, unsteady
 from .constructors import Original
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
 
 _NOT_MADE = "a loop of a constructor cannot read arrays, which init makes; give this one its value in one statement"
 
 
-def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = (), swap: tree.Rewriter | None = None) -> Any:
+def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = (), swap: tree.Rewriter | None = None, changing: Sequence[str] = ()) -> Any:
     """`lambda weight, key: value`, made in a function; `given` are the names that come before the key, which `swap` puts in.
 
     It is called later: names that the function assigns more than once or in a loop keep the present value as defaults, `n=n`;
-    so do its own names that are the lambda's too, under another name: `key_=key`.
+    so do its own names that are the lambda's too, under another name: `key_=key`, the attributes that are `changing`, and
+    copies of the lists that grow later.
     """
     taken = {*given, "key"}
     read = tree.names_read(value)
     own = {name: next(f"{name}{'_' * n}" for n in range(1, 9) if f"{name}{'_' * n}" not in read | taken) for name in sorted(taken & set(reads(value)))}
     body = tree.with_names(value, lambda n: cst.Name(own[n.value]) if n.value in own else None) if own else value
     body = body if swap is None else tree.rewrite(body, swap)
+    body, present = _present(body, changing)
     kept = own | {name: name for name in set(reads(body)) & unsteady(function, inside=True) - taken}
-    defaults = "".join(f", {kept[name]}={name}" for name in sorted(kept))
+    present |= {kept[name]: name for name in kept} | {name: f"{name}.copy()" for name in set(reads(body)) & growing(function, value) - taken}
+    defaults = "".join(f", {name}={present[name]}" for name in sorted(present))
     return tree.replace(tree.expression(f"lambda {', '.join((*given, 'key'))}{defaults}: 0"), body=body)
 
 
-def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef) -> Any:
+def _present(body: Any, attributes: Sequence[str]) -> tuple[Any, dict[str, str]]:
+    """Code that reads attributes by names, and what these stand for."""
+    if not attributes:
+        return body, {}
+    read = tree.names_read(body)
+    names = {code: next(f"{stem}{'_' * n}" for n in range(9) if f"{stem}{'_' * n}" not in read | {"key"}) for code in attributes for stem in [code.rpartition(".")[2]]}
+    body = tree.rewrite(body, lambda n: cst.Name(names[tree.code(n)]) if isinstance(n, cst.Attribute) and tree.code(n) in names else None)
+    return body, {name: code for code, name in names.items() if name in tree.names_read(body)}
+
+
+def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef, changing: Sequence[str] = ()) -> Any:
     """`nn.Parameter(lambda key: value)`"""
-    return tree.replace(tree.expression(f"{context.name(kind)}()"), args=[cst.Arg(initializer(function, value))])
+    return tree.replace(tree.expression(f"{context.name(kind)}()"), args=[cst.Arg(initializer(function, value, changing=changing))])
 
 
 def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -> Any:
@@ -51,9 +65,19 @@ def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -
     return tree.rewrite(node, before, only={cst.Call})
 
 
-def declared(original: Original, line: Any) -> list[Any]:
-    """A line that makes an array which cannot move, as a declaration."""
-    new = _declared(original, line.body[0])
+def makes_array(original: Original, line: Any) -> bool:
+    """Whether a line makes an array of self, and does not write to one that is there."""
+    small = line.body[0]
+    target: Any = small.targets[0].target if isinstance(small, cst.Assign) else getattr(small, "target", None)
+    value = registered_value(small.value) if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) else getattr(small, "value", None)
+    if target is not None and original.attribute(target) is None or value is None:
+        return False
+    return not any(original.array(n) is not None for n in tree.nodes(value, cst.Attribute))
+
+
+def declared(original: Original, line: Any, lost: Sequence[str] = ()) -> list[Any]:
+    """A line that makes an array which cannot move, as a declaration; `lost` is what it reads and has other values later."""
+    new = _declared(original, line.body[0], [code for code in lost if "." in code])
     return [tree.replace(line, body=[new])] if new is not None else []
 
 
@@ -69,22 +93,22 @@ def declared_below(original: Original, statement: Any) -> Any:
     return tree.rewrite(statement, before)
 
 
-def _declared(original: Original, small: Any) -> Any:
+def _declared(original: Original, small: Any, changing: Sequence[str] = ()) -> Any:
     if isinstance(small, cst.AnnAssign) and small.value is not None:
         small = cst.Assign([cst.AssignTarget(small.target)], small.value)  # `self.w: Tensor = nn.Parameter(…)` is of another type here
     if isinstance(small, cst.Assign) and len(small.targets) == 1:
         name = original.attribute(small.targets[0].target)
         array = original.own.get(name) if name is not None else None
         if array is not None and array.where in ("params", "state") and not is_none(small.value):
-            return _assigned(original, small, array)
+            return _assigned(original, small, array, changing)
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and small.value.args:
         function = original.attribute(small.value.func)
         if function in ("register_buffer", "register_parameter"):
-            return _registered(original, small.value, "Buffer" if function == "register_buffer" else "Parameter")
+            return _registered(original, small.value, "Buffer" if function == "register_buffer" else "Parameter", changing)
     return tree.replace(small, value=_inside(original, small.value)) if isinstance(small, (cst.Assign, cst.Expr)) else small
 
 
-def _assigned(original: Original, small: cst.Assign, array: Array) -> Any:
+def _assigned(original: Original, small: cst.Assign, array: Array, changing: Sequence[str]) -> Any:
     """`self.weight = …`"""
     if array.where == "params" and parameter_call(small.value) is None and holds_parameter(small.value):
         return tree.replace(small, value=_inside(original, small.value))
@@ -93,18 +117,18 @@ def _assigned(original: Original, small: cst.Assign, array: Array) -> Any:
     if any(original.array(n) is not None for n in tree.nodes(small.value, cst.Attribute)):
         return tree.replace(small, value=original.context.unconverted("module-value", small.value, _NOT_MADE))
     kind = "Parameter" if array.where == "params" else "Buffer"
-    return tree.replace(small, value=declaration(original.context, kind, initial_value(small.value), original.node))
+    return tree.replace(small, value=declaration(original.context, kind, initial_value(small.value), original.node, changing))
 
 
 _DRAWN = "a buffer of random numbers under a computed name: give each a name that is written out"
 
 
-def _registered(original: Original, call: cst.Call, kind: str) -> Any:
+def _registered(original: Original, call: cst.Call, kind: str, changing: Sequence[str]) -> Any:
     """`self.register_buffer("mask", mask)`, also under a computed name."""
     initial = registered_value(call)
     if initial is None:
         return None
-    value = initial if is_none(initial) else declaration(original.context, kind, initial_value(initial), original.node)
+    value = initial if is_none(initial) else declaration(original.context, kind, initial_value(initial), original.node, changing)
     name = registered_name(call)
     if name is None:
         if kind == "Buffer":  # read as an attribute: a constant, which the weights of another model cannot change

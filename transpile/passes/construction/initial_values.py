@@ -7,6 +7,9 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...arrays import registered_value
+from ...context import Context
+from ...values import Tensor, Torch
 
 
 def parameter_call(node: Any) -> Any:
@@ -26,6 +29,28 @@ def initial_value(node: Any) -> Any:
 def holds_parameter(node: cst.CSTNode) -> bool:
     """Whether `nn.Parameter(…)` is called in a piece of code."""
     return any(tree.dotted(n.func) == "nn.Parameter" for n in tree.nodes(node, cst.Call))
+
+
+def shared(context: Context, node: Any) -> str | None:
+    """The local whose memory an attribute is given, by a line or as a value: `self.mask = mask`, `nn.Parameter(w.t())`."""
+    small = tree.only_small(node) or node
+    if isinstance(small, (cst.Assign, cst.Return)):
+        small = small.value
+    if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+        small = registered_value(small.value)
+    value: Any = context.facts.origin.get(id(small), small)
+    views = context.rulebook.table("VIEWS")
+    while not isinstance(value, cst.Name):
+        name = value.func.attr.value if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) else ""
+        if name in ("Parameter", "asarray") or name in views and isinstance(context.value(value.func), Torch):
+            value = value.args[0].value if value.args else None
+        elif name in views:
+            value = value.func.value
+        elif isinstance(value, cst.Subscript) and isinstance(context.value(value.value), Tensor) or isinstance(value, cst.Attribute) and value.attr.value in views:
+            value = value.value
+        else:
+            return None
+    return value.value
 
 
 def is_none(node: Any) -> bool:

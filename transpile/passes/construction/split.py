@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import libcst as cst
@@ -17,7 +17,7 @@ from .bindings import assigned, changed_attributes
 from .constructors import Constructor, Original
 from .copied_modules import Copied
 from .copies import filled_at_once
-from .declarations import declared, declared_below
+from .declarations import declared, declared_below, makes_array
 from .early_returns import without_early_returns
 from .failures import fails, functions
 from .in_place import staying
@@ -40,7 +40,7 @@ class Split:
         self.result = Constructor()
 
     def run(self) -> Constructor:
-        self._all(self.original.statements)
+        self._all(self.original.statements, self.original.node.body)
         result = self.result
         resolve(self.original, self.locals, result)
         result.kept = without_dead(result.kept, self.locals.names - self.original.parameters, self.locals.moved)
@@ -48,13 +48,14 @@ class Split:
         result.properties = {name: [asked_of_self(self.original, s) for s in body] for name, body in result.properties.items()}
         return result
 
-    def _all(self, statements: list[Any]) -> None:
-        self.locals.blocks.append(statements)
+    def _all(self, statements: list[Any], block: Any) -> None:
+        self.locals.blocks.append(block)
         for statement in statements:
             self._one(statement)
         self.locals.blocks.pop()
 
     def _one(self, statement: Any) -> None:
+        self.locals.enter(statement)
         if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
             if not self._is_plain_super(statement.body[0]):
                 self._line(statement)
@@ -65,7 +66,7 @@ class Split:
         elif isinstance(statement, cst.If) and self._walks(statement) and fails(self.original.context, statement, self.failing):
             self._if(statement)
         elif self._defers(statement):
-            self.result.params.append(statement)
+            self._to_params(statement)
         else:
             self.locals.note(statement)
             self.result.kept.append(statement)
@@ -87,6 +88,8 @@ class Split:
     def _line(self, statement: Any) -> None:
         """A line with one small statement."""
         apart = one_by_one(statement)
+        for line in apart:
+            self.locals.places.put(line, self.locals.here)
         if any(self.moves.of(line, line.body[0]).where for line in apart):
             for line in apart:
                 self._line(line)
@@ -99,15 +102,18 @@ class Split:
             self._move(statement, move)
             return
         self.locals.note(statement)
-        (self.result.params if self._defers(statement) else self.result.kept).append(statement)
-        self.result.params.extend(self._copied(statement.body[0]))
+        if self._defers(statement):
+            self._to_params(statement)
+        else:
+            self.result.kept.append(statement)
+        self._to_params(*self._copied(statement.body[0]))
 
     def _copied(self, small: Any) -> list[Any]:
         """`self.target = copy.deepcopy(self.online)`: both start with the same params."""
         copied = Copied.of(self.original, small)
         if copied is None or any(self._walks(s) and copied.reached_by(s) for s in copied.later):
             return []  # what walks over either of them later gives values where it stands
-        self.result.state.extend(copied.state(self.result.state))
+        self._to(self.result.state, *copied.state(self.result.state))
         return copied.params()
 
     def _move(self, statement: Any, move: Move) -> None:
@@ -121,15 +127,48 @@ class Split:
         elif move.where == "replaced":
             result.kept.extend(move.lines)
         elif move.where in ("params", "state"):
-            if all(self.locals.resolvable(line) for line in move.lines):
-                (result.params if move.where == "params" else result.state).extend(move.lines)
-                self._mark(statement)
-            else:
-                result.kept.extend(declared(self.original, statement))
+            lost = {tree.code(n): n for line in move.lines for n in self.locals.lost(line)}
+            if lost and makes_array(self.original, statement):
+                result.kept.extend(declared(self.original, statement, list(lost)))
+                return
+            saved = {code: self._saved(n) for code, n in lost.items()}
+            self._to(result.params if move.where == "params" else result.state, *(self._reading(line, saved) for line in move.lines))
+            self._mark(statement)
+
+    def _saved(self, node: Any) -> str:
+        """The attribute that keeps what a local or attribute has here, since it gets other values later."""
+        attribute, is_new = self.locals.saved_as(node)
+        if is_new:
+            self.result.kept.append(tree.assignment(f"{self.original.self_name}.{attribute}", node))
+        return attribute
+
+    def _reading(self, node: Any, saved: Mapping[str, str]) -> Any:
+        """Code that reads what was saved in place of the locals and attributes that had it."""
+
+        def before(n: Any) -> Any:
+            if isinstance(n, cst.AssignTarget):
+                return n
+            if isinstance(n, cst.Attribute) and tree.code(n) in saved:
+                return self.original.holding(n, saved[tree.code(n)])
+            return None
+
+        if not saved:
+            return node
+        node = tree.rewrite(node, before, only={cst.AssignTarget, cst.Attribute})
+        return tree.with_names(node, lambda n: self.original.holding(n, saved[n.value]) if n.value in saved else None)
+
+    def _to_params(self, *lines: Any) -> None:
+        self._to(self.result.params, *lines)
+
+    def _to(self, moved: list[Any], *lines: Any) -> None:
+        """Put lines made of the current statement among those that moved."""
+        for line in lines:
+            self.locals.places.put(line, self.locals.here)
+        moved.extend(lines)
 
     def _mark(self, statement: Any) -> None:
         """Remember where a moved statement stood: what it needs is stored there."""
-        self.result.kept.append(Mark(statement))
+        self.result.kept.append(self.locals.mark(statement))
 
     def _set_once(self, name: str, value: Any) -> bool:
         """Whether a constant, and what it is made of, keeps its first value: a property computes it when it is asked for."""
@@ -171,7 +210,7 @@ class Split:
             for inner in tree.body_statements(statement):
                 self._one(inner)
         elif (where := self.moves.only_writes(statement)) and self.locals.resolvable(statement, self._bound_within(statement)):
-            (self.result.params if where == "params" else self.result.state).append(self.moves.unaugmented(statement))
+            self._to(self.result.params if where == "params" else self.result.state, self.moves.unaugmented(statement))
             self._mark(statement)
         else:
             self.result.kept.append(declared_below(self.original, staying(self.original, statement)))
@@ -188,12 +227,13 @@ class Split:
             other = self._apart(lambda: self._if(orelse))
         else:
             other = self._side(orelse) if orelse is not None else Constructor()
+        self.locals.enter(statement)
         if not self.locals.resolvable(statement.test):
             self.result.kept.append(declared_below(self.original, staying(self.original, statement)))
             return
         for a, b, joined in ((then.params, other.params, self.result.params), (then.state, other.state, self.result.state)):
             if a or b:
-                joined.append(branch(statement, a, b))
+                self._to(joined, branch(statement, a, b))
         kept = [self._with_constants(part) for part in (then, other)]
         if any(without_marks(part) for part in kept):
             self.result.kept.append(branch(statement, *map(without_marks, kept)))
@@ -204,7 +244,7 @@ class Split:
 
     def _side(self, block: Any) -> Constructor:
         statements = tree.body_statements(block)
-        found = self._apart(lambda: self._all(statements))
+        found = self._apart(lambda: self._all(statements, block.body))
         found.params = self.locals.with_definitions(found.params, statements)
         found.state = self.locals.with_definitions(found.state, statements)
         return found

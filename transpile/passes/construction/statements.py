@@ -16,6 +16,7 @@ class Mark:
     """Stands where a moved statement stood: what it needs is stored there."""
 
     statement: Any
+    names: Set[str]
 
 
 def without_marks(items: list[Any]) -> list[Any]:

@@ -21,7 +21,10 @@ def resolve(original: Original, locals_: Locals, made: Constructor) -> None:
     """Store what moved code reads, and rewrite it to read from `self`."""
     made.params = locals_.with_definitions(made.params)
     made.state = locals_.with_definitions(made.state)
-    made.properties = {name: locals_.with_definitions([returned(line, value)]) for name, (line, value) in made.constants.items()}
+    for name, (line, value) in made.constants.items():
+        result = returned(line, value)
+        locals_.places.put(result, locals_.places.of(line, locals_.here))
+        made.properties[name] = locals_.with_definitions([result])
     _report_drawn_twice(original, made)
     storage = Storage(original, locals_, made)
     needed = storage.needed()
@@ -42,20 +45,20 @@ def _report_drawn_twice(original: Original, made: Constructor) -> None:
 
 
 def _from_self(original: Original, statements: list[Any], attributes: Mapping[str, str]) -> list[Any]:
-    """Statements that read local names, and attributes that a subclass sets again, from the attributes that hold them."""
-    local = {n for s in statements for n in assigned(s)}
+    """Statements that read local names, and attributes that are set again, from the attributes that hold them."""
+    bound: set[str] = set()
 
     def from_self(node: Any) -> Any:
         name = tree.code(node)
-        if name not in attributes or name in local:
-            return None
-        new = tree.expression(f"{original.self_name}.{attributes[name]}")
-        original.context.facts.carry(node, new)
-        return new
+        return original.holding(node, attributes[name]) if name in attributes and name not in bound else None
 
-    moved = [tree.with_names(s, from_self) for s in statements]
     again = any("." in name for name in attributes)
-    return [tree.rewrite(s, from_self, only={cst.Attribute}) for s in moved] if again else moved
+    out: list[Any] = []
+    for s in statements:
+        bound |= assigned(s)
+        moved = tree.with_names(s, from_self)
+        out.append(tree.rewrite(moved, from_self, only={cst.Attribute}) if again else moved)
+    return out
 
 
 class Storage:
@@ -79,7 +82,7 @@ class Storage:
         """The attribute of self that holds a local: one that the user made, or a new one."""
         holder = self._holder(name)
         cls, names = self.original.cls, self.original.names
-        once = holder is not None and self._set[holder] == 1 and names.set_while_built(cls)[holder] <= 1
+        once = holder is not None and len(self.locals.places.changed[holder]) == 1 and names.set_while_built(cls)[holder] <= 1
         if holder is not None and once and name not in self.locals.unsteady and holder not in self.original.own and names.kept(cls, holder):
             return holder
         attribute = name
@@ -111,7 +114,7 @@ class Storage:
         """Whether the class itself has an attribute of this name; what is in the params or the state is not on self."""
         cls, array = self.original.cls, self.original.own.get(attribute)
         set_here = attribute in self._set or attribute in self.original.names.set_while_built(cls)
-        if set_here and (array is None or array.where == "constant"):
+        if set_here and (array is None or array.where == "constant") or attribute in self.locals.saved:
             return True
         return cls.find(attribute) is not None or attribute in cls.assigned or attribute in self.made.properties or attribute in self.made.stored.values()
 
@@ -122,7 +125,7 @@ class Storage:
         for item in self.made.kept:
             names: list[str] = []
             if isinstance(item, Mark):
-                names = sorted(self._read(item.statement), key=lambda n: (self._order(n), n))
+                names = sorted(item.names | self._attributes(item.statement), key=lambda n: (self._order(n), n))
             elif self._asks_for_params(item):  # `init` must be able to run
                 names = sorted(pending.keys() & self.original.parameters - self.locals.unsteady, key=self._order)
             out += [self._line(name, pending.pop(name)) for name in names if name in pending]
@@ -130,10 +133,9 @@ class Storage:
                 out.append(item)
         self.made.kept = out + [self._line(name, attribute) for name, attribute in pending.items()]
 
-    def _read(self, statement: Any) -> set[str]:
-        """The local names and the attributes of self that a statement reads."""
-        own = {tree.code(n) for n in tree.nodes(statement, cst.Attribute) if self.original.attribute(n) is not None}
-        return tree.names_read(statement) | self.locals.read_through(statement) | own
+    def _attributes(self, statement: Any) -> set[str]:
+        """The attributes of self that a statement reads."""
+        return {tree.code(n) for n in tree.nodes(statement, cst.Attribute) if self.original.attribute(n) is not None}
 
     def _holder(self, name: str) -> str | None:
         """The attribute that a statement that stays gives the value of a local, the last if there are several."""

@@ -1,0 +1,75 @@
+"""What moves out of a constructor sees the locals and attributes that its statement saw in torch."""
+
+import inspect
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+from tests.small_programs import HEAD, load
+from transpile import convert_source
+
+# The body of __init__(self, n=4, mode="a") after super().__init__(), and what forward returns.
+CONSTRUCTORS = {
+    # array updates in a statement that does more
+    "an attribute beside it": ("b = torch.ones(n)\nif mode == 'a':\n    self.k = 5\n    b = b * 2\nself.register_buffer('b', b)", "x * self.b"),
+    "an assert beside it": ("b = torch.ones(n)\nif mode == 'a':\n    assert n > 2\n    b *= torch.arange(n)\nself.b = nn.Parameter(b)", "x * self.b"),
+    "a side that raises": ("b = torch.ones(n)\nif mode == 'a':\n    b *= 3\nelse:\n    raise ValueError(mode)\nself.register_buffer('b', b)", "x * self.b"),
+    "layers in a loop": ("self.layers = nn.ModuleList()\nb = torch.zeros(n)\nfor i in range(3):\n    self.layers.append(nn.Identity())\n    b = b + i\nself.register_buffer('b', b)", "x + self.b"),
+    "elements in a loop": ("b = torch.ones(n)\nfor i in range(n):\n    assert n > 2\n    b[i] = i\nself.b = b", "x + self.b"),
+    "under try": ("b = torch.ones(n)\ntry:\n    b = b * n\nexcept ValueError:\n    pass\nself.register_buffer('b', b)", "x * self.b"),
+    # a local that gets other values
+    "rebound between": ("w = torch.full((n,), 2.0)\nself.a = nn.Parameter(w)\nw = torch.full((n,), 3.0)\nself.b = nn.Parameter(w)", "x * self.a + self.b"),
+    "a parameter and a buffer": ("w = torch.full((n,), 2.0)\nself.a = nn.Parameter(w * 2)\nw = w * 5\nself.register_buffer('b', w)", "x * self.a + self.b"),
+    "a plain attribute": ("w = torch.ones(n)\nself.a = w\nw = torch.full((n,), 5.0)\nself.b = w", "x * self.a + self.b"),
+    "written to a clone": ("w = torch.ones(n)\nself.a = nn.Parameter(w.clone())\nw[0] = 9\nself.b = nn.Parameter(w.clone())", "x * self.a + self.b"),
+    "written to the same memory": ("w = torch.ones(n, 2)\nself.register_buffer('a', w[0])\nw[0] = 9\nw *= 2\nself.b = nn.Parameter(w[:, 1])", "x * self.a[0] + self.b"),
+    "of submodules": (
+        "self.line = nn.Linear(n, n)\nw = torch.eye(n)\nself.line.weight.data = w * 2\nself.line.bias.data.zero_()\nw = w * 7\nself.k = nn.Parameter(w)",
+        "self.line(x) + self.k @ x",
+    ),
+    "on one side": ("w = torch.ones(n)\nif mode == 'a':\n    self.a = nn.Parameter(w)\n    w = w * 5\nself.b = nn.Parameter(w)", "x * self.a + self.b"),
+    "a number, by a loop": ("d = 1\nself.a = nn.Parameter(torch.ones(n) * d)\nfor i in range(3):\n    d *= 2\nself.b = nn.Parameter(torch.ones(n) * d)", "x * self.a + self.b"),
+    "a list that grows": ("d = [1.0, 2.0]\nself.a = nn.Parameter(torch.ones(n) * d[-1])\nd.append(5.0)\nself.b = nn.Parameter(torch.ones(n) * d[-1])", "x * self.a + self.b"),
+    "numbers for initialisers": (
+        "self.line = nn.Linear(n, n)\ns = 1.0\nnn.init.constant_(self.line.weight, s)\ns = s * 2\nnn.init.constant_(self.line.bias, s)\ns = 7.0",
+        "self.line(x)",
+    ),
+    # an attribute that gets other values
+    "set again": ("self.d = n\nself.a = nn.Parameter(torch.ones(n) * self.d)\nself.d = 7\nself.b = nn.Parameter(torch.ones(n) * self.d)", "x * self.a + self.b"),
+    "augmented": ("self.n = n\nself.a = nn.Parameter(torch.ones(4) * n)\nself.register_buffer('b', torch.arange(4) * n)\nself.n *= 2", "x * self.a + self.b"),
+    "by a method": ("self.d = n\nself.a = nn.Parameter(torch.ones(n) * self.d)\nself.grow()", "x * self.a * self.d"),
+    "for initialisers": ("self.d = 1.0\nself.line = nn.Linear(n, n)\nnn.init.constant_(self.line.weight, self.d)\nnn.init.constant_(self.line.bias, self.d)\nself.d = 5.0", "self.line(x)"),
+    # a constructor that returns early
+    "returns": ("self.w = nn.Parameter(torch.ones(n))\nif mode == 'a':\n    return\nnn.init.constant_(self.w, 3.0)", "x * self.w"),
+    "does not return": ("self.w = nn.Parameter(torch.ones(n))\nif mode == 'b':\n    self.k = 1\n    return\nelif n > 2:\n    self.k = 2\nnn.init.constant_(self.w, 3.0)", "x * self.w * self.k"),
+    # several statements on a line
+    "one line": ("self.line = nn.Linear(n, n)\nfor m in self.modules():\n    if isinstance(m, nn.Linear): nn.init.eye_(m.weight); nn.init.ones_(m.bias)", "self.line(x)"),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRUCTORS)
+def test_constructors(name):
+    body, result = CONSTRUCTORS[name]
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    grow = '\n    def grow(self):\n        self.d = 9\n' if 'grow' in body else ''
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, n=4, mode='a'):\n        super().__init__()\n{lines}{grow}\n    def forward(self, x):\n        return {result}\n"
+    converted = convert_source(source)
+    assert not converted.diagnostics, converted.code
+    torch_side = {}
+    exec(compile(source, "program.py", "exec"), torch_side)
+    x = torch.arange(4.0) - 1
+    want = torch_side["M"]()(x)
+    model = load(converted)["M"]()
+    given = inspect.signature(model.__call__).parameters
+    params = [model.init(jax.random.key(0))] if "params" in given else []
+    state = [model.init_state(jax.random.key(0))] if "state" in given else []
+    got = model(*params, *state, x.numpy())
+    np.testing.assert_allclose(got[0] if state else got, want.detach(), 1e-6, err_msg=converted.code)
+
+
+def test_a_return_that_guards_no_side_is_reported():
+    lines = "        self.w = nn.Parameter(torch.ones(n))\n        for i in range(n):\n            if i == 2:\n                return\n        nn.init.constant_(self.w, 3.0)\n"
+    converted = convert_source(f"{HEAD}class M(nn.Module):\n    def __init__(self, n=4):\n        super().__init__()\n{lines}\n    def forward(self, x):\n        return x * self.w\n")
+    assert [d.id for d in converted.diagnostics] == ["unsupported"]
