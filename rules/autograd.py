@@ -1,5 +1,7 @@
 """Functions with a backward pass of their own."""
 
+import copy
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -82,3 +84,17 @@ def _cotangent(gradient, array):
 def with_gradient(enabled, value):
     """The value, constant where gradients are switched off: what `torch.set_grad_enabled(enabled)` makes of it."""
     return value if enabled else lax.stop_gradient(value)
+
+
+def constant(value, *, unless=False):
+    """What `torch.no_grad()` makes of a value that may hold dicts, whose order stays; what is no array stays as well."""
+
+    def without_gradient(leaf):
+        if isinstance(leaf, dict):
+            made = copy.copy(leaf)
+            for name, entry in leaf.items():
+                made[name] = constant(entry)
+            return made
+        return lax.stop_gradient(leaf) if isinstance(leaf, jax.Array) else leaf
+
+    return value if unless else jax.tree.map(without_gradient, value, is_leaf=lambda node: isinstance(node, dict))

@@ -17,6 +17,7 @@ import libcst as cst
 
 from . import accounting, frozen, scripts, sharing, support, tree
 from .arrays import Arrays, filling_functions, forward_functions, running_functions
+from .carriers import Carriers
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
 from .effects import Effects, _uses
@@ -94,9 +95,10 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     computing = running_functions(facts, forward)
     running = computing | filling_functions(facts, computing)
     seconds = second_names.find(facts)
+    carriers = Carriers(facts, host, computing, forward)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
-            trees[module] = decided.run(context, gradients.run(context, trees[module], computing, forward))
+            trees[module] = decided.run(context, gradients.run(context, trees[module], carriers))
             trees[module] = written_names.run(context, second_names.run(context, trees[module], seconds), running)
             for early in (tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
