@@ -98,3 +98,14 @@ def constant(value, *, unless=False):
         return lax.stop_gradient(leaf) if isinstance(leaf, jax.Array) else leaf
 
     return value if unless else jax.tree.map(without_gradient, value, is_leaf=lambda node: isinstance(node, dict))
+
+
+@jax.custom_jvp
+def set_data(x, value):
+    """``x`` with another value and its own gradient: torch's ``x.data = value``."""
+    return jnp.asarray(value, x.dtype)
+
+
+@set_data.defjvp
+def _set_data_jvp(primals, tangents):
+    return set_data(*primals), tangents[0]

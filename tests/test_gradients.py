@@ -1,8 +1,15 @@
-"""Where gradients stop: what leaves a block under no_grad in any way."""
+"""Where gradients stop: what leaves a block under no_grad in any way, and writes through `.data`, which leave the gradient as it was."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+import torch
 
-from .small_programs import compare, three
+from transpile import convert_source, from_torch
+
+from .against_torch import float64
+from .small_programs import HEAD, compare, load, three
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -27,9 +34,71 @@ LEAVING = {
     "with an annotation": "with torch.no_grad():\n    z: torch.Tensor = x * 2\n    if x.dim() == (w := x * 3).dim():\n        z = z + w\nreturn z * x + w",
     "once where a parameter is set": "@torch.no_grad()\ndef g(t, n):\n    if n > 5:\n        t = t * 2\n    return t\n\ndef f(x, y):\n    return g(x, 3) * x + g(y, 7) * y",
     "what became part of a tensor": "@torch.no_grad()\ndef g(t):\n    z = torch.zeros(4, 6, dtype=torch.float64)\n    z.add_(t)\n    return z * 2\n\ndef f(x, y):\n    return g(x) * x",
+    "in place of a tensor from outside": "z = x * 2\nwith torch.no_grad():\n    z.mul_(y)\n    z[0] = y[1]\n    z[1:] *= 2\n    torch.relu_(z)\nreturn z * z * y",
 }
 
 
 @pytest.mark.parametrize("name", LEAVING)
 def test_what_leaves_a_block_is_constant(name):
     compare(LEAVING[name], three())
+
+
+DATA = {
+    "added": "z = x * 2\nz.data.add_(y)\nz.detach().mul_(x)\nreturn z * z",
+    "assigned": "z = x * 2\nz.data = x * 3 + y\nreturn z * z",
+    "an element": "z = x * 2\nz.data[0] = x[1] * 5\nz.data[1] += y[1]\nz.detach()[2] = 7.0\nreturn z * z",
+    "by a mask": "z = x * 2\nz.data[z.data > 1] = 0\nz.data.masked_fill_(y > 1, 3.0)\nreturn z * z",
+    "infinite in between": "z = x * 1\nz.data[0] = math.inf\nz.data[0] = 2\nreturn z * z",
+    "clamped": "z = x * 2\nz.data.clamp_(-0.5, 0.5)\nF.relu_(z.data)\nreturn z * z * y",
+    "a name for the data": "z = x * 2\nw = z.data\nw.mul_(y)\nreturn z * z + w",
+    "a name that has been detached": "w = x.detach()\nw[0] = 5.0\nreturn w * x",
+    "a name that becomes part": "z = x * 2\nw = z.detach()\nw.add_(y)\nreturn w * z",
+    "of a view": "z = x * 2\nrow = z[:2]\nrow.data.mul_(3)\nz.view(-1).data[0] = 5\nz[3].data[1] = y[0, 0]\nreturn z * z, row * row",
+    "of a constant": "z = torch.zeros_like(x)\nz.data.copy_(x)\nw = torch.ones_like(x)\nw.data = w.data + x\nreturn z * x + w * y",
+    "the result of the write": "z = x * 2\nw = z.data.add_(y)\nreturn w * z + (x * 3).data.mul_(2) * y",
+    "in a function": "def g(t):\n    t.data.mul_(2)\n\ndef f(x, y):\n    z = x * 2\n    g(z)\n    return z * z",
+    "in a list": "zs = [x * 2, y * 2]\nzs[0].data.masked_fill_(x > 0.5, 3.0)\nreturn zs[0] * zs[0] + zs[1]",
+    "in a branch on data": "z = x * 2\nif y.sum() > 0:\n    z.data.mul_(3)\nfor i in range(2):\n    z.data[i] = i\nreturn z * z",
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_a_write_of_data_keeps_the_gradient(name):
+    compare(DATA[name], three())
+
+
+def test_data_written_and_read_with_its_gradient_in_one_expression_is_refused():
+    result = convert_source(HEAD + "def f(x):\n    y = x * 2\n    return y.data.add_(x) * y\n")
+    assert [d.id for d in result.diagnostics] == ["aliased-write"]
+
+
+BUFFERS = {
+    "updated": ("self.mean.data.mul_(0.5).add_(x.mean(0), alpha=0.5)", "lax.stop_gradient("),
+    "copied": ("m = x.mean(0)\nself.mean.data.copy_(m)", "lax.stop_gradient("),
+    "assigned": ("self.mean.data = 0.5 * self.mean.data + x.mean(0)", "lax.stop_gradient(0.5 * "),
+    "by another name": ("mean = self.mean.data\nmean.mul_(0.5).add_(x.mean(0))", "lax.stop_gradient("),
+    "an element": ("self.mean.data[0] = x[0, 1]", "lax.stop_gradient("),
+    "of a submodule": ("self.norm.running_mean.data.copy_(x.mean(0))\nx = x + self.norm.running_mean", "lax.stop_gradient("),
+    "by constants": ("self.mean.data.mul_(0.5).add_(1)\nself.mean.detach().copy_(self.mean * 2)", 'state["mean"] = state["mean"] * 0.5 + 1\n'),
+    "hidden state": ("self.mean = x.sum(0) * 2\nself.mean.data.mul_(x[0])", "nn.set_data("),
+}
+
+
+@pytest.mark.parametrize("name", BUFFERS)
+def test_a_write_of_the_data_of_a_buffer(name):
+    body, text = BUFFERS[name]
+    made = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('mean', torch.zeros(6))\n        self.norm = nn.BatchNorm1d(6)\n\n    def forward(self, x):\n"
+    source = HEAD + made + "".join(f"        {line}\n" for line in body.splitlines()) + "        return x * self.mean\n"
+    result = convert_source(source)
+    assert not result.diagnostics and text in result.code, result.code
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    with float64():
+        torch_module, jax_module = scope["M"]().double(), load(result)["M"]()
+        params, state = from_torch(torch_module, jax_module)
+        x = torch.randn(4, 6, dtype=torch.float64, requires_grad=True)
+        want = torch_module(x)
+        want.sin().sum().backward()
+        got, back = jax.vjp(lambda x: jax_module.apply(params, state, x)[0], jnp.asarray(x.detach().numpy()))
+        np.testing.assert_allclose(got, want.detach().numpy(), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(back(jnp.cos(got))[0], x.grad.numpy(), rtol=1e-12, atol=1e-12)

@@ -103,7 +103,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             for early in (tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
-        _mutations(contexts, trees, facts, running)
+        _mutations(contexts, trees, facts, running, carriers)
         for module, context in contexts.items():
             trees[module] = noops.run(context, operations.run(context, trees[module], running, forward))
             _refresh(facts, trees[module])
@@ -193,9 +193,9 @@ def _refresh(facts: Inference, module: cst.Module) -> None:
             facts.class_by_node[id(node)].node = node
 
 
-def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo]) -> None:
+def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.Module], facts: Inference, running: set[FunctionInfo], carriers: Carriers) -> None:
     """Which functions write their arguments is known after a round; what the round after that makes is kept."""
-    found = mutation.Mutations(running)
+    found = mutation.Mutations(carriers, running)
     before = {m: (list(c.diagnostics), set(c.support)) for m, c in contexts.items()}
 
     def rewritten() -> dict[ModuleInfo, cst.Module]:

@@ -36,7 +36,7 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
             done[place] = other
         if relation is None:
             relation = _sibling(frame, other, bases)
-        follower = _follower(frame, node, name, other, bases, relation) if relation is not None else None
+        follower = _follower(frame, subject, node, name, other, bases, relation) if relation is not None else None
         if follower is None:
             refuse(frame, other, node, f"{name} is written in place, and {other} may be the same memory")
         else:
@@ -45,11 +45,9 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
     frame.record_write(name)
 
 
-def _follower(frame: Frame, node: Any, name: str, other: str, bases: list[str], relation: Any) -> Any:
+def _follower(frame: Frame, subject: Any, node: Any, name: str, other: str, bases: list[str], relation: Any) -> Any:
     """The statement that lets a name follow; behind a cast, `y = x.float()`, only where that has made no copy. None where that is not known."""
-    target = frame.named(other)
-    frame.facts.carry(node, target)
-    made = tree.assignment(target, relation)
+    made = tree.assignment(_placed(frame, other, subject, node), relation)
     frame.facts.in_place.add(id(made.body[0]))
     mine, its = frame.memory.only(name), frame.memory.only(other)
     if mine is None or its is None or mine is its:
@@ -62,6 +60,15 @@ def _follower(frame: Frame, node: Any, name: str, other: str, bases: list[str], 
         return made
     test = kept(frame.context, view, frame.named(source), frame.named(cast))
     return None if test is None else cst.If(test, cst.IndentedBlock([made]))
+
+
+def _placed(frame: Frame, name: str, subject: Any, node: Any) -> Any:
+    """A name that follows the write of a subject, which is where diagnostics show it: of `self.w` after a write of w."""
+    named = frame.named(name)
+    frame.facts.carry(node, named)
+    if name.startswith("self."):
+        frame.facts.origin[id(named)] = frame.facts.origin.get(id(subject), subject)
+    return named
 
 
 def element_written(frame: Frame, subject: Any, node: Any) -> None:

@@ -10,12 +10,13 @@ from ... import tree
 from ...emit import OPERATORS, fresh_name
 from ...indices import index_kind
 from ...inplace import is_undecided
-from ...values import UNKNOWN, Method, Tensor
+from ...values import UNKNOWN
 from . import host_arrays
 from .aliases import element_written, follow
 from .callees import call_taken_back
-from .expressions import cast_name, in_place, rewritten, rewritten_arguments, undecided, viewed_name
+from .expressions import cast_name, in_place, only_computes, rewritten, rewritten_arguments, undecided, viewed_name
 from .frame import Frame
+from .histories import is_detached
 from .rebinding import lvalue, rebind
 from .stores import augmented_store, binary, holds_objects, store
 from .taken_back import taken_back
@@ -51,14 +52,9 @@ def _call(frame: Frame, node: cst.Expr, call: cst.Call) -> Any:
         return taken_back
     before = len(frame.prelude)
     new = rewritten(frame, node)
-    if len(frame.prelude) > before and _only_computes(frame, call):
+    if len(frame.prelude) > before and only_computes(frame, call):
         return None  # `z.view(-1).copy_(x).view_as(y)`: the write was all that it did
     return new
-
-
-def _only_computes(frame: Frame, call: cst.Call) -> bool:
-    """Whether all calls in a call are of methods of tensors."""
-    return all(isinstance(value := frame.value(c.func), Method) and isinstance(value.receiver, Tensor) for c in tree.nodes(call, cst.Call))
 
 
 def _several(frame: Frame, node: cst.Tuple) -> Any:
@@ -95,7 +91,7 @@ def _assign(frame: Frame, node: cst.Assign, target: Any) -> Any:
     if frame.is_element(target) and not holds_objects(frame, target, node.value):
         return store(frame, node, target, rewritten(frame, node.value))
     if frame.is_data(target):
-        return rebind(frame, target.value, rewritten(frame, node.value), node)
+        return rebind(frame, target, rewritten(frame, node.value), node)
     if isinstance(target, cst.Tuple) and any(frame.is_element(e.value) for e in target.elements):
         return _unpacked(frame, node, target)
     if isinstance(target, cst.Name) and isinstance(node.value, cst.Call):
@@ -103,7 +99,7 @@ def _assign(frame: Frame, node: cst.Assign, target: Any) -> Any:
         if update is not None:
             store_updates(frame, update, rewritten_arguments(frame, node.value), target.value)
             return None  # what stands before has set the name
-    write = in_place(frame, node.value)
+    write = in_place(frame, node.value, used=True)
     return _through(frame, node, *write) if write is not None else rewritten(frame, node)
 
 
@@ -124,8 +120,21 @@ def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
     if name is not None and name not in frame.live and not frame.reached(name):
         frame.record_write(name)
         return tree.replace(node, value=value)
+    if is_detached(frame, subject) and frame.carries(value):
+        return _beside(frame, node, subject, value)
     frame.before(rebind(frame, subject, value, node))
     return tree.replace(node, value=subject)
+
+
+def _beside(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
+    """`z = y.data.add_(x)`: z has the gradient of x, and y its own."""
+    target = node.targets[0].target
+    if not isinstance(target, cst.Name):
+        message = "the data of a tensor is written, and what is written is kept with its gradient: make the write a statement"
+        return tree.replace(node, value=frame.context.unconverted("aliased-write", node.value, message))
+    made = rebind(frame, subject, target, node)
+    frame.after.insert(0, cst.SimpleStatementLine([made]))
+    return tree.replace(node, value=value)
 
 
 def _is_read_again(frame: Frame, name: str | None, target: str) -> bool:

@@ -11,10 +11,12 @@ from ... import scripts, tree
 from ...casts import is_cast
 from ...indices import index_kind
 from ...inplace import inplace_argument, is_undecided
+from ...values import Method, Tensor
 from .aliases import follow
 from .callees import check_arguments
 from .calls import function_form, method_form, with_args, written_by
 from .frame import Frame
+from .histories import is_detached
 from .order import elsewhere
 from .rebinding import lvalue, rebind, stripped, written_name
 from .sequences import taken_apart
@@ -39,20 +41,27 @@ def rewritten_arguments(frame: Frame, node: cst.Call) -> cst.Call:
     return new
 
 
-def in_place(frame: Frame, node: Any) -> tuple[Any, Any] | None:
-    """For a call that writes: what it writes, and the new value as an expression without mutation."""
+def in_place(frame: Frame, node: Any, used: bool = False) -> tuple[Any, Any] | None:
+    """For a call that writes: what it writes, and the new value as an expression without mutation.
+
+    `used`: the value is that of an expression, where `y.data` is constant; what is written has the gradient of y.
+    """
+
+    def strip(subject: Any) -> Any:
+        return subject if used and is_detached(frame, subject) else stripped(frame, subject)
+
     write = written_by(frame, node)
     if write is None:
         return None
     if write.form == "method":
-        chained = in_place(frame, node.func.value)
-        receiver = stripped(frame, rewritten(frame, node.func.value)) if chained is None else _settled(frame, node, *chained)
+        chained = in_place(frame, node.func.value, used)
+        receiver = strip(rewritten(frame, node.func.value)) if chained is None else _settled(frame, node, *chained)
         return write.subject, method_form(frame, node, receiver, [rewritten(frame, a) for a in node.args])
     if write.form == "out":
         return write.subject, with_args(frame, node, [a for a in node.args if a is not write.argument])
     if write.form == "module":
         return write.subject, rewritten_arguments(frame, node)
-    subject = stripped(frame, write.subject)
+    subject = strip(write.subject)
     args = [tree.replace(a, value=rewritten(frame, subject)) if a is write.argument else rewritten(frame, a) for a in node.args]
     told = inplace_argument(frame.context, node)
     return write.subject, function_form(frame, node, [new for new, old in zip(args, node.args) if old is not told])
@@ -107,7 +116,7 @@ def _call(frame: Frame, node: cst.Call) -> Any:
     update = updated_by(frame, node)
     if update is not None:
         return store_updates(frame, update, rewritten_arguments(frame, node), None)
-    write = in_place(frame, node)
+    write = in_place(frame, node, used=True)
     return _taken_out(frame, node, *write) if write is not None else taken_apart(frame, node)
 
 
@@ -128,6 +137,9 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
         return undecided(frame, node, lvalue(frame, subject))
     if frame.chosen:
         return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read later")
+    if is_detached(frame, subject) and frame.carries(value) and not _is_dropped(frame, node):
+        message = f"the data of {name} is written, and what is written is read with its gradient in the same expression: make the write a statement"
+        return frame.context.unconverted("aliased-write", node, message)
     if cast_name(frame, subject) is not None:
         return _cast_before(frame, node, subject, value)
     frame.before_with_followers(rebind(frame, subject, value, cst.Expr(node)))
@@ -152,6 +164,18 @@ def cast_name(frame: Frame, subject: Any) -> str | None:
     """The name of what a cast may give itself: x of `x.float()`."""
     node = stripped(frame, subject)
     return frame.memory.view_base(node) if is_cast(frame.context, node) and frame.is_tensor(node) else None
+
+
+def only_computes(frame: Frame, call: cst.Call) -> bool:
+    """Whether all calls in a call are of methods of tensors."""
+    return all(isinstance(value := frame.value(c.func), Method) and isinstance(value.receiver, Tensor) for c in tree.nodes(call, cst.Call))
+
+
+def _is_dropped(frame: Frame, node: cst.Call) -> bool:
+    """Whether the current statement does nothing with what a call in it gives: `z.view(-1).copy_(x).view_as(y)`."""
+    statements = frame.current.body if frame.current is not None else ()
+    values = [s.value for s in statements if isinstance(s, cst.Expr) and isinstance(s.value, cst.Call) and any(n is node for n in tree.nodes(s, cst.Call))]
+    return bool(values) and all(only_computes(frame, value) for value in values)
 
 
 def viewed_name(frame: Frame, subject: Any) -> str | None:

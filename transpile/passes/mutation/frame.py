@@ -45,6 +45,10 @@ class Frame:
     def value(self, node: cst.CSTNode) -> Value:
         return self.context.value(node)
 
+    def carries(self, node: cst.CSTNode) -> bool:
+        """Whether an expression may carry a gradient."""
+        return self.mutations.carriers.carries(node, self.info, self.node)
+
     # ------------------------------------------------------------------ statements beside the current one
 
     @contextmanager

@@ -12,46 +12,51 @@ from ...indices import index_kind
 from ...values import Torch
 from .aliases import element_written, follow
 from .frame import Frame
+from .histories import is_detached, kept
 from .views import at_index, is_transposed, put_back
 
 _ELSEWHERE = "what is written by this name is an array of a module, and which is not known: write it by its path, self.fc.weight"
 _PARAMS = "a loop writes the params of a module, which do not change here: return new ones, jax.tree.map(lambda old, new: ..., old, new)"
 
 
-def rebind(frame: Frame, subject: Any, value: Any, node: Any) -> Any:
-    """Assign a new value to what an in-place operation wrote, and let its aliases follow."""
+def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = False) -> Any:
+    """Assign a new value to what an in-place operation wrote, and let its aliases follow.
+
+    `detached`: it was written through its data, and keeps its gradient.
+    """
+    detached = detached or is_detached(frame, subject)
     subject = stripped(frame, subject)
     if frame.is_elsewhere(subject):
         return cst.Expr(frame.context.unconverted("aliased-write", subject, _ELSEWHERE))
     if isinstance(subject, cst.Subscript):
-        return _rebind_element(frame, subject, value, node)
+        return _rebind_element(frame, subject, value, node, detached)
     if is_cast(frame.context, subject):
         return cst.Expr(value) if is_copy(frame.context, subject) else _refuse(frame, subject)
     if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute) and not isinstance(frame.value(subject.func), Torch):
         back = put_back(frame, subject, value)
-        return rebind(frame, subject.func.value, back, node) if back is not None else _refuse(frame, subject)
+        return rebind(frame, subject.func.value, back, node, detached) if back is not None else _refuse(frame, subject)
     if not isinstance(subject, (cst.Name, cst.Attribute)):
         return _refuse(frame, subject)
     if is_transposed(subject):
         swapped = cst.Attribute(tree.fit(subject, "value", value), subject.attr)
         frame.facts.carry(subject, swapped)
-        return rebind(frame, subject.value, swapped, node)
+        return rebind(frame, subject.value, swapped, node, detached)
     if frame.goes_over_params(subject):
         return cst.Expr(frame.context.unconverted("parameter-write", subject, _PARAMS))
     follow(frame, subject, node)
-    assignment = cst.Assign([cst.AssignTarget(subject)], value)
+    assignment = cst.Assign([cst.AssignTarget(subject)], kept(frame, subject, value) if detached else value)
     frame.facts.kept.append(assignment)
     frame.facts.in_place.add(id(assignment))
     return assignment
 
 
-def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any) -> Any:
+def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any, detached: bool) -> Any:
     """`x[0].add_(y)`: of a tensor, x gets the new row; of a list, its element is set."""
     if not frame.is_element(subject):
         element_written(frame, subject, node)
-        return cst.Assign([cst.AssignTarget(subject)], value)
+        return cst.Assign([cst.AssignTarget(subject)], kept(frame, subject, value) if detached else value)
     if index_kind(frame.context, subject.slice) == "basic":
-        return rebind(frame, subject.value, at_index(frame, subject.value, subject, "set", value), node)
+        return rebind(frame, subject.value, at_index(frame, stripped(frame, subject.value), subject, "set", value), node, detached)
     if isinstance(node, cst.Expr):
         return cst.Expr(value)  # a copy is written: nothing changes
     return _refuse(frame, subject)

@@ -12,7 +12,7 @@ from ...indices import index_expression, index_kind, may_overlap, only_index
 from ...truth import moving, window
 from ...values import UNKNOWN, Module, Sequence, Static, Tensor
 from .frame import Frame
-from .rebinding import rebind
+from .rebinding import rebind, stripped
 from .views import at_index
 
 # for each augmented assignment, the method of `x.at[i]` for it, if there is one, and the operator
@@ -21,7 +21,7 @@ METHODS = {cst.AddAssign: "add", cst.SubtractAssign: "subtract", cst.MultiplyAss
 
 def store(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
     """The assignment for `x[i] = v`, where `value` is what v has become."""
-    context, base, index = frame.context, target.value, target.slice
+    context, base, index = frame.context, stripped(frame, target.value), target.slice
     kind = index_kind(context, index, base)
     if may_overlap(target, node.value):
         context.report("overlapping-copy", target, "source and target of this copy may overlap: it is converted as if the source were cloned first")
@@ -37,12 +37,12 @@ def store(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> 
     else:
         new = call(context.name("store"), [base, index_expression(index), value])
     frame.facts.carry(base, new)
-    return rebind(frame, base, new, node)
+    return rebind(frame, target.value, new, node)
 
 
 def augmented_store(frame: Frame, node: cst.AugAssign, target: cst.Subscript, value: Any) -> Any:
     """The assignment for `x[i] += v`, where `value` is what v has become."""
-    context, base, index = frame.context, target.value, target.slice
+    context, base, index = frame.context, stripped(frame, target.value), target.slice
     method, operator = METHODS.get(type(node.operator), ""), OPERATORS[type(node.operator)]
     kind = index_kind(context, index, base)
     scalar = isinstance(frame.value(node.value), Static)
@@ -62,7 +62,7 @@ def augmented_store(frame: Frame, node: cst.AugAssign, target: cst.Subscript, va
     else:
         new = call(context.name("store"), [base, index_expression(index), binary(frame, target, operator, value)])
     frame.facts.carry(base, new)
-    return rebind(frame, base, new, node)
+    return rebind(frame, target.value, new, node)
 
 
 def binary(frame: Frame, left: Any, operator: Any, right: Any) -> Any:
@@ -116,7 +116,7 @@ def _unselected(frame: Frame, value: Any, index: Any) -> Any:
 
 def _store_window(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> Any:
     """`queue[:, i : i + n] = keys` where only the data tells i."""
-    context, base = frame.context, target.value
+    context, base = frame.context, stripped(frame, target.value)
     places = moving(context, target.slice)
     part = window(target.slice[places[0]].slice)
     whole = all(tree.code(e.slice) == ":" for i, e in enumerate(target.slice) if i != places[0])
@@ -126,4 +126,4 @@ def _store_window(frame: Frame, node: cst.Assign, target: cst.Subscript, value: 
     cast = tree.replace(cast, func=tree.replace(cast.func, value=tree.fit(cast.func, "value", value)), args=[cst.Arg(cst.Attribute(base, cst.Name("dtype")))])
     new = call("lax.dynamic_update_slice_in_dim", [base, cast, part[0], cst.Integer(str(places[0]))])
     frame.facts.carry(base, new)
-    return rebind(frame, base, new, node)
+    return rebind(frame, target.value, new, node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, field
 
+from ...carriers import Carriers
 from ...project import FunctionInfo
 
 
@@ -12,6 +13,7 @@ from ...project import FunctionInfo
 class Mutations:
     """The summaries of functions, which the rounds of the pass fill."""
 
+    carriers: Carriers
     running: Set[FunctionInfo] = frozenset()  # the functions that compute with tensors
     writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write

@@ -10,6 +10,7 @@ from ... import tree
 from ...emit import call, enclosed
 from ...values import Method, Sequence, Static, Tensor
 from .frame import Frame
+from .histories import kept
 
 # views whose places in what they are views of are each there once
 _PLACES = frozenset("narrow select diagonal permute movedim moveaxis".split())
@@ -49,7 +50,7 @@ def written_back(frame: Frame, view: Any, value: Any) -> Any:
         return put_back(frame, view, value)
     if is_transposed(view):
         return tree.replace(view, value=value)
-    return value if isinstance(view, cst.Attribute) else None
+    return kept(frame, view.value, value) if isinstance(view, cst.Attribute) else None
 
 
 def put_back(frame: Frame, view: Any, value: Any) -> Any:
@@ -57,7 +58,7 @@ def put_back(frame: Frame, view: Any, value: Any) -> Any:
     facts, base, method = frame.facts, view.func.value, view.func.attr.value
     kind = frame.views.get(method)
     if kind == "same":
-        return value
+        return kept(frame, base, value) if method == "detach" else value
     if kind == "reshape":
         made = tree.expression("a.reshape(b.shape)")
         shape = cst.Attribute(base, cst.Name("shape"))
