@@ -79,6 +79,46 @@ def test_a_loop_that_writes_params_is_refused(name):
     assert 'nn.unconverted("parameter-write"' in result.code
 
 
+COPIES = {
+    "averaged": "def soft_update(target, source, tau):\n    for t, p in zip(target.parameters(), source.parameters()):\n        t.data.copy_(t.data * (1.0 - tau) + p.data * tau)\n",
+    "by name": "def copy(target, source):\n    found = dict(source.named_parameters())\n    for name, p in target.named_parameters():\n        p.data.copy_(found[name].data)\n",
+    "clipped": "def clip(model, c):\n    for p in model.parameters():\n        p.data.clamp_(-c, c)\n",
+}
+PAIR = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.line, self.target = nn.Linear(6, 6), nn.Linear(6, 6)\n        {}\n\n    def forward(self, x):\n        return self.line(x) + self.target(x)\n"
+STARTS = {
+    "in a function": "def hard_update(target, source):\n    for t, p in zip(target.parameters(), source.parameters()):\n        t.data.copy_(p.data)\n\n\n" + PAIR.format("hard_update(self.target, self.line)"),
+    "in the constructor": PAIR.format("for p, t in zip(self.line.parameters(), self.target.parameters()):\n            t.data.copy_(p.data)\n            t.requires_grad = False"),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_function_that_writes_the_params_of_what_it_is_given_is_refused(name):
+    result = convert_source(HEAD + COPIES[name])
+    assert "parameter-write" in {d.id for d in result.diagnostics}, result.code
+    assert 'nn.unconverted("parameter-write"' in result.code
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_params_that_start_as_those_of_another_module_are_refused_in_init(name):
+    source = HEAD + STARTS[name]
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["parameter-write"], result.code
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    with pytest.raises(NotImplementedError, match="parameter-write"):
+        jax_module.init(jax.random.key(0))
+    params, _ = from_torch(torch_module, jax_module)
+    x = torch.randn(4, 6)
+    np.testing.assert_allclose(jax_module(params, jnp.asarray(x.numpy())), torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_name_for_a_param_that_is_written_leaves_it_a_param():
+    result = convert_source(HEAD + OWN + "        w = self.w\n        w.data.add_(1)\n        return x * self.w + w\n")
+    assert [d.id for d in result.diagnostics] == ["parameter-write"], result.code
+    assert 'params = nn.with_data(params, ("w",), w)' in result.code and "init_state" not in result.code
+
+
 def test_params_that_a_caller_may_give():
     source = HEAD + """
 class M(nn.Module):

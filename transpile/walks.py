@@ -162,6 +162,11 @@ def walking(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo
     return with_callers(facts.calls, (f for f in functions if walks(f.node)), functions)
 
 
+def over_parameters(loop: cst.For) -> bool:
+    """Whether a loop goes over the params of modules: `for p, q in zip(source.parameters(), target.parameters())`."""
+    return any(isinstance(c.func, cst.Attribute) and c.func.attr.value in ("parameters", "named_parameters") for c in tree.nodes(loop.iter, cst.Call))
+
+
 def walks(node: cst.CSTNode) -> bool:
     """Whether modules get other initial values right here."""
     return _calls(node, _ALL | _ONE)

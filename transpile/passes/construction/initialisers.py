@@ -28,7 +28,8 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
         if isinstance(n, cst.SimpleStatementLine):
             return _line(context, n, info, arrays, node) if len(n.body) == 1 else None
         if isinstance(n, cst.For):
-            return over_parameters(context, n)
+            made = over_parameters(context, n)
+            return tree.rewrite(made, lambda inner: None if inner is made else before(inner)) if isinstance(made, cst.For) else made
         if isinstance(n, (cst.If, cst.IfExp)):
             test = truth_asked(context, n.test, own)
             return tree.rewrite(tree.replace(n, test=test), lambda inner: before(inner) if inner is not test else test) if test is not None else None

@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
 
-from ... import tree
+from ... import tree, walks
 from ...context import Context
 from ...emit import call, spaced
 from ...parameter_walks import parameter_walk
 from ...values import External, Function, Torch
 
+_COPIED = "a loop writes the params of a module, which are not made yet here: copy them in what init returns, params | {'target': params['online']}"
+
 
 def over_parameters(context: Context, node: cst.For) -> Any:
-    """`for p in self.parameters(): nn.init.xavier_uniform_(p)` gives every param a new initial value."""
+    """`for p in self.parameters(): nn.init.xavier_uniform_(p)` gives every param a new initial value; other writes of params are refused."""
+    made = _reinitialised(context, node)
+    if made is not None or not walks.over_parameters(node):
+        return made
+    names = set(tree.target_names(node.target))
+
+    def written(n: cst.CSTNode) -> str | None:
+        target = n.targets[0].target if isinstance(n, cst.Assign) and id(n) in context.facts.in_place else None
+        return target.value if isinstance(target, cst.Name) and target.value in names else None
+
+    if not any(written(n) for n in tree.nodes(node.body, cst.Assign)):
+        return None
+    target = _copied_into(node, written)
+    if target is None:
+        return tree.rewrite(node, lambda n: cst.Expr(_refused(context, n)) if written(n) else None, only={cst.Assign})
+    function = tree.expression("lambda name, value, key: 0")
+    first = next(n for n in tree.nodes(node.body, cst.Assign) if written(n))
+    made = call(context.name("reinitialise_all"), [target, tree.replace(function, body=_refused(context, first))])
+    return cst.SimpleStatementLine([cst.Expr(made)], leading_lines=node.leading_lines)
+
+
+def _copied_into(node: cst.For, written: Callable[[cst.CSTNode], str | None]) -> Any:
+    """The module whose params get those of another, in a loop that does only that: they are refused where it makes its own."""
+    walk: Any = node.iter
+    body = tree.body_statements(node)
+    if not isinstance(walk, cst.Call) or tree.dotted(walk.func) != "zip" or not isinstance(node.target, cst.Tuple) or not all(isinstance(s, cst.SimpleStatementLine) for s in body):
+        return None
+    names = {written(small) for s in body for small in s.body}
+    for element, argument in zip(node.target.elements, walk.args):
+        walked: Any = argument.value
+        if names == {tree.code(element.value)} and isinstance(walked, cst.Call) and isinstance(walked.func, cst.Attribute) and walked.func.attr.value == "parameters":
+            return walked.func.value
+    return None
+
+
+def _refused(context: Context, assignment: Any) -> Any:
+    return context.unconverted("parameter-write", assignment.value, _COPIED)
+
+
+def _reinitialised(context: Context, node: cst.For) -> Any:
     walk = parameter_walk(context, node)
     if walk is None:
         return None

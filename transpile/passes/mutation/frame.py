@@ -17,6 +17,7 @@ from ...ownership import is_owned
 from ...parameter_walks import parameter_walk
 from ...project import FunctionInfo
 from ...values import Method, Module, Sequence, Tensor, Value
+from ...walks import over_parameters
 from .summaries import Mutations
 
 
@@ -108,10 +109,10 @@ class Frame:
     def goes_over_params(self, node: Any) -> bool:
         """Whether a name is that of a loop over the params of a module, `for p in self.parameters()`, in a function that runs with them."""
         value = self.value(node)
-        if not self.runs or not isinstance(node, cst.Name) or not isinstance(value, Tensor) or not value.param:
+        if not self.runs or not isinstance(node, cst.Name):
             return False
-        loops: list[Any] = list(tree.nodes(self.node.body, cst.For))
-        return any(node.value in tree.target_names(loop.target) for loop in loops)
+        loops = [loop for loop in tree.nodes(self.node.body, cst.For) if node.value in tree.target_names(loop.target)]
+        return any(isinstance(value, Tensor) and value.param or over_parameters(loop) for loop in loops)
 
     def is_elsewhere(self, node: Any) -> bool:
         """Whether an array is written by a name that does not tell where it is: `b = getattr(self, f"b{i}")`, or a param
