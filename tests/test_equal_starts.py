@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-import rules.linear_layers
 from transpile import convert_source
 
 from .small_programs import HEAD, load
@@ -13,9 +12,18 @@ MADE = {
     "a loop over both": "self.a = net(3)\nself.b = net(3)\nfor p, q in zip(self.a.parameters(), self.b.parameters()):\n    q.data.copy_(p.data)  # start\n    q.requires_grad = False",
     "the other way around": "self.a = net(3)\nself.b = net(3)\nfor q, p in zip(self.b.parameters(), self.a.parameters()):\n    q.data = p.data",
     "a state_dict": "self.a = net(3)\nself.b = net(3)\nself.b.load_state_dict(self.a.state_dict())",
-    "both changed": "# encoders\nself.a = net(3)\nself.b = net(3)\nif big:\n    n = 3\n    self.a.fc = nn.Linear(n, n)\n    self.b.fc = nn.Linear(n, n)\nself.b.load_state_dict(self.a.state_dict())",
+    "both changed": "# encoders\nself.a = net(3)\nself.b = net(3)\nif big:\n    n = 3\n    self.a.fc = nn.Linear(n, 4)\n    self.b.fc = nn.Linear(n, 4)\nself.b.load_state_dict(self.a.state_dict())",
 }
 MODULE = HEAD + """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
 class M(nn.Module):
     def __init__(self, net, big=False):
         super().__init__()
@@ -33,7 +41,7 @@ def test_both_start_equal(name):
     result = convert_source(source)
     assert {d.id for d in result.diagnostics} <= {"frozen-param"}, (result.diagnostics, result.code)
     scope = load(result)
-    module = scope["M"](lambda n: rules.linear_layers.Linear(n, n))
+    module = scope["M"](scope["Net"])
     params, state = module.init(jax.random.key(0)), module.init_state(jax.random.key(1))
     (a, b), _ = module(params, state, jnp.ones((2, 3)))
     assert (a == b).all() and (a != 0).all(), result.code
