@@ -42,6 +42,7 @@ PLAIN = {
     "appended in a loop": "layers = []\nfor i in range(2):\n    layers.append(nn.Linear(n, n))\n    layers.append(nn.ReLU(inplace=True))\nself.body = nn.Sequential(*layers)",
     "the first replaced": "layers = []\nfor i in range(2):\n    layers.append(nn.ReLU(inplace=True))\n    layers.append(nn.Linear(n, n))\nif not flag:\n    layers = layers[1:]\nelse:\n    layers[0] = nn.ReLU(inplace=False)\nself.body = nn.Sequential(*layers)",
     "by a function": "self.body = sequential(nn.Linear(n, n), None, sequential(nn.ReLU(inplace=True), nn.Linear(n, n)), act('relu'))",
+    "a layer or a Sequential": "if flag:\n    self.body = nn.Sequential(nn.Linear(n, n), nn.ReLU(inplace=True))\nelse:\n    self.body = nn.Linear(n, n)",
     "grown as a Sequential": "body = nn.Sequential(nn.Linear(n, n))\nbody.append(nn.ReLU(inplace=True))\nself.body = body",
 }
 
@@ -53,7 +54,7 @@ WRITING = {
     "a slice": ("layers = [nn.Tanh(), nn.ReLU(inplace=True), nn.Tanh()]\nself.body = nn.Sequential(*layers[1:])", "aliased-write"),
     "a slice of a Sequential": ("full = nn.Sequential(nn.Tanh(), nn.ReLU(inplace=True), nn.Tanh())\nself.body = full[1:]", "aliased-write"),
     "of one kind or another": ("self.body = nn.Sequential(act('relu' if flag else 'tanh'), nn.Linear(n, n))", "taken-for-granted"),
-    "from a table": ("self.body = {'relu': nn.ReLU(inplace=True), 'tanh': nn.Tanh()}['relu' if flag else 'tanh']", "aliased-write"),
+    "from a table": ("self.body = {'relu': nn.ReLU(inplace=True), 'tanh': nn.Tanh()}['relu' if flag else 'tanh']", "taken-for-granted"),
     "by a flag": ("self.body = nn.ReLU(flag)", "aliased-write"),
 }  # fmt: skip
 

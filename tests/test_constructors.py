@@ -19,6 +19,7 @@ CONSTRUCTORS = {
     "layers in a loop": ("self.layers = nn.ModuleList()\nb = torch.zeros(n)\nfor i in range(3):\n    self.layers.append(nn.Identity())\n    b = b + i\nself.register_buffer('b', b)", "x + self.b"),
     "elements in a loop": ("b = torch.ones(n)\nfor i in range(n):\n    assert n > 2\n    b[i] = i\nself.b = b", "x + self.b"),
     "under try": ("b = torch.ones(n)\ntry:\n    b = b * n\nexcept ValueError:\n    pass\nself.register_buffer('b', b)", "x * self.b"),
+    "a name in parentheses": ("if n > 2:\n    self.b = nn.Parameter(2.0 * torch.ones((n)))\nelse:\n    self.b = None", "x * self.b"),
     # a local that gets other values
     "rebound between": ("w = torch.full((n,), 2.0)\nself.a = nn.Parameter(w)\nw = torch.full((n,), 3.0)\nself.b = nn.Parameter(w)", "x * self.a + self.b"),
     "a parameter and a buffer": ("w = torch.full((n,), 2.0)\nself.a = nn.Parameter(w * 2)\nw = w * 5\nself.register_buffer('b', w)", "x * self.a + self.b"),

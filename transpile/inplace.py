@@ -42,7 +42,7 @@ def is_undecided(context: Context, node: Any) -> bool:
     """Whether only the run tells if a call writes its argument: `F.relu(x, inplace=self.inplace)`, a layer that may be of either kind."""
     value = context.value(node.func) if isinstance(node, cst.Call) else None
     if isinstance(value, Module):
-        return module_writes(context.rulebook.table("VIEWS"), value) is None
+        return value.inplace is None and len(value.classes) == 1
     argument = inplace_argument(context, node) if isinstance(node, cst.Call) else None
     return argument is not None and tree.code(argument.value) not in ("True", "False")
 
@@ -65,10 +65,10 @@ def is_known_method(context: Context, name: str) -> bool:
 
 
 def gives_back(views: Mapping[str, str], value: Module) -> bool:
-    """Whether a submodule that writes its argument, or may write it, also returns it: an in-place activation, or a Sequential of nothing else."""
+    """Whether a submodule that writes its argument, also if only a flag of its own tells, returns it: an in-place activation, or a Sequential of nothing else."""
     if value.items:
         return module_writes(views, value) is not False and all(isinstance(item, Module) and gives_back(views, item) for _, item in value.items)
-    return value.inplace is not False
+    return value.inplace is True or value.inplace is None and len(value.classes) == 1
 
 
 def module_writes(views: Mapping[str, str], value: Module) -> bool | None:

@@ -263,8 +263,15 @@ def both(a: Sequence | Module, b: Sequence | Module) -> Beginning | None:
 
 
 def _either(a: Sequence | Module, b: Sequence | Module) -> Beginning | None:
-    first, second = beginning(a), beginning(b)
+    first, second = _as_list(a), _as_list(b)
     return first.joined(second) if first is not None and second is not None else None
+
+
+def _as_list(value: Sequence | Module) -> Beginning | None:
+    """How a container begins; a layer that holds none is what comes first itself: of a Sequential or a Linear."""
+    found = beginning(value)
+    plain = isinstance(value, Module) and value.items is None and value.element is None and not value.open and value.classes
+    return of_items([value]) if found is None and plain else found
 
 
 def is_traced(value: Value) -> bool:

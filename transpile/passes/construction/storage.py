@@ -49,7 +49,7 @@ def _from_self(original: Original, statements: list[Any], attributes: Mapping[st
     bound: set[str] = set()
 
     def from_self(node: Any) -> Any:
-        name = tree.code(node)
+        name = tree.dotted(node) or ""  # without the parentheses of `torch.ones((dim))`
         return original.holding(node, attributes[name]) if name in attributes and name not in bound else None
 
     again = any("." in name for name in attributes)

@@ -37,7 +37,8 @@ def taken_apart(frame: Frame, node: cst.Call) -> Any:
     live = frame.live - frame.rebound
     other = elsewhere(frame, node, name)
     if not other and not (name in live or frame.memory.sharing(name, live) or name.startswith("self.")):
-        frame.record_write(name)
+        if writes:
+            frame.record_write(name)
         return None
     if writes is None:  # few mean that: what writes is seldom put where the argument is needed again
         message = f"{tree.code(node.func)} may begin by writing {name} in place: here {name} keeps its value; give its first layer inplace=False"
