@@ -18,4 +18,6 @@ def test_package(name, tmp_path, monkeypatch):
     inputs = re.search('INPUTS = "(.*)"', (source / "model.py").read_text())
     monkeypatch.setattr(sys, "path", list(sys.path))
     report = run({"path": str(source / "model.py"), "cls": "Net", "init": "", "inputs": inputs[1]})
-    assert not [row for row in report.rows if row.check == "diagnostic" or not row.ok]
+    reported = re.search('REPORTED = "(.*)"', (source / "model.py").read_text())
+    diagnostics = {row.note.partition(":")[0] for row in report.rows if row.check == "diagnostic"}
+    assert diagnostics == ({reported[1]} if reported else set()) and all(row.ok for row in report.rows), report.rows

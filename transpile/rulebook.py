@@ -156,7 +156,7 @@ class Rulebook:
 
     def is_function(self, name: str) -> bool:
         """Whether a name of torch's is a function of arrays that draws nothing."""
-        rules = self.find(name) if self.layer(name) is None else ()
+        rules = self.find(name) if self.layer(name) is None and self.dtype_of(name) is None else ()
         return bool(rules) and not any(p.name == "key" for rule in rules for p in rule.parameters)
 
     def constant(self, name: str) -> str | None:

@@ -3,6 +3,7 @@ import torch
 import torch.nn as nn
 
 INPUTS = "f32[2,3]"
+REPORTED = "parameter-write"
 
 
 def pick(dtype: torch.dtype | None = None) -> torch.dtype:

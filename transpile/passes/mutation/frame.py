@@ -130,6 +130,8 @@ class Frame:
     def _is_taken_from(self, name: str, node: Any) -> bool:
         """Whether a statement gives a name to a param that something else holds: `w = ps[0]`, `for a, b in zip(ps, qs)`."""
         if isinstance(node, cst.For):
+            if over_parameters(node):
+                return False  # `construction` refuses what such a loop writes
             walk = parameter_walk(self.context, node)
             return name in tree.target_names(node.target) and (walk is None or walk.p != name)
         made = isinstance(node.value, cst.Call) and not isinstance(self.value(node.value.func), Method)
