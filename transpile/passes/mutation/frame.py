@@ -127,11 +127,14 @@ class Frame:
             return isinstance(self.value(node.value), Sequence)
         return isinstance(node, cst.Name) and any(self._is_taken_from(node.value, n) for n in tree.nodes(self.node.body, cst.Assign, cst.For))
 
+    def is_of_params(self, node: Any) -> bool:
+        """Whether a name is that of a loop over params, `for p, q in zip(…)`: `construction` refuses what such a loop writes."""
+        loops: list[Any] = list(tree.nodes(self.node.body, cst.For))
+        return isinstance(node, cst.Name) and any(node.value in tree.target_names(loop.target) and over_parameters(loop) for loop in loops)
+
     def _is_taken_from(self, name: str, node: Any) -> bool:
         """Whether a statement gives a name to a param that something else holds: `w = ps[0]`, `for a, b in zip(ps, qs)`."""
         if isinstance(node, cst.For):
-            if over_parameters(node):
-                return False  # `construction` refuses what such a loop writes
             walk = parameter_walk(self.context, node)
             return name in tree.target_names(node.target) and (walk is None or walk.p != name)
         made = isinstance(node.value, cst.Call) and not isinstance(self.value(node.value.func), Method)

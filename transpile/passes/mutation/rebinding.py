@@ -26,7 +26,7 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = F
     """
     detached = detached or is_detached(frame, subject)
     subject = stripped(frame, subject)
-    if frame.is_elsewhere(subject):
+    if frame.is_elsewhere(subject) and not frame.is_of_params(subject):
         return cst.Expr(frame.context.unconverted("aliased-write", subject, _ELSEWHERE))
     if isinstance(subject, cst.Subscript):
         return _rebind_element(frame, subject, value, node, detached)
