@@ -26,6 +26,7 @@ PROGRAMS = {
     "mask of lower rank": "z = x.clone()\nz[y[:, 0] > 0] = 3.0\nreturn z",
     "mask of bytes": "m = torch.zeros_like(x).scatter_(1, y.argmax(1, keepdim=True), 1).byte()\nz = x * 1\nz[m] = (y - 1)[m]\nw = y * 1\nw[1 - m] = (x * 2)[1 - m]\nreturn z, w",
     "ranges as indices": "n = x.shape[0]\nz = x * 1\na = z[range(n), range(n)]\nz[range(n), range(n)] = 0\nz[range(2), 1] += y[0, range(1, 3)]\nr = range(0, n, 2)\nz[r] = y[r] * 2\nreturn a, z, z[:, range(1, 4)][r], list(zip(range(2), r))[1][1]",
+    "a mask of bytes by way of others": "m = (x > 0).byte().detach()\nn = (y > 0).byte()\nreturn x[m].mean(), y[n.data.clone()].sum(), x[m.view(4, 6).cpu()].sum()",
     "mask update": "z = x.clone()\nz[z < 0] *= 10.0\nreturn z",
     "index list": "z = x.clone()\nz[[0, 2]] += 1.0\nreturn z",
     "view written": "z = x.clone()\nrow = z[0]\nrow += y[0]\nreturn z, row",

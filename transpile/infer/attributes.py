@@ -91,7 +91,8 @@ def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
         return Static(MISSING, "device")
     rules = frame.facts.rulebook.find("torch.Tensor." + name) if name in PROPERTIES else ()
     if rules and len(rules[0].parameters) == 1:
-        return frame.facts.results.of(rules[0])
+        found = frame.facts.results.of(rules[0])
+        return Tensor(kind="u") if name in ("data", "T", "mT") and base.kind == "u" and found == Tensor() else found
     return Method(base, name)
 
 

@@ -121,12 +121,20 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
         result = results.of(overload(rules, len(args) + 1, {a.keyword for a in args}))
         if not certain and name in SHARED and isinstance(result, Tensor):
             return dataclasses.replace(result, assumed=True)  # a numpy array has it too
-        return results.cast(result, args)
+        return _of_bytes(frame, receiver, name, results.cast(result, args))
     if certain:
         return Tensor()
     if name == "size":
         return Static(MISSING, "int" if args else "shape")
     return UNKNOWN
+
+
+def _of_bytes(frame: Frame, receiver: Value, name: str, result: Value) -> Value:
+    """A view or copy of bytes is of bytes: `mask.byte().detach()` is a mask where it is an index."""
+    same = name in ("clone", "cpu", "cuda") or name in frame.facts.rulebook.table("VIEWS")
+    if same and isinstance(receiver, Tensor) and receiver.kind == "u" and isinstance(result, Tensor) and result.kind is None:
+        return dataclasses.replace(result, kind="u")
+    return result
 
 
 def _of_the_host(frame: Frame, receiver: Value, name: str) -> Value:
