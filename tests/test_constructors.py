@@ -74,3 +74,8 @@ def test_a_return_that_guards_no_side_is_reported():
     lines = "        self.w = nn.Parameter(torch.ones(n))\n        for i in range(n):\n            if i == 2:\n                return\n        nn.init.constant_(self.w, 3.0)\n"
     converted = convert_source(f"{HEAD}class M(nn.Module):\n    def __init__(self, n=4):\n        super().__init__()\n{lines}\n    def forward(self, x):\n        return x * self.w\n")
     assert [d.id for d in converted.diagnostics] == ["unsupported"]
+
+
+def test_an_annotated_attribute_holds_a_parameter():
+    source = HEAD + "class M(nn.Module):\n    def __init__(self, heads):\n        super().__init__()\n        self.heads: int = heads\n        self.s = nn.Parameter(torch.zeros(heads))\n\n    def forward(self, x):\n        return x * self.s\n"
+    assert "self.heads_" not in convert_source(source).code

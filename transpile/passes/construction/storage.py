@@ -61,12 +61,17 @@ def _from_self(original: Original, statements: list[Any], attributes: Mapping[st
     return out
 
 
+def _assignments(statement: Any) -> list[Any]:
+    """`self.n = n`, `self.n: int = n`"""
+    return list(tree.nodes(statement, cst.Assign, cst.AnnAssign))
+
+
 class Storage:
     """The attributes of self that hold local values of one constructor."""
 
     def __init__(self, original: Original, locals_: Locals, made: Constructor) -> None:
         self.original, self.locals, self.made = original, locals_, made
-        self._set = collections.Counter(name for node in self._assignments() for name in self._set_by(node))
+        self._set = collections.Counter(name for statement in original.statements for node in _assignments(statement) for name in self._set_by(node))
 
     def needed(self) -> list[str]:
         """The local names that moved code reads before it binds them, in order."""
@@ -141,16 +146,14 @@ class Storage:
         """The attribute that a statement that stays gives the value of a local, the last if there are several."""
         found = None
         for statement in self.original.statements:
-            for node in tree.nodes(statement, cst.Assign):
+            for node in _assignments(statement):
                 if isinstance(node.value, cst.Name) and node.value.value == name and statement in self.made.kept:
                     found = next(reversed(self._set_by(node)), found)
         return found
 
-    def _assignments(self) -> list[cst.Assign]:
-        return [node for statement in self.original.statements for node in tree.nodes(statement, cst.Assign)]
-
-    def _set_by(self, node: cst.Assign) -> list[str]:
-        return [name for target in node.targets if (name := self.original.attribute(target.target)) is not None]
+    def _set_by(self, node: Any) -> list[str]:
+        targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
+        return [name for target in targets if (name := self.original.attribute(target)) is not None]
 
     def _line(self, name: str, attribute: str) -> Any:
         return tree.statement(f"{self.original.self_name}.{attribute} = {name}")
