@@ -30,6 +30,13 @@ def load(result):
     return scope
 
 
+def both_modules(source, result, *args):
+    """An instance of the class M of a source, and one of what it was converted to."""
+    torch_side = {}
+    exec(compile(source, "program.py", "exec"), torch_side)
+    return torch_side["M"](*args), load(result)["M"](*args)
+
+
 def both(body, diagnostics=()):
     """torch's f, the converted f, and the converted code; the diagnostics must be these."""
     source = source_of(body)

@@ -1,12 +1,14 @@
 """A Sequential that begins by writing its argument, or may: converted with the write, refused or reported where the argument is read again."""
 
+import textwrap
+
 import numpy as np
 import pytest
 import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 MODULE = HEAD + """
 def act(kind):
@@ -60,14 +62,12 @@ WRITING = {
 
 
 def _converted(made):
-    source = MODULE.format(made="".join(f"        {line}\n" for line in made.splitlines()))
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    return convert_source(source), scope["M"]
+    source = MODULE.format(made=textwrap.indent(made, " " * 8))
+    return convert_source(source), source
 
 
-def _assert_equal(result, made):
-    torch_module, jax_module = made(4), load(result)["M"](4)
+def _assert_equal(result, source):
+    torch_module, jax_module = both_modules(source, result, 4)
     params, state = from_torch(torch_module, jax_module)
     x = torch.randn(3, 4)
     got = jax_module.apply(params, state, x.numpy())[0]
@@ -76,15 +76,15 @@ def _assert_equal(result, made):
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_body_that_leaves_its_argument(name):
-    result, made = _converted(PLAIN[name])
+    result, source = _converted(PLAIN[name])
     assert not result.diagnostics, (result.diagnostics, result.code)
-    _assert_equal(result, made)
+    _assert_equal(result, source)
 
 
 @pytest.mark.parametrize("name", WRITING)
 def test_a_body_that_writes_its_argument(name):
     body, reported = WRITING[name]
-    result, made = _converted(body)
+    result, source = _converted(body)
     assert [d.id for d in result.diagnostics] == ([reported] if reported else []), (result.diagnostics, result.code)
     if not reported:
-        _assert_equal(result, made)
+        _assert_equal(result, source)

@@ -1,5 +1,7 @@
 """Copies that begin with the weights of another: momentum encoders and target networks."""
 
+import textwrap
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -37,7 +39,7 @@ class M(nn.Module):
 
 @pytest.mark.parametrize("name", MADE)
 def test_both_start_equal(name):
-    source = MODULE.format(body="".join(f"        {line}\n" for line in MADE[name].splitlines()))
+    source = MODULE.format(body=textwrap.indent(MADE[name], " " * 8))
     result = convert_source(source)
     assert {d.id for d in result.diagnostics} <= {"frozen-param"}, (result.diagnostics, result.code)
     scope = load(result)
@@ -49,5 +51,5 @@ def test_both_start_equal(name):
 
 def test_modules_made_apart_are_no_copies():
     body = "self.a = net(3)\nself.b = net(4)\nself.b.load_state_dict(self.a.state_dict())"
-    source = MODULE.format(body="".join(f"        {line}\n" for line in body.splitlines()))
+    source = MODULE.format(body=textwrap.indent(body, " " * 8))
     assert "deepcopy" not in convert_source(source).code

@@ -1,12 +1,14 @@
 """Attributes that methods set and ask for are state: the second call finds what the first has set."""
 
+import textwrap
+
 import numpy as np
 import pytest
 import torch
 
 from transpile import convert_source
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 FORWARDS = {
     "hasattr": 'if not hasattr(self, "mask"):\n    self.register_buffer("mask", torch.ones(x.shape).triu())\nelif hasattr(self, "mask"):\n    x = x + 1\nreturn x * self.mask',
@@ -30,12 +32,10 @@ class M(nn.Module):
 
 @pytest.mark.parametrize("name", FORWARDS)
 def test_two_calls(name):
-    source = MODULE.format(body="".join(f"        {line}\n" for line in FORWARDS[name].splitlines()))
+    source = MODULE.format(body=textwrap.indent(FORWARDS[name], " " * 8))
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    torch_module, jax_module = both_modules(source, result)
     state = jax_module.init_state(None)
     for x in torch.randn(3, 4, 4):
         got, state = jax_module(state, x.numpy())

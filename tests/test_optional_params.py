@@ -6,7 +6,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 MODULE = HEAD + """
 class M(nn.Module):
@@ -42,9 +42,7 @@ def test_a_param_that_may_be_missing(name, use):
     source = MODULE.format(made=MADE[name])
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch_module, jax_module = scope["M"](4, use), load(result)["M"](4, use)
+    torch_module, jax_module = both_modules(source, result, 4, use)
     params, state = from_torch(torch_module, jax_module)
     x = torch.randn(3, 4)
     got = jax_module.apply(params, state, x.numpy())[0]
@@ -58,9 +56,7 @@ def test_the_bias_of_a_layer(made, use):
     source = MODULE.format(made=made).replace("self.b)", f"{read})")
     result = convert_source(source)
     assert not result.diagnostics and written in result.code, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch_module, jax_module = scope["M"](4, use), load(result)["M"](4, use)
+    torch_module, jax_module = both_modules(source, result, 4, use)
     params, state = from_torch(torch_module, jax_module)
     x = torch.randn(3, 4)
     np.testing.assert_allclose(jax_module(params, x.numpy()), torch_module(x).detach().numpy(), rtol=1e-5, atol=1e-6)

@@ -10,7 +10,7 @@ import libcst as cst
 from . import tree
 from .beginnings import PLACES, Beginning
 from .context import Context
-from .values import Module, Torch, Value, beginning
+from .values import Module, Torch, Value, beginning, members
 
 
 def is_inplace_name(name: str) -> bool:
@@ -71,14 +71,18 @@ def gives_back(views: Mapping[str, str], value: Module) -> bool:
     return value.inplace is True or value.inplace is None and len(value.classes) == 1
 
 
+def is_sequential(value: Module) -> bool:
+    """Whether a module may be a Sequential, which calls what it holds in order."""
+    return any(isinstance(ref, str) and ref.endswith(".Sequential") for ref in value.refs)
+
+
 def module_writes(views: Mapping[str, str], value: Module) -> bool | None:
     """Whether a submodule writes its argument: an in-place activation, or a Sequential that begins with one. None where only some that it may be do."""
     if value.items is None and value.inplace is not False:
         return value.inplace
     if value.items is not None:
-        rest: Iterable[Value] = (v for _, v in value.items[PLACES:])
-        return _one(_from_place(views, beginning(value), 0, rest))
-    if not any(isinstance(r, str) and r.endswith(".Sequential") for r in value.refs):
+        return _one(_from_place(views, beginning(value), 0, members(value)[PLACES:]))
+    if not is_sequential(value):
         return False
     anything = [value.element] if value.element is not None else []
     return _one(_from_place(views, value.beginning, 0 if value.beginning is not None else PLACES, anything))

@@ -251,7 +251,12 @@ def beginning(value: Sequence | Module) -> Beginning | None:
     """How a list or container begins; None where that is not known."""
     if value.items is None:
         return value.beginning
-    return of_items(v[1] for v in value.items) if isinstance(value, Module) else of_items(value.items)
+    return of_items(members(value))
+
+
+def members(value: Sequence | Module) -> list[Value]:
+    """What a list or container that is written out holds, in order; nothing where it is not."""
+    return [v for _, v in value.items or ()] if isinstance(value, Module) else list(value.items or ())
 
 
 def both(a: Sequence | Module, b: Sequence | Module) -> Beginning | None:

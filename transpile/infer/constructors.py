@@ -23,7 +23,7 @@ def construct(frame: Frame, made: Class, args: list[Argument]) -> Value:
 
 def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
     if isinstance(ref, tuple) and ref and ref[0] == "open":  # the default of a parameter: others may stand in for it
-        inner = _instance(frame, ref[1], args) if not isinstance(ref[1], str) else Module(frozenset([ref[1]]), inplace=_inplace(args, _MANY))
+        inner = _instance(frame, ref[1], args) if not isinstance(ref[1], str) else Module(frozenset([ref[1]]), inplace=_inplace(args))
         return dataclasses.replace(inner, open=True, items=None) if isinstance(inner, Module) else inner
     if isinstance(ref, tuple) and ref and ref[0] == "one of":
         # what they are given is not noted: a call in a branch for one class says nothing of the others
@@ -32,7 +32,7 @@ def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
         if drawing:
             return Instance(frozenset(drawing)) if len(drawing) == len(ref[1]) else UNKNOWN
         made = [layers(one) is not None if isinstance(one, str) else one.is_module for one in ref[1]]
-        return Module(ref[1], inplace=_inplace(args, _MANY)) if all(made) else Module(open=True) if any(made) else UNKNOWN
+        return Module(ref[1], inplace=_inplace(args)) if all(made) else Module(open=True) if any(made) else UNKNOWN
     if not isinstance(ref, ClassInfo):
         return UNKNOWN
     constructor = ref.find("__init__")
@@ -79,13 +79,10 @@ def _whole(parameters: Sequence[Parameter], args: list[Argument]) -> bool:
     return True
 
 
-_MANY = 99  # more arguments than a constructor takes by place before inplace
-
-
-def _inplace(args: list[Argument], limit: int) -> bool | None:
+def _inplace(args: list[Argument], limit: int | None = None) -> bool | None:
     """Whether a layer is made to write its argument: `inplace=True`, or True where torch's constructor has inplace last; None for `inplace=flag`."""
     for i, (keyword, _, value, _) in enumerate(args):
-        last = keyword is None and i >= limit and isinstance(value, Static) and value.type == "bool"
+        last = keyword is None and limit is not None and i >= limit and isinstance(value, Static) and value.type == "bool"
         if keyword == "inplace" or last:
             return value.const if isinstance(value, Static) and isinstance(value.const, bool) else None
     return False

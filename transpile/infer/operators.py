@@ -89,9 +89,8 @@ def _kind_of(a: Tensor, b: Value, operator: cst.CSTNode) -> str | None:
 
 def _concatenated(left: Sequence, right: Sequence) -> Sequence:
     items = (*left.items, *right.items) if left.items is not None and right.items is not None else None
-    if left.items == () or right.items == ():
-        return Sequence((right if left.items == () else left).element, items, left.tuple, both(left, right) if items is None else None)
-    return Sequence(join(left.element, right.element), items, left.tuple, both(left, right) if items is None else None)
+    element = right.element if left.items == () else left.element if right.items == () else join(left.element, right.element)
+    return Sequence(element, items, left.tuple, both(left, right) if items is None else None)
 
 
 def _binary(frame: Frame, node: cst.BinaryOperation, env: Env) -> Value:

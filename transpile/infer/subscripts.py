@@ -10,7 +10,20 @@ import libcst as cst
 
 from ..beginnings import PLACES, Beginning
 from ..project import ClassInfo, is_own_module
-from ..values import MISSING, NUMPY, UNKNOWN, External, Mapping, Module, Sequence, Static, Tensor, Value, beginning
+from ..values import (
+    MISSING,
+    NUMPY,
+    UNKNOWN,
+    External,
+    Mapping,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    beginning,
+    members,
+)
 from .frame import Env, Frame, Handlers
 
 
@@ -51,8 +64,7 @@ def _cut(base: Sequence | Module, bounds: Any) -> Beginning | None:
     if whole is None or bounds is MISSING:
         return None
     lower, to_end = bounds
-    held: Any = [base.element] if base.items is None else [v for _, v in base.items] if isinstance(base, Module) else base.items
-    cut = whole.from_place(lower, held if base.items is None else held[PLACES:])
+    cut = whole.from_place(lower, [base.element] if base.items is None else members(base)[PLACES:])
     return cut if cut is None or to_end else cut.up_to_any()
 
 

@@ -21,7 +21,7 @@ import libcst as cst
 
 from .. import tree
 from ..project import ClassInfo
-from ..values import NONE, Class, External, Module, Sequence, Torch, Value, beginning
+from ..values import NONE, Class, Module, Sequence, Torch, Value, beginning, members
 from .assignments import bind
 from .frame import Env, Frame
 
@@ -51,7 +51,7 @@ def with_order(env: Env, exact: Env | None) -> None:
 def _layers(iterated: Value) -> list[Value] | None:
     if not isinstance(iterated, (Sequence, Module)) or not iterated.items or len(iterated.items) > _LONGEST:
         return None
-    items: list[Any] = [v for _, v in iterated.items] if isinstance(iterated, Module) else list(iterated.items)
+    items = members(iterated)
     return items if any(isinstance(v, Module) for v in items) and all(isinstance(v, Module) or v == NONE for v in items) else None
 
 
@@ -92,10 +92,10 @@ def _extends(frame: Frame, ref: Any, kind: Value) -> bool:
     """Whether a class of modules is, or extends, another."""
     if isinstance(kind, Class) and isinstance(kind.ref, ClassInfo):
         return isinstance(ref, ClassInfo) and kind.ref in ref.ancestors()
-    if not isinstance(kind, Torch) or isinstance(kind, External):
+    if not isinstance(kind, Torch):
         return False
-    base = ref.torch_base() if isinstance(ref, ClassInfo) else ref
-    layer, wanted = frame.facts.rulebook.layer(base) if base else None, frame.facts.rulebook.layer(kind.name)
     if kind.name.endswith(".Module"):
         return True
+    base = ref.torch_base() if isinstance(ref, ClassInfo) else ref
+    layer, wanted = frame.facts.rulebook.layer(base) if base else None, frame.facts.rulebook.layer(kind.name)
     return layer is not None and wanted is not None and wanted.name in {d.name for d in frame.facts.rulebook.bases(layer.name)}

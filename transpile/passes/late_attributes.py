@@ -13,6 +13,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..arrays import registered_value
 
 _MODULES = ("Module", "Sequential", "ModuleList")
 
@@ -59,7 +60,8 @@ def _registered(node: cst.Call, own: str) -> tuple[str, Any] | None:
     """The name and the value of `self.register_buffer("mask", mask, persistent=False)`."""
     if tree.dotted(node.func) != f"{own}.register_buffer" or any(a.star for a in node.args):
         return None
-    name, value = (next((a.value for i, a in enumerate(node.args) if (a.keyword.value == word if a.keyword is not None else i == place)), None) for place, word in enumerate(("name", "tensor")))
+    name = next((a.value for i, a in enumerate(node.args) if (a.keyword.value == "name" if a.keyword is not None else i == 0)), None)
+    value = registered_value(node)
     return (str(name.evaluated_value), value) if isinstance(name, cst.SimpleString) and value is not None else None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...inplace import is_sequential
 from ...project import FunctionInfo
 from ...values import Function, Method, Module, Sequence, Static, Tensor, beginning
 from .aliases import follow
@@ -71,7 +72,7 @@ def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
 def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
     """What a module runs on its argument: its forward, or that of the first layer of a Sequential."""
     found = [f for ref in value.refs if (f := frame.facts.forward_of(ref)) is not None]
-    if not any(isinstance(ref, str) and ref.endswith(".Sequential") for ref in value.refs):
+    if not is_sequential(value):
         return found
     begins = beginning(value)
     if begins is None and isinstance(value.element, Module) and len(value.element.classes) == 1:

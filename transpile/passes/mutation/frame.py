@@ -111,8 +111,7 @@ class Frame:
         value = self.value(node)
         if not self.runs or not isinstance(node, cst.Name):
             return False
-        loops = [loop for loop in tree.nodes(self.node.body, cst.For) if node.value in tree.target_names(loop.target)]
-        return any(isinstance(value, Tensor) and value.param or over_parameters(loop) for loop in loops)
+        return any(isinstance(value, Tensor) and value.param or over_parameters(loop) for loop in self._loops_of(node))
 
     def is_elsewhere(self, node: Any) -> bool:
         """Whether an array is written by a name that does not tell where it is: `b = getattr(self, f"b{i}")`, or a param
@@ -129,8 +128,11 @@ class Frame:
 
     def is_of_params(self, node: Any) -> bool:
         """Whether a name is that of a loop over params, `for p, q in zip(…)`: `construction` refuses what such a loop writes."""
-        loops: list[Any] = list(tree.nodes(self.node.body, cst.For))
-        return isinstance(node, cst.Name) and any(node.value in tree.target_names(loop.target) and over_parameters(loop) for loop in loops)
+        return isinstance(node, cst.Name) and any(map(over_parameters, self._loops_of(node)))
+
+    def _loops_of(self, name: cst.Name) -> list[Any]:
+        """The loops that bind a name."""
+        return [loop for loop in tree.nodes(self.node.body, cst.For) if name.value in tree.target_names(loop.target)]
 
     def _is_taken_from(self, name: str, node: Any) -> bool:
         """Whether a statement gives a name to a param that something else holds: `w = ps[0]`, `for a, b in zip(ps, qs)`."""
