@@ -157,6 +157,11 @@ def parameter_of_a_call(data, requires_grad=True):
     return lax.stop_gradient(data)  # a leaf of its own, made anew in each call: no optimizer knows it
 
 
+@rule("torch.detach[compared]", "torch.Tensor.detach[compared]")
+def already_detached(input):
+    return input
+
+
 @rule("torch.detach", "torch.detach_copy", "torch.Tensor.detach", "torch.Tensor.data")
 def detach(input):
     return lax.stop_gradient(input)

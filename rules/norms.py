@@ -55,6 +55,17 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
 
 
+@rule("torch.norm[compared]", "torch.Tensor.norm[compared]")
+def norm_without_gradient(input, p="fro", dim=None, keepdim=False, dtype=None):
+    if p in ("fro", 2, None) and dtype is None and (dim is None or isinstance(dim, int)):
+        return jnp.linalg.norm(input, axis=dim, keepdims=keepdim)
+    if p in ("fro", 2, None):
+        return vector_norm(input, dim=dim, keepdim=keepdim, dtype=dtype)
+    if p == "nuc":
+        return nuclear_norm(input, dim, keepdim, dtype)
+    return vector_norm(input, p, dim=dim, keepdim=keepdim, dtype=dtype)
+
+
 def nuclear_norm(input, dim=None, keepdim=False, dtype=None):
     """The sum of the singular values of the matrices in the two dims."""
     x = input if dtype is None else input.astype(dtype)

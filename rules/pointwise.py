@@ -184,6 +184,11 @@ def absolute(input):
     return jnp.where(input == 0, 0, jnp.abs(input))
 
 
+@rule("torch.abs[compared]", "torch.absolute[compared]", "torch.Tensor.abs[compared]", "torch.Tensor.absolute[compared]")
+def absolute_without_gradient(input):
+    return jnp.abs(input)
+
+
 @rule("torch.sign", "torch.sgn", "torch.Tensor.sign", "torch.Tensor.sgn")
 def sign(input):
     return jnp.nan_to_num(jnp.sign(input))  # the sign of NaN is 0

@@ -40,6 +40,8 @@ PROGRAMS = {
     "pass": "if x.mean() > 0:\n    pass\nelse:\n    y = y * 2\nreturn y",
     "empty else": "if x.mean() > 0:\n    y = y * 2\nelse:\n    pass\nreturn y",
     "continue in an else": "z = y * 1\nfor row in x:\n    if row.sum() > 0:\n        z = z + row\n    else:\n        continue\n    z = z * 0.5\nreturn z",
+    "walrus in a comparison": "if (m := (x * 0).abs().sum() + x.norm()) > 1:\n    return x * m + (x * 0).abs()\nreturn y * m",
+    "norms in comparisons": "k = (x.norm(2, 1, keepdim=True) > y.detach().norm(dim=-1, keepdim=True)).sum() + (x.norm(p=1) > y.norm(dtype=torch.float64))\nreturn x * k if x.norm('nuc') > y.norm() else y",
     "walrus on data": "if (m := x.mean()) > 0:\n    return x * m\nreturn y * m",
     "comparison with None and data": "def g(t, m=None):\n    if m is not None and m.mean() > 0:\n        return t * m\n    return t\nreturn g(x, y) + g(x)",
     "any of a generator": "if any(row.sum() > 3 for row in x):\n    return x\nreturn y",

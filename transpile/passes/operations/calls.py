@@ -77,7 +77,7 @@ def _builtin(walk: Walk, node: cst.Call, name: str) -> Any:
 
 
 def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
-    definitions = walk.context.rulebook.find(name)
+    definitions = walk.rules(name)
     if walk.runs and (traced := walk.context.rulebook.find(f"{name}[traced]")):
         if not _is_kept(walk, node):
             definitions = traced

@@ -33,7 +33,7 @@ def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> A
         return None
     if isinstance(method.receiver, Tensor) and method.receiver.host and name not in ("item", "tolist"):
         return None  # JAX's arrays have NumPy's methods
-    definitions = walk.context.rulebook.find("torch.Tensor." + name)
+    definitions = walk.rules("torch.Tensor." + name)
     made = walk.context.value(node)
     if walk.runs and made not in (NUMPY, Sequence(UNKNOWN)):
         definitions = walk.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions

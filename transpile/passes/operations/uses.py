@@ -18,7 +18,8 @@ from .walk import Walk
 def run(context: Context, module: cst.Module, running: set[FunctionInfo], forward: set[FunctionInfo]) -> cst.Module:
     """Convert every use of torch in a file; what cannot be is reported and raises where it stood.
 
-    In functions that run in a forward pass, a rule for `name[traced]` goes before that for `name`: `x.item()`.
+    In functions that run in a forward pass, a rule for `name[traced]` goes before that for `name`: `x.item()`. In a
+    comparison, a rule for `name[compared]` does: it need not care for the gradient.
     """
     return Walk(context, running, forward, visit).convert(module)  # type: ignore[no-any-return]
 
@@ -54,6 +55,8 @@ def visit(walk: Walk, node: Any) -> Any:
         return references.reference(walk, node, name) if name is not None else None
     if kind in (cst.Arg, cst.AnnAssign) and getattr(node, "keyword", None) is not None:
         return walk.only(node, "value")
+    if kind is cst.NamedExpr and walk.compared:
+        return _kept(walk, node)
     if kind in (cst.AssignTarget, cst.CompFor, cst.For, cst.NamedExpr) and isinstance(node.target, cst.Name):
         return walk.with_target(node)
     if kind is cst.AssignTarget and isinstance(node.target, cst.Subscript):
@@ -77,4 +80,15 @@ def _comparison(walk: Walk, node: cst.Comparison) -> Any:
         new = dtype_tests.compared(walk.context, node)
     except Refused as refused:
         return walk.unconverted("unsupported", node, f"{tree.code(node)}: {refused}")
-    return None if new is node else walk.done(node, walk.children(new))
+    walk.compared += 1
+    made = walk.children(new)
+    walk.compared -= 1
+    return made if made is node else walk.done(node, made)
+
+
+def _kept(walk: Walk, node: cst.NamedExpr) -> Any:
+    """`(size := x.abs()) > 1`: the gradient of what has a name may be asked for elsewhere."""
+    compared, walk.compared = walk.compared, 0
+    new = walk.convert(node)
+    walk.compared = compared
+    return new

@@ -23,6 +23,7 @@ class Walk:
         self.context, self.running, self.forward, self._visit = context, running, forward, visit
         self.functions: list[cst.FunctionDef] = []  # those around the current place, outermost first
         self.runs = False
+        self.compared = 0  # the comparisons around the current place: no gradient passes through them
         self.script = False  # inside a loop or `if __name__ == "__main__"` of the file itself: no mere import runs it
 
     def visit(self, node: Any) -> Any:
@@ -75,6 +76,11 @@ class Walk:
         new = self.convert(node)
         self.functions = functions
         return new
+
+    def rules(self, name: str) -> tuple[Definition, ...]:
+        """The rules of a torch name; a rule for `name[compared]` goes first where no gradient passes."""
+        find = self.context.rulebook.find
+        return self.compared and find(f"{name}[compared]") or find(name)
 
     def arguments(self, node: cst.Call) -> list[Argument]:
         """The arguments of a call, converted, with their values."""
