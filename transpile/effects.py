@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 import libcst as cst
@@ -24,7 +24,7 @@ class Effects:
     def __init__(self, facts: Inference, arrays: Arrays, nodes: dict[FunctionInfo, cst.FunctionDef], running: set[FunctionInfo]) -> None:
         self.facts, self.arrays, self.nodes, self.running = facts, arrays, nodes, running
         self.functions: dict[FunctionInfo, frozenset[str]] = {f: NOTHING for f in nodes}
-        uses = {f: list(_uses(facts, node)) for f, node in nodes.items()}
+        uses = {f: list(_uses(facts, node, self._bound(f))) for f, node in nodes.items()}
         changed = True
         while changed:
             changed = False
@@ -34,6 +34,14 @@ class Effects:
                     self.functions[function] = found
                     changed = True
             changed = self._share_overrides() or changed
+
+    def _bound(self, function: FunctionInfo) -> set[str]:
+        """The modules that come to a function with their params bound: those that it is given, or the function around it."""
+        node = self.nodes[function]
+        own = _called_parameters(self.facts, node)
+        if function.outer is None or function.outer not in self.nodes:
+            return own
+        return own | self._bound(function.outer) - tree.parameter_names(node) - set(tree.times_bound(node.body))
 
     def _share_overrides(self) -> bool:
         """A method and what overrides it are called by one name: they take the same."""
@@ -180,9 +188,8 @@ class Effects:
         return self.cls(ref)
 
 
-def _uses(facts: Inference, function: cst.FunctionDef) -> Iterator[tuple[str, Any]]:
-    """What in a function can have an effect."""
-    bound = _called_parameters(facts, function)
+def _uses(facts: Inference, function: cst.FunctionDef, bound: Set[str] = frozenset()) -> Iterator[tuple[str, Any]]:
+    """What in a function can have an effect; calls of the names that are bound have none."""
     for node in tree.nodes(function.body, cst.Name, cst.Attribute, cst.Call, cst.Subscript):
         if isinstance(node, cst.Name):
             if node.value == KEY:
