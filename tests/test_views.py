@@ -16,6 +16,7 @@ PROGRAMS = {
     "partial view of a callee": "def g(t):\n    t[:, 0] = 0.0\n    return t.sum()\nz = x.clone()\ns = g(z[1:])\nreturn z * s",
     "callee writes a reshaped argument": "def g(t):\n    t.view(-1)[0] = 5.0\nz = x.clone()\ng(z)\nreturn z * y",
     "a function inside writes two arguments": "def g(t, u, k):\n    t.mul_(k)\n    u[0] += t[1]\n    return t.sum()\nz, w = x.clone(), y.clone()\nfor i in range(2):\n    s = g(z, w, i + 2.0)\nreturn z * s + w",
+    "arithmetic on slices": "z = x.clone()\nz[:, 1:].mul_(0.5)\nz[0].add_(y[0]).sub_(z[1])\nz[1].div_(y[0] + 9)\nz[2].sub_(z[2:3].sum(), alpha=2)\nz[3].abs_().add_(1).pow_(2)\nreturn z * y",
     "narrow": "z = x.clone()\nz.narrow(1, 1, 2).mul_(3.0)\nreturn z + y",
     "narrow of a name": "z = x.clone()\nw = z.narrow(0, 1, 2)\nw.add_(y[:2])\nreturn z, w",
     "chunks written": "z = x.detach().clone()\na, b = z.chunk(2, dim=1)\na.add_(b)\nreturn z + y",

@@ -18,6 +18,8 @@ from .views import at_index, is_transposed, put_back
 _ELSEWHERE = "what is written by this name is an array of a module, and which is not known: write it by its path, self.fc.weight"
 _PARAMS = "a loop writes the params of a module, which do not change here: return new ones, jax.tree.map(lambda old, new: ..., old, new)"
 
+_UPDATES = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "pow": "power"}  # methods of tensors, and those of `x.at[…]`
+
 
 def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = False) -> Any:
     """Assign a new value to what an in-place operation wrote, and let its aliases follow.
@@ -56,10 +58,20 @@ def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any,
         element_written(frame, subject, node)
         return cst.Assign([cst.AssignTarget(subject)], kept(frame, subject, value) if detached else value)
     if index_kind(frame.context, subject.slice) == "basic":
-        return rebind(frame, subject.value, at_index(frame, stripped(frame, subject.value), subject, "set", value), node, detached)
+        method, given = _updating(subject, value)
+        return rebind(frame, subject.value, at_index(frame, stripped(frame, subject.value), subject, method, given), node, detached)
     if isinstance(node, cst.Expr):
         return cst.Expr(value)  # a copy is written: nothing changes
     return _refuse(frame, subject)
+
+
+def _updating(subject: cst.Subscript, value: Any) -> tuple[str, Any]:
+    """The method of `x.at[0]` that gives the row a value: `multiply` by 2 for `x[0].mul(2)`, or `set`."""
+    if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and value.func.value is subject and len(value.args) == 1:
+        method, argument = _UPDATES.get(value.func.attr.value), value.args[0]
+        if method is not None and argument.keyword is None and not argument.star:
+            return method, argument.value
+    return "set", value
 
 
 def _refuse(frame: Frame, subject: Any) -> Any:
