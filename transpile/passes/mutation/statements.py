@@ -150,6 +150,7 @@ def _inner(frame: Frame, node: cst.FunctionDef) -> cst.FunctionDef:
     if info is None:
         return node
     new = run(frame.context, node, info, frame.mutations, frame.runs or info in frame.mutations.running)
+    frame.facts.carry(node, new)
     outside = set(tree.names_assigned(new.body)) - set(tree.names_assigned(node.body)) - tree.parameter_names(node)
     for name in sorted(outside & set(frame.memory.env)):
         frame.context.report("aliased-write", node.name, f"{node.name.value} writes {name} of the function around it in place: pass {name} in and return it")

@@ -15,7 +15,7 @@ from ...paths import SELF, Path
 from ...project import FunctionInfo
 from ...values import External, Function, Method, Module, Tensor
 from .arguments import is_super, keywords, with_effects, without_effects
-from .scope import Scope
+from .scope import Scope, checkpointed
 from .ties import tied
 
 _ARRAYS_OF = PARAMETERS | {"buffers", "named_buffers", "state_dict"}
@@ -31,6 +31,8 @@ class Called:
 
 def called(scope: Scope, node: Any) -> Called:
     """Convert a call by what is called."""
+    if scope.stateful_call(node) and (function := checkpointed(node)) is not None:
+        return _checkpointed(scope, node, function)
     value = scope.facts.of(node.func)
     if isinstance(value, Module) and not scope.is_bound(node.func):
         return _module(scope, node, node.func, value)
@@ -59,6 +61,20 @@ def _through_call(scope: Scope, call: cst.Call) -> Any:
     """`nn.call(self.bias.get_bias, …)` gives a method those of all effects that it takes."""
     made = tree.expression(f"{scope.context.name('call')}()")
     return tree.replace(made, args=[cst.Arg(call.func, comma=cst.MaybeSentinel.DEFAULT), *call.args])
+
+
+def _checkpointed(scope: Scope, node: cst.Call, function: Any) -> Called:
+    """`jax.checkpoint(functools.partial(self.bn, training=training))(params["bn"], state["bn"], x)`: only arrays are arguments."""
+    plain = tree.replace(node, func=function)
+    scope.facts.carry(node, plain)
+    made = called(scope, plain)
+    if made.state is None:
+        return made
+    scope.context.report("taken-for-granted", node, "torch runs a checkpointed module again in backward, and updates its state again: here it is updated once")
+    modes = [a for a in made.node.args if a.keyword is not None and a.keyword.value == "training"]
+    rest = [tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in made.node.args if a not in modes]
+    callee = tree.replace(tree.expression("functools.partial()"), args=[cst.Arg(made.node.func), *modes]) if modes else made.node.func
+    return Called(tree.replace(node, func=tree.replace(node.func, args=[cst.Arg(callee)]), args=rest), made.state)
 
 
 # --------------------------------------------------------------------------- modules
@@ -142,6 +158,8 @@ def _function(scope: Scope, node: cst.Call, value: Function) -> Called:
     info, needs = value.info, scope.needs_of(value)
     if not needs or info.is_property:
         return Called(_pure(scope, node, info))
+    if info in scope.threaded:
+        return Called(with_effects(scope, node, ["state"], keywords(needs & {"key"}), named=False), "state")
     if info.outer is not None:  # its params and mode are those of the function around it
         return Called(with_effects(scope, node, [], keywords(needs & {"key"}), named=False))
     if info.owner is None or info.is_static:

@@ -57,6 +57,7 @@ class Scope:
         self.aliases = _aliases(context, node)
         self._held = self.parameters | set(tree.times_bound(node.body)) - self.aliases - {f.name.value for f in tree.nodes(node.body, cst.FunctionDef)}
         self.nested = 0  # how many functions deep the current statement stands in this one
+        self.threaded = _threaded(context, node, effects) if self.stateful else frozenset()
         self.prelude: list[Any] = []  # statements that go before the current one
         self.hint: str | None = None  # the name that the current statement assigns
         self.storing = False  # what is converted is assigned to
@@ -130,11 +131,12 @@ class Scope:
         """Whether a call returns new state beside its result."""
         if not isinstance(node, cst.Call) or not self.stateful:
             return False
-        value = self.facts.of(node.func)
+        func = checkpointed(node) or node.func
+        value = self.facts.of(func)
         if isinstance(value, Module):
-            return "state" in self.effects.module(value) and not self.is_bound(node.func)
+            return "state" in self.effects.module(value) and not self.is_bound(func)
         if isinstance(value, Function):
-            return "state" in self.needs_of(value) and not self.holds_bound(node.func)
+            return "state" in self.needs_of(value) and not self.holds_bound(func)
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             if value.name == "forward":
                 return "state" in self.effects.module(value.receiver)
@@ -146,6 +148,29 @@ class Scope:
     def stateful_calls(self, node: cst.CSTNode) -> list[cst.Call]:
         """The calls in a node that return new state."""
         return [n for n in tree.nodes(node, cst.Call) if self.stateful_call(n)] if self.stateful else []
+
+
+def checkpointed(node: cst.Call) -> Any:
+    """The function in `jax.checkpoint(f)(x)`; None for any other call."""
+    made = node.func
+    if not isinstance(made, cst.Call) or tree.dotted(made.func) != "jax.checkpoint" or len(made.args) != 1:
+        return None
+    return made.args[0].value
+
+
+def _threaded(context: Context, node: cst.FunctionDef, effects: Effects) -> frozenset[FunctionInfo]:
+    """The functions inside a function that take the state and return it: those that are only called, at places that can keep it."""
+    inner = [f for f in tree.nodes(node.body, cst.FunctionDef) if "state" in effects.functions.get(context.facts.by_node.get(id(f)), ())]  # type: ignore[arg-type]
+    deeper = {id(n) for f in tree.nodes(node.body, cst.FunctionDef, cst.Lambda) for n in tree.nodes(f, cst.Name)}
+    called = {id(checkpointed(c) or c.func) for c in tree.nodes(node.body, cst.Call)}
+    found = set()
+    for function in inner:
+        info = context.facts.by_node[id(function)]
+        used = [n for n in tree.nodes(node.body, cst.Name) if n.value == info.name and n is not function.name]
+        certain = all(isinstance(value := context.value(n), Function) and value.info is info for n in used)
+        if certain and "state" not in tree.parameter_names(function) and all(id(n) in called and id(n) not in deeper for n in used):
+            found.add(info)
+    return frozenset(found)
 
 
 def _aliases(context: Context, node: cst.FunctionDef) -> set[str]:

@@ -29,14 +29,18 @@ def function(scope: Scope, node: cst.FunctionDef) -> cst.FunctionDef:
     if not scope.stateful and tree.same(body, statements[len(doc) :]):
         return node
     if scope.stateful:
-        if scope.writes:
-            copy = "state = dict(state)" if scope.writes == {1} else "state = jax.tree.map(lambda leaf: leaf, state)"
-            body.insert(0, tree.statement(copy))
-        if _falls_through(body):
-            body.append(tree.statement("return None, state"))
+        body = _keeping_state(scope, body)
     if not body and doc:
         return node
     return tree.with_body(node, [*doc, *body])
+
+
+def _keeping_state(scope: Scope, body: list[Any]) -> list[Any]:
+    """The body of a function that changes a copy of its state and returns that."""
+    copy = "state = dict(state)" if scope.writes == {1} else "state = jax.tree.map(lambda leaf: leaf, state)"
+    first = [tree.statement(copy)] if scope.writes else []
+    last = [tree.statement("return None, state")] if _falls_through(body) else []
+    return [*first, *body, *last]
 
 
 def block(scope: Scope, statements: Sequence[Any]) -> list[Any]:
@@ -262,16 +266,32 @@ def _try(scope: Scope, node: cst.Try | cst.TryStar) -> Any:
 
 
 def _inner_function(scope: Scope, node: cst.FunctionDef) -> Any:
-    """A function inside the function: its effects are those around it, but for a key of its own."""
+    """A function inside the function: its effects are those around it, but for a key, and a state where that can come back."""
     info = scope.facts.by_node.get(id(node))
     before, scope.parameters = scope.parameters, scope.parameters | ({p.name.value for p in info.parameters()} if info else set())
-    scope.nested += 1
-    new: Any = _suite(scope, node)
-    scope.nested -= 1
+    new: Any = _threaded(scope, node) if info in scope.threaded else _closed(scope, node)
     scope.parameters = before
     if info is not None and "key" in scope.effects.functions.get(info, ()):
         new = add_keywords(new, ["key"])
     return new
+
+
+def _closed(scope: Scope, node: cst.FunctionDef) -> Any:
+    """A function inside that returns what it returned."""
+    scope.nested += 1
+    new = _suite(scope, node)
+    scope.nested -= 1
+    return new
+
+
+def _threaded(scope: Scope, node: cst.FunctionDef) -> cst.FunctionDef:
+    """A function inside that takes the state first and returns it beside its result, as methods do."""
+    writes, scope.writes = scope.writes, set()
+    body = _keeping_state(scope, block(scope, tree.body_statements(node)))
+    scope.writes = writes
+    parameters = [cst.Param(cst.Name("state")), *node.params.params]
+    new = tree.replace(node, params=tree.replace(node.params, params=parameters), returns=None)
+    return tree.with_body(new, body)
 
 
 def _changed(old: Any, new: Any, changes: dict[str, Any]) -> Any:
