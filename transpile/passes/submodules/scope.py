@@ -124,8 +124,9 @@ class Scope:
     # ------------------------------------------------------------------ which calls return state
 
     def needs_of(self, value: Function) -> frozenset[str]:
-        """The effects of a function, where it runs while a model does."""
-        return self.effects.functions.get(value.info, frozenset()) if value.info in self.effects.running else frozenset()
+        """The effects of a function, where it runs while a model does, as those inside a function do."""
+        runs = value.info in self.effects.running or value.info.outer is not None
+        return self.effects.functions.get(value.info, frozenset()) if runs else frozenset()
 
     def stateful_call(self, node: cst.BaseExpression) -> bool:
         """Whether a call returns new state beside its result."""
