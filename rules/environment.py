@@ -86,6 +86,19 @@ def synchronize(device=None):
     return None
 
 
+@rule(
+    "torch.manual_seed",
+    "torch.random.manual_seed",
+    "torch.cuda.manual_seed",
+    "torch.cuda.manual_seed_all",
+    "torch.mps.manual_seed",
+    "torch.xpu.manual_seed_all",
+    note="random numbers follow from the keys that functions are given: begin with jax.random.key(seed)",
+)
+def manual_seed(seed):
+    return None
+
+
 @rule("torch.is_grad_enabled")
 def is_grad_enabled():
     return True

@@ -65,3 +65,24 @@ def test_a_lambda_of_a_table_that_writes_in_place_is_reported():
     result = convert_source(HEAD + "ACTS = {'relu': lambda x: F.relu(x, inplace=True), 'tanh': torch.tanh}\n")
     assert [d.id for d in result.diagnostics] == ["taken-for-granted"]
     assert load(result)["ACTS"]["relu"](-1.0) == 0
+
+
+def test_settings_of_a_script_leave_nothing_behind():
+    """Seeds are said to be keys here; how CUDA chooses its kernels, and where tensors are, says nothing."""
+    source = HEAD + """import torch.backends.cudnn as cudnn
+
+cudnn.benchmark = True
+
+
+def setup(gpu, x, y):
+    torch.manual_seed(gpu)
+    torch.backends.cudnn.deterministic = True
+    torch.cuda.set_device(gpu)
+    x.requires_grad_(True)
+    x, y = x.cuda(gpu), y.to("cuda")
+    torch.cuda.synchronize()
+    return x + y
+"""
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"]
+    assert result.code.split("\n\n\n")[-1].strip() == "def setup(gpu, x, y):\n    return x + y"

@@ -51,7 +51,7 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
         if isinstance(small, cst.Expr) and module_casts.is_cast(context, small.value):
             made = module_casts.refused(context, small.value)  # type: ignore[arg-type]
             return cst.RemoveFromParent() if made is None else tree.replace(node, body=[tree.replace(small, value=made)])
-        if _requires_grad(context, small) or _freezes(context, small, constructs):
+        if _requires_grad(context, small) or _sets_backend(context, small) or _freezes(context, small, constructs):
             return cst.RemoveFromParent()
         if _assigns_mode(context, small):
             return tree.replace(node, body=[cst.Expr(context.unconverted("module-mode", small.targets[0].target, _MODE))]) if not constructs else _unset_mode(context, small)
@@ -92,6 +92,12 @@ def _block(context: Context, item: cst.WithItem) -> bool:
 def _requires_grad(context: Context, small: Any) -> bool:
     """`p.requires_grad = False`: which params are trained is the training step's affair."""
     return is_flag(small) or isinstance(small, cst.Expr) and _asks_for_gradients(context, small.value)
+
+
+def _sets_backend(context: Context, small: Any) -> bool:
+    """`torch.backends.cudnn.benchmark = True`: how kernels are chosen that are not used here."""
+    target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
+    return isinstance(target, cst.Attribute) and (context.torch_name(target.value) or "").startswith("torch.backends.")
 
 
 def _asks_for_gradients(context: Context, call: Any) -> bool:

@@ -1,5 +1,5 @@
-"""What says nothing once the rules are applied: `x = x.cuda()` has become `x = x`, `Long = torch.LongTensor` is not used any
-more, and a choice between an operation and its in-place form is none.
+"""What says nothing once the rules are applied: `x = x.cuda()` has become `x = x`, `torch.cuda.synchronize()` a lone `None`,
+`Long = torch.LongTensor` is not used any more, and a choice between an operation and its in-place form is none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..values import Module, Torch
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
-    """Leave out assignments of a name to itself that a rule has made, and branches in which nothing else stood.
+    """Leave out values without use and assignments of a name to itself that a rule has made, and branches in which nothing else stood.
 
     The user's own stay, and those with a comment.
     """
@@ -24,6 +24,9 @@ def run(context: Context, module: cst.Module) -> cst.Module:
     def after(node: Any) -> Any:
         if isinstance(node, cst.FunctionDef):
             return _without_unread(context, node)
+        if isinstance(node, cst.Module):
+            kept = [s for s in node.body if not _is_noop(context, s)]
+            return node if len(kept) == len(node.body) else tree.replace(node, body=kept)
         if isinstance(node, cst.IndentedBlock):
             kept = [s for s in node.body if not _is_noop(context, s)]
             if kept and len(kept) == len(node.body):
@@ -39,7 +42,7 @@ def run(context: Context, module: cst.Module) -> cst.Module:
                 return cst.RemoveFromParent()
         return _single(context, node) if isinstance(node, cst.If) else node
 
-    return tree.rewrite(module, None, after, only={cst.IndentedBlock, cst.If, cst.FunctionDef})  # type: ignore[no-any-return]
+    return tree.rewrite(module, None, after, only={cst.Module, cst.IndentedBlock, cst.If, cst.FunctionDef})  # type: ignore[no-any-return]
 
 
 def _single(context: Context, node: cst.If) -> Any:
@@ -89,13 +92,29 @@ def _is_noop(context: Context, statement: Any) -> bool:
     small = statement.body[0]
     if isinstance(small, cst.Assign) and _of_self(context, small):
         return True
-    if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.value, cst.Name) or not isinstance(small.targets[0].target, cst.Name):
-        return False
-    if small.value.value != small.targets[0].target.value:
-        return False
     original: Any = context.facts.origin.get(id(small), small)
     commented = statement.trailing_whitespace.comment is not None or any(line.comment is not None for line in statement.leading_lines)
-    return not commented and tree.code(original) != tree.code(small)
+    if commented or tree.code(original) == tree.code(small):
+        return False
+    if isinstance(small, cst.Expr):
+        return _is_plain(small.value)
+    return isinstance(small, cst.Assign) and len(small.targets) == 1 and _is_plain(small.value) and _same(small.targets[0].target, small.value)
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether an expression only names things: `x`, `x, y`, `lax.stop_gradient(state["w"])`."""
+    if isinstance(node, cst.Call):
+        return tree.dotted(node.func) == "lax.stop_gradient" and all(_is_plain(a.value) for a in node.args)
+    if isinstance(node, cst.Tuple):
+        return all(_is_plain(e.value) for e in node.elements)
+    return isinstance(node, cst.Name) or isinstance(node, (cst.Attribute, cst.Subscript)) and isinstance(node.value, cst.Name)
+
+
+def _same(target: Any, value: Any) -> bool:
+    """`x = x`, `x, y = x, y`"""
+    if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple) and len(target.elements) == len(value.elements):
+        return all(_same(t.value, v.value) for t, v in zip(target.elements, value.elements))
+    return _is_plain(value) and isinstance(value, (cst.Name, cst.Attribute)) and tree.code(target) == tree.code(value)
 
 
 def _of_self(context: Context, small: cst.Assign) -> bool:
