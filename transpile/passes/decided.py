@@ -22,7 +22,7 @@ from ..infer import asks_torch, is_differentiable
 from ..values import MISSING, Static, Tensor
 
 _GRADIENTS = "every tensor counts as one that requires a gradient: see that the other way computes the same values"
-_KINDS = frozenset({cst.IfExp, cst.IndentedBlock, cst.Module})
+_KINDS = frozenset({cst.BooleanOperation, cst.IfExp, cst.IndentedBlock, cst.Module})
 _VERSION = re.compile(r"""['"](\d+(?:\.\d+)*)['"]""")
 _VERSIONS = ("parse", "Version", "LooseVersion", "StrictVersion", "parse_version", "digit_version")
 _ORDERS = {cst.LessThan: operator.lt, cst.LessThanEqual: operator.le, cst.GreaterThan: operator.gt, cst.GreaterThanEqual: operator.ge, cst.Equal: operator.eq, cst.NotEqual: operator.ne}
@@ -40,6 +40,8 @@ class _Decided:
     def after(self, node: Any) -> Any:
         if isinstance(node, cst.IfExp):
             return self._choice(node)
+        if isinstance(node, cst.BooleanOperation):
+            return self._flag(node)
         body: list[Any] = []
         for statement in node.body:
             if _checks_gradients(tree.only_small(statement)):
@@ -105,6 +107,12 @@ class _Decided:
         new = tree.replace(node, test=bare(test))
         self.context.facts.carry(node, new)
         return new
+
+    def _flag(self, node: cst.BooleanOperation) -> Any:
+        """`not args.no_cuda and torch.cuda.is_available()` as a value: `False`, as what is left of it is no other value."""
+        test = self._test(node)
+        is_flag = isinstance(self._test(node.left), bool) or isinstance(node.left, cst.Comparison) or isinstance(node.left, cst.UnaryOperation) and isinstance(node.left.operator, cst.Not)
+        return cst.Name(str(test)) if isinstance(test, bool) and is_flag else node
 
     def _asks_for_gradients(self, test: Any) -> bool:
         """Whether a condition asks if a tensor, and no param, requires a gradient."""

@@ -25,7 +25,7 @@ def run(context: Context, module: cst.Module) -> cst.Module:
         if isinstance(node, cst.FunctionDef):
             return _without_unread(context, node)
         if isinstance(node, cst.Module):
-            kept = [s for s in node.body if not _is_noop(context, s)]
+            kept: list[Any] = [s for s in node.body if not _is_noop(context, s)]
             return node if len(kept) == len(node.body) else tree.replace(node, body=kept)
         if isinstance(node, cst.IndentedBlock):
             kept = [s for s in node.body if not _is_noop(context, s)]
