@@ -21,6 +21,7 @@ BODIES = {
     "a side of and": ("if FAST and not torch.onnx.is_in_onnx_export():\n    x = x + 1\nreturn x", "if FAST:\n    x = x + 1\nreturn x"),
     "a side of or": ("return x.sum() if x.is_cuda or x.dim() > 1 else x", "return x.sum() if x.ndim > 1 else x"),
     "a choice in a product": ("return x * (x.shape[0] + 1 if not x.is_cuda else 2)", "return x * (x.shape[0] + 1)"),
+    "two devices": ("if x.device != (x + 1).device:\n    x = x.to('cpu')\nif str(x.device) == str(x.T.device):\n    x = x + 1\nreturn x", "x = x + 1\nreturn x"),
     "a flag": ("flag = not FAST and torch.cuda.is_available()\nother = x.is_cuda and FAST\nkept = FAST and x.is_cuda\nreturn x, flag, other, kept", "flag = False\nother = False\nkept = FAST and False\nreturn x, flag, other, kept"),
     "devices": ("if torch.cuda.device_count() > 1:\n    x = x * 2\nreturn x", "return x"),
     "a type by device": ("T = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor\nreturn x.type(T)", "return x.astype(int)"),

@@ -155,6 +155,8 @@ class _Decided:
         compare = _ORDERS.get(type(target.operator))
         if version is not None and other is not None and compare is not None and "__version__" in tree.code(node):
             return compare(version, other)
+        if self._is_device(node.left) and self._is_device(target.comparator) and isinstance(target.operator, (cst.Equal, cst.NotEqual, cst.Is, cst.IsNot)):
+            return isinstance(target.operator, (cst.Equal, cst.Is))  # all arrays are where JAX puts them
         left, right = self._constant(node.left), self._constant(target.comparator)
         if not (isinstance(left, (str, int)) and isinstance(right, (str, int)) and isinstance(target.operator, (cst.Equal, cst.NotEqual, cst.GreaterThan))):
             return node
@@ -163,6 +165,12 @@ class _Decided:
         if isinstance(target.operator, cst.GreaterThan):
             return left > right if isinstance(left, int) and isinstance(right, int) else node
         return (left == right) is isinstance(target.operator, cst.Equal)
+
+    def _is_device(self, node: Any) -> bool:
+        """`x.device`, `str(x.device)`"""
+        if isinstance(node, cst.Call) and tree.dotted(node.func) == "str" and len(node.args) == 1:
+            node = node.args[0].value
+        return isinstance(node, cst.Attribute) and node.attr.value == "device" and isinstance(self.context.value(node.value), Tensor)
 
     def _version(self, node: Any) -> tuple[int, ...] | None:
         """`"1.5.0"`, `torch.__version__`, or `version.parse(…)` of one of these, without the zeros at its end."""
