@@ -20,6 +20,9 @@ SHARED = {
     "part of a Sequential": ("self.net = nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6))\nself.head = self.net[:2]", "self.head(self.net(x))"),
     "with state": ("self.net = nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6))\nself.bn = self.net[1]", "self.bn(self.net(x))"),
     "moved": ("self.sub = Sub()\nself.out = self.sub.fc\nself.sub.fc = nn.Linear(6, 6)", "self.out(self.sub(x))"),
+    "put into a container": ("self.bn = nn.BatchNorm1d(6)\nself.net = nn.Sequential(nn.Linear(6, 6), self.bn, nn.ReLU())", "self.net(x)"),
+    "a list put into a Sequential": ("self.mods = nn.ModuleList([nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6)])\nself.net = nn.Sequential(*self.mods)", "self.net(x)"),
+    "put into a list in a container": ("self.one, self.two = nn.Linear(6, 6), 2\nself.three = nn.Linear(6, 6)\nself.net = nn.ModuleList([nn.Sequential(self.three, nn.ReLU())])", "self.net[0](self.one(x))"),
 }  # fmt: skip
 REPORTED = {
     "an index of the run's": ("self.mods = nn.ModuleList([nn.Linear(6, 6), nn.Linear(6, 6)])\nself.one = self.mods[i]", "self.one(self.mods[1](x))"),
@@ -72,3 +75,10 @@ def test_who_asks_for_the_second_name_finds_it():
 def test_parts_of_what_does_not_run_are_not_reported():
     body = "self.sub = Sub()\nself.a = nn.Sequential(self.sub.out, nn.ReLU())\nself.b = nn.Sequential(self.sub.fc, nn.ReLU())"
     assert not convert_source(_source(body, "self.b(self.a(x))")).diagnostics
+
+
+def test_a_name_that_is_read_elsewhere_stays():
+    body = "self.bn = nn.BatchNorm1d(6)\nself.net = nn.Sequential(nn.Linear(6, 6), self.bn)"
+    assert list(load(convert_source(_source(body, "self.net(x)")))["M"]().init(jax.random.key(0))) == ["net"]
+    for result in ("self.net(x) * self.bn.eps", "self.net(x) + len(list(self.children()))"):
+        assert list(load(convert_source(_source(body, result)))["M"]().init(jax.random.key(0))) == ["bn", "net"]

@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> gradients -> decided -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -35,6 +35,7 @@ from .passes import (
     decided,
     entry_points,
     erasures,
+    first_names,
     fusion,
     gradients,
     handed_on,
@@ -94,12 +95,13 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     forward = forward_functions(facts)
     computing = running_functions(facts, forward)
     running = computing | filling_functions(facts, computing)
-    seconds = second_names.find(facts)
+    firsts, seconds = first_names.find(facts), second_names.find(facts)
     carriers = Carriers(facts, host, computing, forward)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
             trees[module] = decided.run(context, gradients.run(context, trees[module], carriers))
-            trees[module] = written_names.run(context, second_names.run(context, trees[module], seconds), running)
+            trees[module] = second_names.run(context, first_names.run(context, trees[module], firsts), seconds)
+            trees[module] = written_names.run(context, trees[module], running)
             for early in (tags, erasures, placement, masks, choices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
