@@ -37,6 +37,19 @@ LEAVING = {
     "in place of a tensor from outside": "z = x * 2\nwith torch.no_grad():\n    z.mul_(y)\n    z[0] = y[1]\n    z[1:] *= 2\n    torch.relu_(z)\nreturn z * z * y",
 }
 
+VARIABLES = {
+    "computed": "z = torch.autograd.Variable(x * y, requires_grad=True)\nreturn z * x",
+    "an argument": "z = torch.autograd.Variable(x)\nreturn z * x",
+    "the same memory": "z = x * 2\nw = torch.autograd.Variable(z)\nw.mul_(3)\nreturn z * x + w",
+    "in a helper": "from torch.autograd import Variable\ndef g(t):\n    h = Variable(torch.ones(4, 6))\n    return Variable(t + 1) * t * h\ndef f(x, y):\n    return g(x * y)",
+    "of a tensor made of another": "z = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) * x\nw = torch.tensor(z[0])\nreturn w * x",
+}
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_a_variable_has_no_history(name):
+    compare(VARIABLES[name], three())
+
 
 @pytest.mark.parametrize("name", LEAVING)
 def test_what_leaves_a_block_is_constant(name):

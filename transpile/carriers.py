@@ -15,6 +15,9 @@ from .project import FunctionInfo
 from .values import External, Mapping, Method, Module, Sequence, Static, Tensor, Torch, Value
 
 STOPPED = ("lax.stop_gradient", "nn.constant")
+_LIKE = frozenset("zeros ones empty full rand randn randint".split())
+# of torch's functions, those whose result has no history, whatever they are given
+_MADE = _LIKE | {f"{name}_like" for name in _LIKE} | frozenset("arange eye from_numpy linspace logspace normal randperm tensor".split())
 
 
 class Carriers:
@@ -27,10 +30,12 @@ class Carriers:
         self.asked: set[tuple[FunctionInfo, str]] = set()  # attributes that are being found out
 
     def concern(self, info: FunctionInfo) -> bool:
-        """Whether a function, or the one that it is in, runs in a forward pass: other functions build models, or fill params."""
-        while info.outer is not None:
-            info = info.outer
-        return info in self.running
+        """Whether a function, or the one that it is in, computes with models: other functions build them, or fill params."""
+        return _outermost(info) in self.running
+
+    def is_forward(self, info: FunctionInfo) -> bool:
+        """Whether a function, or the one that it is in, runs in a forward pass."""
+        return _outermost(info) in self.forward
 
     def carries(self, value: Any, info: FunctionInfo, function: Any) -> bool:
         """Whether an expression of a function may carry a gradient."""
@@ -127,12 +132,22 @@ class Carriers:
             return [] if function.name == "detach" else [value.func.value, *arguments]
         if name in STOPPED or isinstance(function, External) and not arguments:  # `deque()`
             return []
+        if isinstance(function, Torch) and (function.name.removeprefix("torch.") in _MADE or function.name.endswith("Tensor")):
+            return []
+        if isinstance(function, External) and function.name.startswith("numpy."):
+            return []
         if isinstance(function, Torch) or name.startswith(("jnp.", "lax.", "nn.")):
             return arguments
         base = value.func.value if isinstance(value.func, cst.Attribute) else None  # of `x.at[i].set(v)`
         if isinstance(base, cst.Subscript) and isinstance(base.value, cst.Attribute) and base.value.attr.value == "at":
             return [base.value.value, *arguments]
         return None
+
+
+def _outermost(info: FunctionInfo) -> FunctionInfo:
+    while info.outer is not None:
+        info = info.outer
+    return info
 
 
 def may_carry(value: Value) -> bool:

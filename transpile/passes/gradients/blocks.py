@@ -1,4 +1,4 @@
-"""The blocks without gradient of a function, and the decorators that make a whole function one."""
+"""The blocks without gradient of a function, the decorators that make a whole function one, and `Variable(x)`, which is detached."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from ...carriers import Carriers
 from ...context import Context
 from ...liveness import Liveness
 from ...project import FunctionInfo
+from ...values import Method, Tensor
 from .leaving import Leaving
 from .wrapping import Block
 
 OFF = ("no_grad", "inference_mode")
 SWITCHES = (*OFF, "enable_grad", "set_grad_enabled")
+_VARIABLE = ("torch.autograd.Variable", "torch.autograd.variable.Variable")
 
 
 def run(context: Context, module: cst.Module, carriers: Carriers) -> cst.Module:
@@ -48,7 +50,7 @@ class _Gradients:
             if found is not None and self._is_off(*found):
                 parameters = frozenset(p.name.value for p in self.info.parameters())
                 off = self._leaving(self.node.body, None, parameters)
-        new = tree.rewrite(self.node, self._visit, only={cst.FunctionDef, cst.With})
+        new = tree.rewrite(self.node, self._visit, only={cst.FunctionDef, cst.With, cst.Call})
         if off is not None:
             new = tree.with_body(new, off.block(tree.body_statements(new)))
         if new is not self.node:
@@ -68,6 +70,8 @@ class _Gradients:
         if isinstance(node, cst.FunctionDef) and node is not self.node:
             info = self.context.facts.by_node.get(id(node))
             return _Gradients(self.context, info, node, self.carriers).function() if info is not None else None
+        if isinstance(node, cst.Call) and self._detaches(node):
+            return self._detached(node)
         if not isinstance(node, cst.With):
             return None
         for item in node.items:
@@ -77,8 +81,41 @@ class _Gradients:
                 return self._block(node, flag)
         return None
 
+    def _detaches(self, call: cst.Call) -> bool:
+        """Whether a call is `Variable(x)` of what has a gradient: outside of a forward pass, loops go over the data of a loader."""
+        if not call.args or call.args[0].star or self.context.torch_name(call.func) not in _VARIABLE:
+            return False
+        given = call.args[0].value
+        if not self.carriers.is_forward(self.info) and _root(given) in self._iterated():
+            return False
+        return self.carriers.carries(given, self.info, self.node)
+
+    def _iterated(self) -> set[str]:
+        """What loops go over."""
+        return {name for loop in tree.nodes(self.node.body, cst.For) for name in tree.target_names(loop.target)}
+
+    def _detached(self, call: cst.Call) -> Any:
+        """`x.detach()` for `Variable(x)`: the same memory without its history."""
+        made = tree.expression("x.detach()")
+        func = tree.replace(made.func, value=tree.fit(made.func, "value", tree.rewrite(call.args[0].value, self._visit, only={cst.Call})))
+        made = tree.replace(made, func=func)
+        self.context.facts.tell(func, Method(Tensor(), "detach"))
+        self.context.facts.carry(call, made)
+        return made
+
     def _block(self, node: cst.With, flag: Any) -> Any:
         if self.liveness is None:
             self.liveness = Liveness(self.node, self.info.self_name)
         live = self.liveness.after.get(id(node), frozenset())
         return tree.with_body(node, self._leaving(node.body, flag, live).block(tree.body_statements(node)))
+
+
+def _root(node: Any) -> str | None:
+    """data of `data["image"].float().cuda()`"""
+    while not isinstance(node, cst.Name):
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func
+        if not isinstance(node, (cst.Attribute, cst.Subscript)):
+            return None
+        node = node.value
+    return node.value
