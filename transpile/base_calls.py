@@ -9,8 +9,8 @@ import libcst as cst
 from . import tree
 
 
-def through_super(node: cst.ClassDef) -> cst.ClassDef:
-    """The class with calls of its base's forward made by super()."""
+def through_super(node: Any) -> Any:
+    """A class with the calls of its base's forward made by super()."""
     base = tree.dotted(node.bases[0].value) if len(node.bases) == 1 else None
     if base is None or "." not in base:
         return node
