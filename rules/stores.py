@@ -43,3 +43,13 @@ def write_view(input, view, value):
     places = view(jnp.arange(input.size).reshape(input.shape))
     value = jnp.broadcast_to(value, places.shape).astype(input.dtype)
     return input.ravel().at[places].set(value).reshape(input.shape)
+
+
+def write_item(input, index, value):
+    """``input[index].copy_(value)``: numbers and slices select a view, which is written; of lists, arrays and masks torch makes a copy."""
+    if isinstance(input, (dict, list)):
+        input[index] = value
+        return input
+    parts = index if isinstance(index, tuple) else (index,)
+    copied = any(isinstance(p, (bool, list)) or hasattr(p, "dtype") and (p.ndim > 0 or p.dtype == bool) for p in parts)
+    return input if copied else input.at[index].set(value)

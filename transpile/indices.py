@@ -9,7 +9,7 @@ import libcst as cst
 from . import tree
 from .context import Context
 from .emit import call
-from .values import UNKNOWN, Static, Tensor
+from .values import UNKNOWN, Sequence, Static, Tensor
 
 
 def index_kind(context: Context, index: Any, base: Any = None) -> str:
@@ -32,6 +32,16 @@ def _is_number(context: Context, place: Any) -> bool:
     if value != UNKNOWN or not isinstance(place, (cst.Name, cst.BinaryOperation, cst.Attribute)):
         return False
     return not any(isinstance(context.value(n), Tensor) for n in tree.walk(place))
+
+
+def copies(context: Context, index: Any) -> bool:
+    """Whether what an index selects is certain to be a copy: that of a list or a mask. Of other arrays one number is a view: `x[mask.sum()]`."""
+    return any(_is_copied(context, element.slice.value) for element in index if isinstance(element.slice, cst.Index))
+
+
+def _is_copied(context: Context, place: Any) -> bool:
+    value = context.value(place)
+    return isinstance(value, Tensor) and value.kind == "b" or isinstance(value, Sequence) and not value.tuple
 
 
 _ELEMENTWISE = frozenset("isnan isinf isfinite abs logical_not logical_and logical_or logical_xor eq ne lt le gt ge bool float".split())

@@ -14,10 +14,10 @@ from ...values import UNKNOWN
 from . import host_arrays
 from .aliases import element_written, follow
 from .callees import call_taken_back
-from .expressions import cast_name, in_place, only_computes, rewritten, rewritten_arguments, undecided, viewed_name
+from .expressions import cast_name, in_place, only_computes, rewritten, rewritten_arguments, undecided, viewed_name, written_before
 from .frame import Frame
 from .histories import is_detached
-from .rebinding import lvalue, rebind
+from .rebinding import lvalue, memory_of, rebind
 from .stores import augmented_store, binary, holds_objects, store
 from .taken_back import taken_back
 from .updates import store_updates, updated_by
@@ -107,6 +107,8 @@ def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
     """`y = x.add_(1)`: x changes, and y is x."""
     root, target = lvalue(frame, subject), tree.code(node.targets[0].target)
     name = frame.memory.name(root) if root is not None else viewed_name(frame, subject)
+    if memory_of(frame, subject) == "copy":
+        return tree.replace(node, value=value)
     if root is None and name is None:
         if cast_name(frame, subject) is not None:
             frame.memory.bind(node.targets[0].target, subject)
@@ -122,6 +124,9 @@ def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
         return tree.replace(node, value=value)
     if is_detached(frame, subject) and frame.carries(value):
         return _beside(frame, node, subject, value)
+    if memory_of(frame, subject) == "either":
+        own = isinstance(node.targets[0].target, cst.Name) and target not in tree.names_read(subject)
+        return _beside(frame, node, subject, value) if own else tree.replace(node, value=written_before(frame, node.value, subject, value))
     frame.before(rebind(frame, subject, value, node))
     return tree.replace(node, value=subject)
 

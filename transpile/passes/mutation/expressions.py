@@ -18,7 +18,7 @@ from .calls import function_form, method_form, with_args, written_by
 from .frame import Frame
 from .histories import is_detached
 from .order import elsewhere
-from .rebinding import lvalue, rebind, stripped, written_name
+from .rebinding import lvalue, memory_of, rebind, stripped, written_name
 from .sequences import taken_apart
 from .updates import store_updates, updated_by
 
@@ -76,10 +76,9 @@ def _settled(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     if frame.chosen:
         return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read there")
     live, frame.live = frame.live, frame.live | read
-    made = rebind(frame, subject, value, cst.Expr(node))
+    made = written_before(frame, node, subject, value)
     frame.live = live
-    frame.before_with_followers(made)
-    return subject
+    return made
 
 
 def undecided(frame: Frame, node: Any, root: Any) -> Any:
@@ -123,7 +122,7 @@ def _call(frame: Frame, node: cst.Call) -> Any:
 def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     """What stands for a call that writes: its value where nobody reads what is written again, else its subject, written before."""
     name = written_name(frame, subject) or viewed_name(frame, subject) or cast_name(frame, subject)
-    if name is None:
+    if name is None or memory_of(frame, subject) == "copy":
         return value
     other = elsewhere(frame, node, name)
     if other == "before":
@@ -142,8 +141,18 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
         return frame.context.unconverted("aliased-write", node, message)
     if cast_name(frame, subject) is not None:
         return _cast_before(frame, node, subject, value)
-    frame.before_with_followers(rebind(frame, subject, value, cst.Expr(node)))
-    return subject
+    return written_before(frame, node, subject, value)
+
+
+def written_before(frame: Frame, node: Any, subject: Any, value: Any) -> Any:
+    """Write before the current statement; what stands for the call: its subject, or a name for the value where that may be a copy."""
+    made: Any = subject
+    if memory_of(frame, subject) == "either":
+        made = cst.Name(frame.fresh("item"))
+        frame.facts.carry(node, made)
+        frame.before(tree.assignment(made, value).body[0])
+    frame.before_with_followers(rebind(frame, subject, value if made is subject else made, cst.Expr(node)))
+    return made
 
 
 def _cast_before(frame: Frame, node: cst.Call, subject: Any, value: Any) -> cst.Name:

@@ -8,7 +8,8 @@ import libcst as cst
 
 from ... import tree
 from ...casts import is_cast, is_copy
-from ...indices import index_kind
+from ...emit import call
+from ...indices import copies, index_expression, index_kind
 from ...values import Torch
 from .aliases import element_written, follow
 from .frame import Frame
@@ -60,9 +61,25 @@ def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any,
     if index_kind(frame.context, subject.slice) == "basic":
         method, given = _updating(subject, value)
         return rebind(frame, subject.value, at_index(frame, stripped(frame, subject.value), subject, method, given), node, detached)
-    if isinstance(node, cst.Expr):
-        return cst.Expr(value)  # a copy is written: nothing changes
-    return _refuse(frame, subject)
+    if copies(frame.context, subject.slice):
+        return cst.Expr(value) if isinstance(node, cst.Expr) else _refuse(frame, subject)  # nothing changes
+    base = stripped(frame, subject.value)
+    made = call(frame.context.name("write_item"), [base, index_expression(subject.slice), value])
+    frame.facts.carry(base, made)
+    return rebind(frame, subject.value, made, node, detached)
+
+
+def memory_of(frame: Frame, subject: Any) -> str:
+    """Whether an expression is a "view" of what it is taken from, a "copy", or "either", which only the run tells: `x[i]` of an i that may be an array."""
+    subject = stripped(frame, subject)
+    if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute):
+        return memory_of(frame, subject.func.value)
+    if not isinstance(subject, (cst.Subscript, cst.Attribute)):
+        return "view"
+    found = memory_of(frame, subject.value)
+    if found == "copy" or not frame.is_element(subject) or index_kind(frame.context, subject.slice) == "basic":
+        return found
+    return "copy" if copies(frame.context, subject.slice) else "either"
 
 
 def _updating(subject: cst.Subscript, value: Any) -> tuple[str, Any]:

@@ -19,7 +19,7 @@ from ...inplace import gives_back, module_writes
 from ...values import Module, Tensor
 from .frame import Frame
 from .order import elsewhere
-from .rebinding import rebind, written_name
+from .rebinding import memory_of, rebind, written_name
 
 
 def taken_apart(frame: Frame, node: cst.Call) -> Any:
@@ -32,7 +32,7 @@ def taken_apart(frame: Frame, node: cst.Call) -> Any:
         return None
     subject, leading = node.args[0].value, _leading(frame, value)
     name = written_name(frame, subject) if frame.is_tensor(subject) else None
-    if name is None:
+    if name is None or memory_of(frame, subject) == "copy":
         return None
     live = frame.live - frame.rebound
     other = elsewhere(frame, node, name)
@@ -44,7 +44,7 @@ def taken_apart(frame: Frame, node: cst.Call) -> Any:
         message = f"{tree.code(node.func)} may begin by writing {name} in place: here {name} keeps its value; give its first layer inplace=False"
         frame.context.report("taken-for-granted", node, message)
         return None
-    if other == "before" or leading == 0 or frame.chosen:
+    if other == "before" or leading == 0 or frame.chosen or memory_of(frame, subject) == "either":
         message = f"{tree.code(node.func)} begins by writing {name} in place, and {name} is read beside it: give its first layer inplace=False"
         return frame.context.unconverted("aliased-write", node, message)
     written: Any = subject

@@ -1,0 +1,70 @@
+"""In-place writes of items: what an index selects is a view or a copy, and only the run tells which where the index may be an array."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source
+
+from .small_programs import both, both_modules, leaves
+
+# bodies of `def f(x, i)`
+WRITES = {
+    "method": "x[i].zero_()\nreturn x",
+    "chained": "x[i].mul_(2).add_(1)\nreturn x",
+    "chained, and read in between": "x[i].mul_(2).add_(x.sum())\nreturn x",
+    "column": "x[:, i].fill_(4)\nreturn x",
+    "with a number beside": "x[i, 0].add_(1)\nreturn x",
+    "of what is computed": "row = (x > 0).sum() - 8\nx[row].zero_()\nreturn x",
+    "in a loop over anything": "for j in [i, 0]:\n    x[j].zero_()\nreturn x",
+    "initialiser": "nn.init.zeros_(x[i])\nreturn x",
+    "under no_grad": "with torch.no_grad():\n    x[i].fill_(0)\nreturn x",
+    "store below": "x[i][0] = 5\nreturn x",
+    "view below": "x[i].view(-1)[0] = 7\nreturn x",
+    "assigned": "y = x[i].add_(1)\nreturn x, y",
+    "assigned to the base": "y = x\nx = x[i].add_(1)\nreturn x, y",
+    "in an expression": "y = x[i].add_(1).sum() + x\nreturn x, y",
+    "of a copy": "x[x > 3].zero_()\ny = x[x > 3].mul_(2)\nreturn x, y",
+}
+INDICES = {"number": 1, "array of no rank": np.array(2), "array": np.array([0, 2])}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_an_item_is_written_where_it_is_a_view(name):
+    body = "".join(f"    {line}\n" for line in ("x = x * 1\n" + WRITES[name]).splitlines())
+    torch_f, jax_f, _ = both(f"def f(x, i):\n{body}")
+    x = np.arange(9.0).reshape(3, 3) + 1
+    for index in INDICES.values():
+        given = torch.tensor(index) if isinstance(index, np.ndarray) else index
+        want = leaves(torch_f(torch.tensor(x), given))
+        got = leaves(jax_f(jnp.array(x), jnp.array(index) if isinstance(index, np.ndarray) else index))
+        assert len(want) == len(got)
+        for a, b in zip(want, got):
+            np.testing.assert_allclose(b, a.numpy(), rtol=1e-12)
+
+
+def test_a_row_of_a_buffer_is_written_by_a_method():
+    source = """import torch
+import torch.nn as nn
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.ones(4, 3))
+
+    def put(self, i, v):
+        self.cache[i].copy_(v)
+
+    def forward(self, x, i):
+        self.put(i, x)
+        return self.cache * 1
+"""
+    result = convert_source(source)
+    assert not result.diagnostics
+    torch_m, jax_m = both_modules(source, result)
+    state = {"cache": jnp.ones((4, 3))}
+    for i in (1, 3):
+        got, state = jax_m(state, jnp.arange(3.0), i)
+        np.testing.assert_allclose(got, torch_m(torch.arange(3.0), i).numpy())
