@@ -1,5 +1,7 @@
 """In-place writes of items: what an index selects is a view or a copy, and only the run tells which where the index may be an array."""
 
+import types
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import torch
 
 from transpile import convert_source
 
-from .small_programs import both, both_modules, leaves
+from .small_programs import both, both_modules, leaves, reported
 
 # bodies of `def f(x, i)`
 WRITES = {
@@ -68,3 +70,51 @@ class M(nn.Module):
     for i in (1, 3):
         got, state = jax_m(state, jnp.arange(3.0), i)
         np.testing.assert_allclose(got, torch_m(torch.arange(3.0), i).numpy())
+
+
+# bodies of `def f(d, o)` for two dicts of tensors
+DICTS = {
+    "entries by key": "for k in d:\n    d[k].mul_(0.5).add_(o[k], alpha=0.5)\nreturn d",
+    "entries by keys()": "for k in d.keys():\n    d[k].copy_(o[k])\nreturn d",
+    "data of entries": "for k in d.keys():\n    d[k].data.mul_(0.5).add_(o[k].data, alpha=0.5)\nreturn d",
+    "entries of items()": "for k, v in d.items():\n    v.mul_(0.5).add_(o[k])\nreturn d",
+    "by the keys of another": "for k, v in o.items():\n    d[k].mul_(0.5).add_(v)\n    d[k][0] = 1\n    d[k] += 1\nreturn d",
+    "assigned in a loop over items()": "for k, v in d.items():\n    d[k] = v.to(o['a'].device)\nreturn d",
+    "assigned in a loop over the keys": "for k in d:\n    d[k] = d[k] * 2\nreturn d",
+    "by name": "d['a'].mul_(2)\nd['b'][0] += 1\nreturn d",
+    "taken out": "h, c = d['a'], d['b']\nh.zero_()\nc[0].add_(h[1])\nh[1] = 3\nreturn d, h, c",
+    "a copy with an entry more": "d = d.copy()\nd['size'] = torch.tensor([1.0, 2.0])\nreturn d",
+    "a dict or a tensor": "if isinstance(d, dict):\n    for k, v in d.items():\n        d[k] = v.cpu()\nelse:\n    d = d.cpu()\nreturn d",
+}
+LEFT = {
+    "values()": "for v in d.values():\n    v.mul_(0.5)\nreturn d",
+    "get": "v = d.get('a')\nv.zero_()\nreturn d",
+}
+
+
+def of_dicts(body):
+    return "def f(d, o):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+@pytest.mark.parametrize("name", DICTS)
+def test_entries_of_a_dict_are_written(name):
+    torch_f, jax_f, _ = both(of_dicts(DICTS[name]))
+
+    def given(make):
+        return [{key: make(np.arange(3.0) + n + i) for i, key in enumerate("ab")} for n in (1, 5)]
+
+    want, got = leaves(torch_f(*given(torch.tensor))), leaves(jax_f(*given(jnp.array)))
+    assert len(want) == len(got)
+    for a, b in zip(want, got):
+        np.testing.assert_allclose(b, a.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_a_dict_may_hold_is_not_written_elsewhere(name):
+    assert reported(of_dicts(LEFT[name])) == {"aliased-write"}
+
+
+def test_what_an_object_keeps_is_put_back():
+    torch_f, jax_f, _ = both("def f(state, x):\n    h = state.h\n    h.add_(x)\n    return state")
+    held = [types.SimpleNamespace(h=array) for array in (torch.ones(3), jnp.ones(3))]
+    np.testing.assert_allclose(jax_f(held[1], jnp.ones(3)).h, torch_f(held[0], torch.ones(3)).h.numpy())

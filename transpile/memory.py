@@ -13,7 +13,21 @@ from .context import Context
 from .indices import index_kind
 from .inplace import is_inplace_name, says_inplace
 from .project import FunctionInfo
-from .values import NUMPY, UNKNOWN, Class, External, Function, Mapping, Method, Module, Sequence, Static, Tensor, Torch
+from .values import (
+    NUMPY,
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Mapping,
+    Method,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    is_anything,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +39,7 @@ class Place:
     base: str | None = None  # the name of the parent in the view expression
     others: tuple[tuple[str, frozenset[Place]], ...] = ()  # other names in it, and what they were
     parameter: str | None = None
+    entry: Any = None  # the expression that took it out of what holds it, which goes by `base`: `d["h"]`, `obj.h`
 
     def closure(self) -> set[Place]:
         found: set[Place] = set()
@@ -38,6 +53,8 @@ class Place:
 
 
 Env = dict[str, frozenset[Place]]
+
+_HOLDERS = frozenset({"items", "values", "get", "setdefault", "pop"})  # methods of what may be a dict, by which it gives what it holds
 
 
 @dataclass(frozen=True)
@@ -139,6 +156,10 @@ class Memory:
         """Move past the assignment of a value to a target."""
         if isinstance(target, (cst.Tuple, cst.List)):
             inner = value.value if isinstance(value, Part) else value
+            if isinstance(value, Part) and (turn := self._turn(inner, target)) is not None:
+                for element, one in zip(target.elements, turn):
+                    self.bind(element.value, one)
+                return
             parts = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) and len(inner.elements) == len(target.elements) and not isinstance(value, Part) else None
             several = self._parts(inner, target) if parts is None and not isinstance(value, Part) else None
             made = several or [self._made(parts[i].value if parts is not None else Part(inner)) for i in range(len(target.elements))]
@@ -170,6 +191,30 @@ class Memory:
             made.append(frozenset([Place(self.places(base), part, base, other)]))
         return made
 
+    def _turn(self, value: Any, target: Any) -> list[Any] | None:
+        """What each turn of a loop gives its targets, where they are as many as in `zip(xs, ys)`, `enumerate(xs)` or `d.items()`: parts, or entries `d[k]`."""
+        if not isinstance(value, cst.Call) or any(a.star or a.keyword for a in value.args):
+            return None
+        function, count = self.context.value(value.func), len(target.elements)
+        number = Part(cst.Tuple([]))  # or a key: it has no memory
+        if function == External("builtins.zip") and len(value.args) == count:
+            return [Part(a.value) for a in value.args]
+        first, last = target.elements[0].value, target.elements[-1].value
+        if function == External("builtins.enumerate") and count == 2 and value.args:
+            return [number, self._entry(value.args[0].value, first, last) or Part(value.args[0].value)]
+        if isinstance(function, Method) and isinstance(function.receiver, Mapping) and function.name == "items" and count == 2:
+            return [number, self._entry(getattr(value.func, "value", None), first, last) or Part(value)]
+        return None
+
+    def _entry(self, holder: Any, key: Any, target: Any) -> Any:
+        """`d[k]` as the expression that a name of a loop is taken from."""
+        held = self.context.value(holder)
+        if not isinstance(key, cst.Name) or not isinstance(target, cst.Name) or not (isinstance(held, Mapping) or isinstance(held, Sequence) and not held.tuple):
+            return None
+        made = tree.replace(tree.expression("x[0]"), value=holder, slice=[cst.SubscriptElement(cst.Index(key))])
+        self.context.facts.carry(target, made)
+        return made
+
     def apart(self, one: str, other: str) -> bool:
         """Whether two names are different parts of one `z.chunk(…)`."""
         a, b = self.only(one), self.only(other)
@@ -188,7 +233,7 @@ class Memory:
     def _made(self, value: Any) -> frozenset[Place]:
         """The places that an expression's value may be."""
         if isinstance(value, Part):
-            shared = self.shares(value.value)
+            shared = self.shares(value)
             return frozenset([Place(shared)]) if shared else frozenset([Place()])
         name = self.name(value)
         if name is not None and name not in ("None", "True", "False"):
@@ -202,8 +247,24 @@ class Memory:
         if base is not None:
             other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {base, "torch", self.info.self_name or ""}))
             return frozenset([Place(self.places(base), value, base, other)])
-        shared = self.shares(value)
+        shared, holder = self.shares(value), self._holder(value)
+        if holder is not None:
+            other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {self.info.self_name or ""}))
+            return frozenset([Place(shared, None, holder, other, entry=value)])
         return frozenset([Place(shared)]) if shared else frozenset([Place()])
+
+    def _holder(self, node: Any) -> str | None:
+        """The name of the dict, list or plain object that an expression takes something out of."""
+        if isinstance(node, cst.Subscript):
+            held = self.context.value(node.value)
+            one = len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index)
+            return self.name(node.value) if one and (isinstance(held, Mapping) or isinstance(held, Sequence) and not held.tuple) else None
+        return self.name(node.value) if isinstance(node, cst.Attribute) and self._is_kept(node) else None
+
+    def _is_kept(self, node: cst.Attribute) -> bool:
+        """Whether an attribute may be a tensor that an object of unknown class keeps: `batch.h`, not `x.T`."""
+        known = self.context.rulebook.find("torch.Tensor." + node.attr.value) or node.attr.value in self.views
+        return is_anything(self.context.value(node.value)) and not known
 
     def _written(self, node: Any) -> Any:
         """What `x.add_(1)` or `torch.relu_(x)` writes."""
@@ -235,7 +296,7 @@ class Memory:
     def shares(self, node: Any) -> frozenset[Place]:
         """Places that the value of an expression may lie in."""
         if isinstance(node, Part):
-            return self.shares(node.value)
+            return frozenset() if isinstance(self.context.value(node.value), Mapping) else self.shares(node.value)  # the keys of a dict
         value = self.context.value(node)
         if isinstance(value, Static) and value != NUMPY:
             return frozenset()
@@ -245,7 +306,7 @@ class Memory:
             name = self.name(node)
             if name is not None:
                 return self.places(name) if isinstance(value, (Tensor, Sequence)) or value in (UNKNOWN, NUMPY) else frozenset()
-            return self.shares(node.value) if node.attr.value in self.views else frozenset()
+            return self.shares(node.value) if node.attr.value in self.views or self._is_kept(node) else frozenset()
         if isinstance(node, cst.Subscript):
             return self._subscript(node)
         if isinstance(node, (cst.Tuple, cst.List)):
@@ -277,9 +338,9 @@ class Memory:
     def _call(self, node: cst.Call) -> frozenset[Place]:
         value = self.context.value(node.func)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
-            if isinstance(value.receiver, Module) or _is_copied(node) or is_copy(self.context, node):
+            if isinstance(value.receiver, Module) or value.name == "keys" or _is_copied(node) or is_copy(self.context, node):
                 return frozenset()
-            if value.name in self.views or is_inplace_name(value.name) or isinstance(value.receiver, (Sequence, Mapping)):
+            if value.name in self.views or value.name in _HOLDERS or is_inplace_name(value.name) or isinstance(value.receiver, (Sequence, Mapping)):
                 return self.shares(node.func.value)
             return frozenset()
         everything = _all(self.shares(a.value) for a in node.args)

@@ -1,4 +1,4 @@
-"""Which parameters of a function can only be tensors, by what it does with them."""
+"""Which parameters of a function can only be tensors, or dicts, by what it does with them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from ..rulebook import Definition
 from ..values import Module
 from .tables import Inference
 from .vocabulary import ORDINARY, SHARED, plausible
+
+_COPIES = ("{}.copy()", "dict({})", "copy.copy({})", "copy.deepcopy({})", "deepcopy({})")
 
 
 def used_as_tensors(facts: Inference, info: FunctionInfo) -> frozenset[str]:
@@ -39,6 +41,53 @@ def _found(facts: Inference, info: FunctionInfo) -> Iterator[str]:
         elif isinstance(node, cst.Attribute) and node.attr.value in ("size", "dim", "shape"):
             if (dotted := tree.dotted(node.value)) in data:
                 yield (dotted or "").removesuffix(".data")
+
+
+def used_as_dicts(facts: Inference, info: FunctionInfo) -> frozenset[str]:
+    """The parameters that a function asks for `d.items()` or `d["size"]`, or for what it goes over: `for k in d: d[k]`.
+
+    What it tests or gives another value may be anything before that.
+    """
+    names = {p.name.value for p in info.parameters()}
+    found = {name for node in tree.nodes(info.node.body, cst.Call, cst.Subscript, cst.For) if (name := _taken_for_dict(node)) in names}
+    return frozenset(found - _left_open(info)) if found else frozenset()
+
+
+def _taken_for_dict(node: Any) -> str | None:
+    """The name that one use takes for a dict."""
+    if isinstance(node, cst.Call):
+        name = tree.dotted(node.func) or ""
+        return name.rpartition(".")[0] if name.endswith((".items", ".keys")) and not node.args else None
+    if isinstance(node, cst.Subscript):
+        return tree.dotted(node.value) if _is_named(node) else None
+    return tree.dotted(node.iter) if isinstance(node.iter, cst.Name) and _is_keyed(node) else None
+
+
+def _is_named(node: cst.Subscript) -> bool:
+    """`d["size"]`"""
+    part = node.slice[0].slice
+    return isinstance(part, cst.Index) and isinstance(part.value, cst.SimpleString)
+
+
+def _is_keyed(loop: cst.For) -> bool:
+    """`for k in d: d[k]`"""
+    over, key = tree.code(loop.iter), tree.code(loop.target)
+    parts = [(n.value, n.slice) for n in tree.nodes(loop.body, cst.Subscript)]
+    return any(tree.code(base) == over and tree.code(index[0].slice) == key and len(index) == 1 for base, index in parts)
+
+
+def _left_open(info: FunctionInfo) -> set[str]:
+    """The names whose value a function tests, or sets to anything but a copy of the old one."""
+    found: set[str] = set()
+    node: Any
+    for node in tree.nodes(info.node.body, cst.Call, cst.Assign):
+        if isinstance(node, cst.Assign):
+            target = node.targets[0].target
+            same = tree.code(node.value) in {pattern.format(tree.code(target)) for pattern in _COPIES}
+            found |= set() if same else {name for t in node.targets for name in tree.target_names(t.target)}
+        elif tree.dotted(node.func) in ("isinstance", "hasattr", "type") and node.args:
+            found.add(tree.code(node.args[0].value))
+    return found
 
 
 def _is_one(node: Any, names: set[str]) -> TypeGuard[cst.Name]:

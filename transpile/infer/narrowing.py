@@ -9,7 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..project import ClassInfo
-from ..values import MISSING, UNKNOWN, Class, External, Module, Static, Tensor, Torch, Value, is_anything
+from ..values import MISSING, UNKNOWN, Class, External, Mapping, Module, Static, Tensor, Torch, Value, is_anything
 from .frame import Env, Frame
 
 
@@ -89,6 +89,8 @@ def _instance(frame: Frame, kind: Value) -> Value | None:
     if isinstance(kind, Class) and isinstance(kind.ref, ClassInfo):
         bases = [b for c in kind.ref.ancestors() for b in c.bases if isinstance(b, str)]
         return None if kind.ref.is_module or any(b.startswith("torch.") for b in bases) else UNKNOWN
+    if kind == External("builtins.dict"):
+        return Mapping(Tensor(assumed=True))
     return Static(MISSING, "str") if kind == External("builtins.str") else None
 
 

@@ -24,10 +24,11 @@ from ..values import (
     Tensor,
     Torch,
     Value,
+    is_anything,
     join,
 )
 from .annotations import annotated
-from .evidence import used_as_tensors
+from .evidence import used_as_dicts, used_as_tensors
 from .frame import Env, Frame
 
 
@@ -39,10 +40,12 @@ def bound(frame: Frame) -> Env:
     if info.takes_self and info.owner is not None and info.self_name:
         env[info.self_name] = _self(frame)
     known = frame.facts.known_parameters(info)
-    evidence = used_as_tensors(frame.facts, info)
+    evidence, dicts = used_as_tensors(frame.facts, info), used_as_dicts(frame.facts, info)
     for parameter in info.parameters():
         name = parameter.name.value
         env[name] = _parameter(frame, parameter, known.get(name), name in evidence)
+        if name in dicts and is_anything(env[name]):
+            env[name] = Mapping(Tensor(assumed=True))
     if (context := _context(frame)) is not None:
         env[context] = BACKWARD_CONTEXT
     p = info.node.params

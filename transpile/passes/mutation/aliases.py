@@ -26,7 +26,9 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
     for loop, over in frame.rows:
         if name == over or frame.memory.sharing(name, frozenset([over])):
             raise Stale(loop)
-    others = [o for o in frame.reached(name) if not frame.memory.apart(name, o)]
+    others = [o for o in frame.reached(name) if not _is_apart(frame, name, o)]
+    if (holder := _stored_back(frame, name, others)) is not None:
+        others = [o for o in others if frame.memory.places(o) != frame.memory.places(holder)]
     bases = _bases(frame, name, others)
     done: dict[Any, str] = {}  # for each place that has followed, a name for it
     for other in [*(o for o in others if o in bases), *(o for o in others if o not in bases)]:
@@ -42,7 +44,28 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
         else:
             frame.followers[id(follower)] = follower, other
             frame.after.append(follower)
-    frame.record_write(name)
+    frame.record_write(name, holder)
+
+
+def _is_apart(frame: Frame, name: str, other: str) -> bool:
+    """Whether two names are different parts of one tensor, or different entries of one dict."""
+    mine = frame.memory.only(name)
+    entries = mine is not None and mine.base is not None and _is_other_entry(frame, other, mine.base, mine.entry)
+    return entries or frame.memory.apart(name, other)
+
+
+def _stored_back(frame: Frame, name: str, others: list[str]) -> str | None:
+    """Put what was taken out of a dict, list or object back where it was: `d[k] = v`. The name of what holds it, where that is known."""
+    mine = frame.memory.only(name)
+    if mine is None or mine.entry is None or mine.base is None or not frame.memory.unchanged(mine):
+        return None
+    if mine.base in others or frame.memory.parameters(mine.base):
+        entry = tree.replace(mine.entry)
+        frame.facts.carry(mine.entry, entry)
+        made = tree.assignment(entry, frame.named(name))
+        frame.facts.in_place.add(id(made.body[0]))
+        frame.after.append(made)
+    return mine.base
 
 
 def _follower(frame: Frame, subject: Any, node: Any, name: str, other: str, bases: list[str], relation: Any) -> Any:
@@ -77,9 +100,21 @@ def element_written(frame: Frame, subject: Any, node: Any) -> None:
     if name is None or not frame.runs:
         return
     for other in frame.reached(name):
+        if frame.memory.places(other) == frame.memory.places(name) or _is_other_entry(frame, other, name, subject):
+            continue
         refuse(frame, other, node, f"an element of {name} is written in place, and {other} may be the same memory")
     if frame.memory.parameters(name) - {name}:
         frame.record_write(name)
+
+
+def _is_other_entry(frame: Frame, name: str, holder: str, subject: Any) -> bool:
+    """Whether a name has been taken from the same dict under another key than what is written: `u = d["a"]` of `d["b"].add_(1)`."""
+    place = frame.memory.only(name)
+    if place is None or place.base != holder or not isinstance(place.entry, cst.Subscript) or not isinstance(subject, cst.Subscript):
+        return False
+    keys = [entry.slice[0].slice.value for entry in (place.entry, subject) if isinstance(entry.slice[0].slice, cst.Index)]
+    literal = all(isinstance(key, (cst.SimpleString, cst.Integer)) for key in keys)
+    return len(keys) == 2 and literal and tree.code(subject.value) == tree.code(place.entry.value) and tree.code(keys[0]) != tree.code(keys[1])
 
 
 def _holder(frame: Frame, subject: Any) -> str | None:

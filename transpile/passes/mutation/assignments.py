@@ -14,7 +14,16 @@ from ...values import UNKNOWN
 from . import host_arrays
 from .aliases import element_written, follow
 from .callees import call_taken_back
-from .expressions import cast_name, in_place, only_computes, rewritten, rewritten_arguments, undecided, viewed_name, written_before
+from .expressions import (
+    cast_name,
+    in_place,
+    only_computes,
+    rewritten,
+    rewritten_arguments,
+    undecided,
+    viewed_name,
+    written_before,
+)
 from .frame import Frame
 from .histories import is_detached
 from .rebinding import lvalue, memory_of, rebind

@@ -16,7 +16,7 @@ from ...memory import Memory
 from ...ownership import is_owned
 from ...parameter_walks import parameter_walk
 from ...project import FunctionInfo
-from ...values import Method, Module, Sequence, Tensor, Value
+from ...values import UNKNOWN, Method, Module, Sequence, Static, Tensor, Value
 from ...walks import over_parameters
 from .summaries import Mutations
 
@@ -92,9 +92,9 @@ class Frame:
         """Whether what a write of this name changes is read after the statement, under this name or another."""
         return name in self.live or bool(self.reached(name)) or name.startswith("self.")
 
-    def record_write(self, name: str) -> None:
-        """A write of this name writes the parameters whose memory it may have."""
-        self.mutations.record(self.info, self.memory.parameters(name))
+    def record_write(self, name: str, holder: str | None = None) -> None:
+        """A write of this name writes the parameters whose memory it may have; not one that holds it, where its caller finds what is new."""
+        self.mutations.record(self.info, self.memory.parameters(name) - {holder})
 
     # ------------------------------------------------------------------ what expressions are
 
@@ -144,8 +144,13 @@ class Frame:
         return held and any(name in tree.target_names(t.target) for t in node.targets)
 
     def is_element(self, node: Any) -> TypeGuard[cst.Subscript]:
-        """`x[i]` of a tensor x."""
-        return isinstance(node, cst.Subscript) and self.is_tensor(node.value)
+        """`x[i]` of a tensor x; what is only assumed to be one is none where it is asked for a string."""
+        return isinstance(node, cst.Subscript) and self.is_tensor(node.value) and not self._is_named(node)
+
+    def _is_named(self, node: cst.Subscript) -> bool:
+        base, index = self.value(node.value), node.slice[0].slice
+        key = self.value(index.value) if isinstance(index, cst.Index) else UNKNOWN
+        return isinstance(base, Tensor) and base.assumed and isinstance(key, Static) and key.type == "str"
 
     def is_data(self, node: Any) -> bool:
         """`x.data` of a tensor, or of what code that builds models takes for one."""

@@ -10,7 +10,7 @@ from ... import tree
 from ...emit import OPERATORS, call
 from ...indices import index_expression, index_kind, may_overlap, only_index
 from ...truth import moving, window
-from ...values import UNKNOWN, Module, Sequence, Static, Tensor
+from ...values import Module, Sequence, Static, Tensor
 from .frame import Frame
 from .rebinding import rebind, stripped
 from .views import at_index
@@ -74,14 +74,11 @@ def binary(frame: Frame, left: Any, operator: Any, right: Any) -> Any:
 
 
 def holds_objects(frame: Frame, target: cst.Subscript, value: Any) -> bool:
-    """Whether what is only assumed to be a tensor must be a list or dict: by what is stored, or under what."""
+    """Whether what is only assumed to be a tensor must be a list: by what is stored."""
     base = frame.value(target.value)
     if not (isinstance(base, Tensor) and base.assumed):
         return False
-    index = target.slice[0].slice
-    key = frame.value(index.value) if isinstance(index, cst.Index) else UNKNOWN
-    by_name = isinstance(key, Static) and key.type == "str"
-    return by_name or isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(frame.value(value), (Sequence, Module))
+    return isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(frame.value(value), (Sequence, Module))
 
 
 def _unselected(frame: Frame, value: Any, index: Any) -> Any:
