@@ -89,6 +89,9 @@ DICTS = {
 LEFT = {
     "values()": "for v in d.values():\n    v.mul_(0.5)\nreturn d",
     "get": "v = d.get('a')\nv.zero_()\nreturn d",
+    "an entry that is replaced": "h = d['a']\nd['a'] = h * 2\nh.zero_()\nreturn d",
+    "an entry that a method may replace": "h = d['a']\nd.update(o)\nh.zero_()\nreturn d",
+    "an entry that its loop replaces": "for k, v in d.items():\n    d[k] = v * 2\n    v.zero_()\nreturn d",
 }
 
 

@@ -128,6 +128,8 @@ class Memory:
         self.bind(node.target, Part(node.iter))
 
     def _small(self, node: Any) -> None:
+        for base in self._given_anew(node):
+            self.env[base] = frozenset([Place(self.places(base))])
         if isinstance(node, cst.Return) and node.value is not None and self.returned is not None:
             self.returned |= {p.parameter for place in self.shares(node.value) for p in place.closure() if p.parameter is not None}
         if isinstance(node, cst.Assign):
@@ -146,6 +148,19 @@ class Memory:
                 holder = self.name(call.func.value)
                 if holder is not None:
                     self._hold(holder, call.args[-1].value)
+
+    def _given_anew(self, node: Any) -> set[str]:
+        """The holders of entries, `h` of `h = d["a"]`, to which a statement may give other entries: `d["a"] = x`, `d.update(o)`, `fill(d)`."""
+        bases = {p.base for places in self.env.values() for p in places if p.entry is not None and p.base is not None}
+        if not bases:
+            return set()
+        stored = [t.target.value for t in getattr(node, "targets", ()) if isinstance(t.target, (cst.Subscript, cst.Attribute))]
+        found = {self.name(target) for target in stored}
+        for call in tree.nodes(node, cst.Call):
+            given = () if isinstance(self.context.value(call.func), Torch) else [a.value for a in call.args]
+            asked = isinstance(call.func, cst.Attribute) and call.func.attr.value not in ("items", "keys", "values", "get")
+            found |= {self.name(one) for one in (*given, *([call.func.value] if asked else ()))}
+        return bases & found
 
     def _hold(self, holder: str, value: Any) -> None:
         shared = self.shares(value)
