@@ -154,12 +154,14 @@ class Memory:
         bases = {p.base for places in self.env.values() for p in places if p.entry is not None and p.base is not None}
         if not bases:
             return set()
-        stored = [t.target.value for t in getattr(node, "targets", ()) if isinstance(t.target, (cst.Subscript, cst.Attribute))]
+        targets = [t.target for t in getattr(node, "targets", ())]
+        stored: list[Any] = [target.value for target in targets if isinstance(target, (cst.Subscript, cst.Attribute))]
         found = {self.name(target) for target in stored}
         for call in tree.nodes(node, cst.Call):
-            given = () if isinstance(self.context.value(call.func), Torch) else [a.value for a in call.args]
-            asked = isinstance(call.func, cst.Attribute) and call.func.attr.value not in ("items", "keys", "values", "get")
-            found |= {self.name(one) for one in (*given, *([call.func.value] if asked else ()))}
+            given = [] if isinstance(self.context.value(call.func), Torch) else [a.value for a in call.args]
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value not in ("items", "keys", "values", "get"):
+                given = [*given, call.func.value]
+            found |= {self.name(one) for one in given}
         return bases & found
 
     def _hold(self, holder: str, value: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import accounting, frozen, scripts, sharing, support, tree
+from . import accounting, frozen, line_breaks, scripts, sharing, support, tree
 from .arrays import Arrays, filling_functions, forward_functions, running_functions
 from .carriers import Carriers
 from .context import KEY, Context, key_site
@@ -126,6 +126,7 @@ def _accounted(context: Context, trees: dict[ModuleInfo, cst.Module]) -> Convert
     accounting.between(context, trees)
     if new is module.tree:
         return Converted(module.path, new, sorted(context.diagnostics), False)
+    new = line_breaks.enclosed(new, module.tree)
     code = tree.code(new)
     try:
         accounting.check(context, new, code)
