@@ -116,6 +116,10 @@ PROGRAMS = {
     "a Function that writes what nobody reads again": "class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\ndef f(x, y):\n    z = x * 1\n    z = D.apply(z, y)\n    return z",
     "enumerate of a list written": "ps = [x.clone(), y.clone()]\nfor i, p in enumerate(ps):\n    p.mul_(i + 2)\nreturn ps[0] * ps[1]",
     "dict values written": "d = {'a': x.clone(), 'b': y.clone()}\nfor k, v in d.items():\n    v.mul_(2)\nreturn d['a'] + d['b']",
+    "a write in the head of a branch": "z = x * 1\nif z.add_(1).sum() > 0:\n    return z[0] * 3\nreturn y[0]",
+    "a write in an elif": "z = x * 1\nif x.sum() > 100:\n    w = y[0]\nelif z.add_(1).sum() > 0:\n    w = z[0] * 3\nelse:\n    w = y[0]\nreturn w",
+    "a write in the head of a loop": "z, w = x * 1, y * 1\nfor i in range(z.mul_(2).shape[0]):\n    w = w + z[i]\nreturn w",
+    "a write in the test of a choice": "z = x * 1\nreturn z[0] * 3 if z.add_(1).sum() > 0 else z[1]",
 }  # fmt: skip
 
 # what must not be converted in silence: the other name for the memory would keep the old value
@@ -178,6 +182,9 @@ REFUSED = {
     "a Function that writes what it is applied to": ("class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\ndef f(x, y):\n    z = x * 1\n    w = D.apply(z, y)\n    return z, w", "mutated-argument"),
     "a Function under another name": ("class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\nd = D.apply\n\n\ndef f(x, y):\n    z = x * 1\n    w = d(z, y)\n    return z, w", "mutated-argument"),
     "a Function that writes a buffer": ("class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('m', torch.zeros(6))\n\n    def forward(self, x):\n        return D.apply(self.m, None) + x\n\n\ndef f(x, y):\n    return M()(x)", "mutated-argument"),
+    "a call that writes in the head of a branch": ("def g(t):\n    t.add_(1)\n    return t\nz = x * 1\nif g(z).sum() > 0:\n    return z[0] * 3\nreturn y[0]", "mutated-argument"),
+    "a call that writes in the test of a choice": ("def g(t):\n    t.add_(1)\n    return t\nz = x * 1\nreturn z[0] * 3 if g(z).sum() > 0 else z[1]", "mutated-argument"),
+    "a call that writes between reads": ("def g(t):\n    t.add_(1)\n    return t\nz = x * 1\nreturn torch.cat([z[:1] * 2, g(z)[1:], z[:1]])", "mutated-argument"),
 }  # fmt: skip
 
 

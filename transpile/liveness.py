@@ -18,6 +18,7 @@ class Liveness:
         """`kept` are those that outlive the call."""
         self.self_name, self.kept = self_name, kept
         self.after: dict[int, Live] = {}
+        self.inside: dict[int, Live] = {}  # of compound statements: what is read once their head is evaluated
         self.breaks: list[tuple[Live, Live]] = []
         self._block(tree.body_statements(function), kept)
 
@@ -104,6 +105,7 @@ class Liveness:
         if isinstance(node, cst.If):
             then = self._suite(node, live)
             other = live if node.orelse is None else self._statement(node.orelse, live) if isinstance(node.orelse, cst.If) else self._suite(node.orelse, live)
+            self.inside[id(node)] = then | other
             return then | other | self.reads(node.test)
         if isinstance(node, (cst.For, cst.While)):
             head = frozenset(self.reads(node.iter if isinstance(node, cst.For) else node.test))
@@ -113,9 +115,11 @@ class Liveness:
                 self.breaks.append((live, loop))
                 loop = out | head | (self._suite(node, loop) - (self.writes(node) if isinstance(node, cst.For) else set()))
                 self.breaks.pop()
+            self.inside[id(node)] = loop
             return loop
         if isinstance(node, cst.With):
-            return self._suite(node, live) | frozenset(self.reads_items(node))
+            self.inside[id(node)] = self._suite(node, live)
+            return self.inside[id(node)] | frozenset(self.reads_items(node))
         if isinstance(node, (cst.Try, cst.TryStar)):
             for part in (node.finalbody, node.orelse):
                 if part is not None:

@@ -48,7 +48,8 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
             if own is None:
                 continue
             message = f"{info.qualname} changes {name} in place, and {own} is read afterwards"
-            if elsewhere(frame, node, own) == "after" and node is not frame.assigned:
+            below = own in frame.inside or bool(frame.memory.sharing(own, frame.inside))
+            if "after" in elsewhere(frame, node, own) and node is not frame.assigned or below:
                 return frame.context.unconverted("mutated-argument", node, message)
             _refuse(frame, node, own, message)
             frame.record_write(own)

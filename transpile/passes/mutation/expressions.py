@@ -125,11 +125,11 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     if name is None or memory_of(frame, subject) == "copy":
         return value
     other = elsewhere(frame, node, name)
-    if other == "before":
+    if "before" in other:
         return frame.context.unconverted("aliased-write", node, f"{name} is read and then written in place in one expression")
     if not frame.runs:
         return value
-    if other != "after" and not frame.is_read_later(name):
+    if not other and not frame.is_read_later(name):
         frame.record_write(name)
         return value
     if is_undecided(frame.context, node):

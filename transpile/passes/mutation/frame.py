@@ -37,6 +37,7 @@ class Frame:
         # of the current statement
         self.current: cst.SimpleStatementLine | None = None
         self.live: frozenset[str] = frozenset()  # names that are read after it
+        self.inside: frozenset[str] = frozenset()  # those that its body reads, while the walk is at its head
         self.rebound: frozenset[str] = frozenset()  # names that it sets anew
         self.assigned: Any = None  # to this value
         self.chosen = 0  # how many choices are around the current expression

@@ -10,8 +10,8 @@ from ... import tree
 from .frame import Frame
 
 
-def elsewhere(frame: Frame, call: Any, name: str) -> str:
-    """Whether the statement reads the name outside an in-place call: "after" it (or as the object itself), "before", or "".
+def elsewhere(frame: Frame, call: Any, name: str) -> set[str]:
+    """Where the statement reads the name outside an in-place call: "after" it (or as the object itself), or "before".
 
     `z * z.add_(y)` multiplies the new z by itself, since both operands are the object; `(z + 1) * z.add_(y)` computed
     with the old z first.
@@ -24,7 +24,7 @@ def elsewhere(frame: Frame, call: Any, name: str) -> str:
                 if not (isinstance(child, cst.AssignTarget) and child.target in targets):
                     look.at(child, True)
             return look.found
-    return ""
+    return set()
 
 
 def _holds(node: cst.CSTNode, call: Any) -> bool:
@@ -38,7 +38,7 @@ class _Look:
         self.frame, self.call, self.name = frame, call, name
         self.inside = {id(n) for n in tree.walk(call)}
         self.passed = False
-        self.found = ""
+        self.found: set[str] = set()
 
     def at(self, node: Any, around: bool) -> None:
         """Look at a node; `around` says that the call has the node itself beside it, not a value computed from it."""
@@ -46,15 +46,13 @@ class _Look:
             self.passed = True
             return
         if self.frame.memory.name(node) == self.name and id(node) not in self.inside:
-            if self.passed or around:
-                self.found = self.found or "after"
-            else:
-                self.found = "before"
+            self.found.add("after" if self.passed or around else "before")
             return
         holds = _holds(node, self.call)
         transparent = isinstance(node, (cst.Arg, cst.Element, cst.Tuple, cst.List))
         below = tree.children(node)
-        if isinstance(node, cst.IfExp) and holds:  # the other side is not evaluated, and the test only decides
-            below = [side for side in (node.body, node.orelse) if _holds(side, self.call)]
+        if isinstance(node, cst.IfExp) and holds:  # the other side is not evaluated, and a test before the call only decides
+            sides = node.body, node.orelse
+            below = [node.test, *sides] if _holds(node.test, self.call) else [side for side in sides if _holds(side, self.call)]
         for child in below:
             self.at(child, holds or around and transparent)

@@ -44,7 +44,7 @@ def taken_apart(frame: Frame, node: cst.Call) -> Any:
         message = f"{tree.code(node.func)} may begin by writing {name} in place: here {name} keeps its value; give its first layer inplace=False"
         frame.context.report("taken-for-granted", node, message)
         return None
-    if other == "before" or leading == 0 or frame.chosen or memory_of(frame, subject) == "either":
+    if "before" in other or leading == 0 or frame.chosen or memory_of(frame, subject) == "either":
         message = f"{tree.code(node.func)} begins by writing {name} in place, and {name} is read beside it: give its first layer inplace=False"
         return frame.context.unconverted("aliased-write", node, message)
     written: Any = subject

@@ -76,10 +76,13 @@ def _line(frame: Frame, node: cst.SimpleStatementLine) -> list[Any]:
 
 
 def _head(frame: Frame, node: Any, expression: Any) -> Any:
-    """The test of a branch or loop, or what a loop goes over: what it writes in place is written before the statement."""
+    """The test of a branch or loop, what a loop goes over, or a context: what it writes in place is written before the statement."""
     frame.current = cst.SimpleStatementLine([cst.Expr(expression)])
     frame.rebound, frame.assigned = frozenset(), None
+    frame.inside = frame.liveness.inside.get(id(node), frozenset())
+    frame.live |= frame.inside
     new = rewritten(frame, expression)
+    frame.inside = frozenset()
     if new is not expression and isinstance(node, cst.While):
         return frame.context.unconverted("aliased-write", expression, "the condition of a loop writes in place: write it in the body of `while True`")
     return new
@@ -94,6 +97,9 @@ def _compound(frame: Frame, node: Any) -> Any:
         return tree.replace(node, cases=[_suite(frame, case) for case in node.cases])
     memory = frame.memory
     changes: dict[str, Any] = {name: _head(frame, node, getattr(node, name)) for name in ("test", "iter") if hasattr(node, name)}
+    if isinstance(node, cst.With):
+        items = [tree.replace(item, item=new) if (new := _head(frame, node, item.item)) is not item.item else item for item in node.items]
+        changes = {} if tree.same(items, node.items) else {"items": items}
     before = dict(memory.env)
     if isinstance(node, (cst.For, cst.While)):
         memory.transfer(node)  # what holds at the head of any turn
@@ -133,7 +139,7 @@ def _other_parts(frame: Frame, node: Any, before: Env, changes: dict[str, Any]) 
         part = getattr(node, name, None)
         if part is not None:
             memory.env = dict(before) if isinstance(node, cst.If) else memory.env
-            changes[name] = _statement(frame, part)[0] if isinstance(part, cst.If) else _suite(frame, part)
+            changes[name] = _otherwise(frame, part) if isinstance(part, cst.If) else _suite(frame, part)
             ends.append(memory.env)
     if hasattr(node, "handlers"):
         changes["handlers"] = []
@@ -142,6 +148,14 @@ def _other_parts(frame: Frame, node: Any, before: Env, changes: dict[str, Any]) 
             changes["handlers"].append(_suite(frame, handler))
             ends.append(memory.env)
     return ends
+
+
+def _otherwise(frame: Frame, node: cst.If) -> cst.If | cst.Else:
+    """An `elif`; where something must come before it, an `else` with that and an `if`."""
+    made = _statement(frame, node)
+    if len(made) == 1:
+        return made[0]  # type: ignore[no-any-return]
+    return cst.Else(cst.IndentedBlock([tree.replace(one, leading_lines=[]) if isinstance(one, cst.If) else one for one in made]), leading_lines=node.leading_lines)
 
 
 def _inner(frame: Frame, node: cst.FunctionDef) -> cst.FunctionDef:
