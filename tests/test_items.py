@@ -121,3 +121,11 @@ def test_what_an_object_keeps_is_put_back():
     torch_f, jax_f, _ = both("def f(state, x):\n    h = state.h\n    h.add_(x)\n    return state")
     held = [types.SimpleNamespace(h=array) for array in (torch.ones(3), jnp.ones(3))]
     np.testing.assert_allclose(jax_f(held[1], jnp.ones(3)).h, torch_f(held[0], torch.ones(3)).h.numpy())
+
+
+@pytest.mark.parametrize(("statement", "given"), [("values.sort()", [3, 1, 2]), ("values.add(7)", {1, 2}), ("values.remainder(7)", None)])
+def test_what_computes_for_itself_is_no_method_of_a_tensor(statement, given):
+    torch_f, jax_f, code = both(f"def f(values):\n    {statement}\n    return values")
+    assert statement in code
+    if given is not None:
+        assert jax_f(given.copy()) == torch_f(given.copy())

@@ -11,7 +11,7 @@ from .instances import draws, of_no_class
 from .operators import asks_torch
 from .tables import Inference
 from .torch_calls import static_size
-from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, plausible
+from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, computes, plausible
 
 __all__ = [
     "NUMPY_METHODS",
@@ -20,6 +20,7 @@ __all__ = [
     "SHARED",
     "Inference",
     "asks_torch",
+    "computes",
     "draws",
     "infer",
     "is_differentiable",

@@ -12,7 +12,7 @@ from ..project import FunctionInfo
 from ..rulebook import Definition
 from ..values import Module
 from .tables import Inference
-from .vocabulary import ORDINARY, SHARED, plausible
+from .vocabulary import ORDINARY, SHARED, computes, plausible
 
 _COPIES = ("{}.copy()", "dict({})", "copy.copy({})", "copy.deepcopy({})", "deepcopy({})")
 
@@ -28,10 +28,11 @@ def used_as_tensors(facts: Inference, info: FunctionInfo) -> frozenset[str]:
 def _found(facts: Inference, info: FunctionInfo) -> Iterator[str]:
     names = {p.name.value for p in info.parameters()}
     data = {f"{n}.data" for n in names}
+    dropped = {id(s.value) for s in tree.nodes(info.node.body, cst.Expr)}
     for node in tree.nodes(info.node.body, cst.Call, cst.Attribute):
         if isinstance(node, cst.Call):
             if isinstance(node.func, cst.Attribute) and _is_one(node.func.value, names):
-                if _only_of_tensors(facts, node.func.attr.value, node):
+                if _only_of_tensors(facts, node.func.attr.value, node) and not (id(node) in dropped and computes(node.func.attr.value)):
                     yield node.func.value.value
             elif node.args and _is_one(node.args[0].value, names):
                 yield from _as_argument(facts, info, node, names)

@@ -46,6 +46,15 @@ def plausible(name: str, positional: Sequence[Value]) -> bool:
     return name in _WITH_STRINGS or not any(isinstance(v, Static) and v.type == "str" for v in positional)
 
 
+# Methods of tensors that a statement may call for itself: they say where a tensor is, or what is kept of it.
+_FOR_THEMSELVES = frozenset("to type cuda cpu float double half pin_memory retain_grad detach contiguous requires_grad backward register_hook record_stream".split())
+
+
+def computes(name: str) -> bool:
+    """Whether a method of tensors only computes, so that a statement of nothing else calls that of a list or set: `seen.add(n)`."""
+    return not name.endswith("_") and name not in _FOR_THEMSELVES
+
+
 def torch_method(name: str) -> bool:
     """Whether modules have a method of this name in torch, so that it is no submodule's."""
     return name.startswith("_") or name in ORDINARY or name in _OF_MODULES

@@ -9,7 +9,7 @@ import libcst as cst
 from ... import tree
 from ...apply import Argument, choose
 from ...indices import covers
-from ...infer import NUMPY_METHODS, ORDINARY, SHARED, plausible
+from ...infer import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
 from ...numpy_writes import root, written
 from ...rulebook import Definition
 from ...values import MISSING, NUMPY, UNKNOWN, Method, Sequence, Static, Tensor
@@ -41,6 +41,8 @@ def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> A
         definitions = walk.context.rulebook.find("torch.Tensor.numpy[written]")
     certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
     if not certain:
+        if node is walk.dropped and computes(name):
+            return None  # `seen.add(n)`, `values.sort()`: it writes what is no tensor
         if not plausible(name, [walk.context.value(a.value) for a in node.args if a.keyword is None]):
             return None
         definitions = tuple(d for d in definitions if not d.deprecated)

@@ -44,6 +44,9 @@ def visit(walk: Walk, node: Any) -> Any:
         return definitions.annotation(walk, node)
     if kind is cst.Subscript:
         return subscripts.picked(walk, node) or subscripts.index(walk, node)
+    if kind is cst.Expr:
+        walk.dropped = node.value
+        return None
     if kind is cst.Call:
         return calls.called(walk, node)
     if kind is cst.Attribute:
