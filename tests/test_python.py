@@ -45,6 +45,8 @@ PROGRAMS = {
     "autograd function of two": "class Mul(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        ctx.save_for_backward(a, b)\n        return a * b\n\n    @staticmethod\n    def backward(ctx, g):\n        a, b = ctx.saved_tensors\n        return g * b, g * a\n\n\ndef f(x, y):\n    return Mul.apply(x, y)",
     "checkpoint of a lambda": "from torch.utils.checkpoint import checkpoint\n\n\ndef f(x, y):\n    return checkpoint(lambda t: torch.tanh(t) * y, x, use_reentrant=False)",
     "inference mode": "with torch.inference_mode():\n    z = (x.detach() * 2).clone()\nreturn x * y + z.clone()",
+    "a check of a number": "v = x.sum().item()\nif not math.isfinite(v):\n    x = x * 0\nok = not math.isnan(y.mean().item())\nif not math.isclose(v, 3.0) and v > 0:\n    y = y * 2\nreturn x * ok, y",
+    "a loop while a number is not right": "n = 0\nwhile not math.isclose(x.sum().item(), 0.0) and n < 3:\n    x = x - x.mean()\n    n += 1\nreturn x * y",
     "item as a number": "k = x.mean().item()\nreturn y * k",
     "numpy constant": "import numpy as np\n\n\ndef f(x, y):\n    w = torch.from_numpy(np.linspace(0, 1, 6))\n    return x * w + y",
     "numpy of a shape": "import numpy as np\n\n\ndef f(x, y):\n    return x * np.sqrt(x.shape[1]) + y * float(np.prod(x.shape))",

@@ -46,7 +46,9 @@ def is_boolean(node: Any) -> bool:
         return is_boolean(node.left) and is_boolean(node.right)
     if isinstance(node, cst.UnaryOperation):
         return isinstance(node.operator, (cst.BitInvert, cst.Not)) and is_boolean(node.expression)
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("any", "all", "isnan", "isinf", "isfinite", "allclose", "array_equal")
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or tree.dotted(node.func.value) == "math":
+        return False  # `~math.isnan(v)` is the complement of a bool of Python's, -1 or -2, and so always true
+    return node.func.attr.value in ("any", "all", "isnan", "isinf", "isfinite", "allclose", "array_equal")
 
 
 def _is_whole(value: Value) -> bool:

@@ -135,6 +135,8 @@ class Sequence(Value):
 # Generators of Python and NumPy: an object of such a class goes by the name of the class, and its methods by theirs below it.
 GENERATORS = frozenset({"random.Random", "random.SystemRandom", "numpy.random.Generator", "numpy.random.RandomState", "numpy.random.default_rng"})
 
+CHECKS = frozenset({"math.isclose", "math.isfinite", "math.isinf", "math.isnan"})  # which jax.numpy has too
+
 PLACED = frozenset({"device", "dtype"})  # what torch's layers are told about their params
 
 

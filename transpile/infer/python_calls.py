@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from ..values import (
+    CHECKS,
     FUNCTION,
     GENERATORS,
     MISSING,
@@ -173,7 +174,9 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
     if name == "functools.partial":
         return _partial(frame, first)
     if name.startswith("math."):
-        return Tensor() if any(isinstance(v, Tensor) and not v.assumed for v in values) else Static(MISSING, "float")
+        if any(isinstance(v, Tensor) and not v.assumed for v in values):
+            return Tensor(kind="b" if name in CHECKS and len(values) <= 2 else None)
+        return Static(MISSING, "bool" if name in CHECKS else "float")
     if name.startswith("itertools.") and values:
         return Sequence(UNKNOWN)
     if name in GENERATORS:

@@ -15,10 +15,10 @@ import libcst as cst
 from .. import tree
 from ..apply import simple
 from ..context import Context
-from ..emit import bare, call
+from ..emit import bare, call, keyword
 from ..printing import debug_print, shown
 from ..truth import alike, compared, is_boolean, negated
-from ..values import MISSING, UNKNOWN, External, Sequence, Static, Tensor, Value, is_traced
+from ..values import CHECKS, MISSING, UNKNOWN, External, Sequence, Static, Tensor, Value, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -213,6 +213,8 @@ class _Conditions:
         index = self._chosen_by(node.func)
         if index is not None:
             return self._switch(node, index)
+        if isinstance(function, External) and function.name in CHECKS and is_traced(self.value(node)):
+            return _checked(node, function.name.removeprefix("math."))
         if not isinstance(function, External) or not function.name.startswith("builtins.") or not isinstance(node.func, cst.Name):
             return node
         name, args = node.func.value, node.args
@@ -267,6 +269,14 @@ class _Conditions:
             return value
         func = cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", value), cst.Name("astype"))
         return cst.Call(func, [cst.Arg(cst.Name(name))])
+
+
+def _checked(node: cst.Call, name: str) -> cst.Call:
+    """`math.isnan(loss)`, and `math.isclose(a, b)` with the tolerance that it has."""
+    tolerance = [keyword("rtol", cst.Float("1e-9")), keyword("atol", cst.Integer("0"))] if name == "isclose" else []
+    if len(node.args) != (2 if tolerance else 1):
+        return node
+    return tree.replace(node, func=tree.expression(f"jnp.{name}"), args=[tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in node.args] + tolerance)
 
 
 _REDUCTIONS = frozenset("sum mean max min prod any all argmax argmin".split())
