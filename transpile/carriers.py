@@ -11,7 +11,7 @@ from .arrays import Arrays
 from .host_draws import HostDraws
 from .infer import Inference
 from .inplace import is_inplace_name
-from .project import FunctionInfo
+from .project import ClassInfo, FunctionInfo
 from .values import External, Mapping, Method, Module, Sequence, Static, Tensor, Torch, Value
 
 STOPPED = ("lax.stop_gradient", "nn.constant")
@@ -52,6 +52,23 @@ class Carriers:
         refs = [info.owner] if owner.is_self and info.owner is not None else owner.refs
         places = {self._place(ref, attribute.attr.value) for ref in refs}
         return "params" if "params" in places else places.pop() if len(places) == 1 else None
+
+    def is_parameter(self, attribute: cst.Attribute) -> bool | None:
+        """Whether an attribute of a module is an nn.Parameter; None where a constructor makes it on some ways only."""
+        owner, known, name = self.facts.of(attribute.value), self.facts.of(attribute), attribute.attr.value
+        if not isinstance(owner, Module) or owner.open or not isinstance(known, Tensor) or known.none:
+            return None
+        own = [
+            self.arrays.own[c]
+            for ref in owner.refs
+            if isinstance(ref, ClassInfo)
+            for c in ref.family()
+            if c in self.arrays.own
+        ]
+        places = {self._place(ref, name) for ref in owner.refs}
+        if len(places) != 1 or None in places or any(name in c.branching | c.plain for c in own):
+            return None
+        return places == {"params"}
 
     def becomes_part(self, attribute: cst.Attribute, info: FunctionInfo) -> bool:
         """Whether a buffer is assigned what carries a gradient while the model runs: `self.hidden = self.cell(x, self.hidden)`."""
@@ -129,7 +146,7 @@ class Carriers:
         """What the gradient of a call's result comes from; None where that is not known."""
         function, name, arguments = (self.facts.of(value.func), tree.dotted(value.func) or "", [a.value for a in value.args])
         if isinstance(function, Method) and isinstance(value.func, cst.Attribute) and isinstance(function.receiver, Tensor):
-            return [] if function.name == "detach" else [value.func.value, *arguments]
+            return [] if function.name in ("detach", "item") else [value.func.value, *arguments]
         if name in STOPPED or isinstance(function, External) and not arguments:  # `deque()`
             return []
         if isinstance(function, Torch) and (function.name.removeprefix("torch.") in _MADE or function.name.endswith("Tensor")):

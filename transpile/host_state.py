@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import libcst as cst
 
 from . import tree
 from .callgraph import with_callers
+from .host_code import sets_attributes
 from .host_draws import HostDraws
 from .infer import NUMPY_METHODS, ORDINARY, Inference
 from .project import FunctionInfo
@@ -74,12 +74,5 @@ def _called(facts: Inference, call: cst.Call) -> FunctionInfo | None:
 
 
 def _writes(function: FunctionInfo) -> bool:
-    """Whether a function sets what outlives it: globals, and attributes of objects that are no modules, whose are state."""
-    if any(tree.nodes(function.node.body, cst.Global, cst.Nonlocal)):
-        return True
-    if function.name == "__init__" or function.owner is None or function.owner.is_module:
-        return False
-    targets: list[Any] = [t.target for n in tree.nodes(function.node.body, cst.Assign) for t in n.targets]
-    targets += [n.target for n in tree.nodes(function.node.body, cst.AugAssign)]
-    own = f"{function.self_name}."
-    return any(isinstance(t, (cst.Attribute, cst.Subscript)) and (tree.dotted(t.value if isinstance(t, cst.Subscript) else t) or "").startswith(own) for t in targets)
+    """Whether a function sets what outlives it: globals, and attributes of objects that are no modules."""
+    return any(tree.nodes(function.node.body, cst.Global, cst.Nonlocal)) or sets_attributes(function)

@@ -28,6 +28,7 @@ class Tensor(Value):
     none: bool = False
     kind: str | None = None  # "f", "i", "b", "c", or "u" for bytes, where known
     param: bool = False  # an nn.Parameter, or a buffer: lives in params or state
+    number: bool | None = False  # in torch a number of Python's, `x.item()`; None where it may be one
     host: bool = False  # NumPy's, before it was traced: its methods are NumPy's, which JAX's arrays have
 
 
@@ -162,7 +163,7 @@ def join(a: Value | None, b: Value | None) -> Value:
             return Static()
         return other
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.host and b.host)
+        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.number if a.number is b.number else None, a.host and b.host)
     if isinstance(a, Static) and isinstance(b, Static):
         return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose)
     if isinstance(a, Module) and isinstance(b, Module):
@@ -205,7 +206,9 @@ def join(a: Value | None, b: Value | None) -> Value:
         if isinstance(one, Tensor) and one.assumed:
             return other if not isinstance(other, Static) else Tensor(assumed=True)
         if isinstance(one, Tensor) and isinstance(other, Static):
-            return dataclasses.replace(one, param=False)  # a number that becomes a tensor in a loop
+            return dataclasses.replace(
+                one, param=False, number=one.number and None
+            )  # a number that becomes a tensor in a loop
         if isinstance(one, External) and one.name in GENERATORS and other == UNKNOWN:
             return one  # `random.Random() if rng is None else rng`
     if isinstance(a, Module) or isinstance(b, Module):

@@ -114,11 +114,17 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
         positional = [a.value for a in args if a.keyword is None]
         if not plausible(name, positional) or rules and not name.endswith("_") and not any(takes(rule, node) for rule in rules):
             return UNKNOWN
+    if rules and name == "item" and not args and frame.facts.on_host(frame.info):
+        return Static()
     if rules and name in ("numpy", "tolist") and not args:
         return _of_the_host(frame, receiver, name)
     constructing = frame.info is None or frame.info.name == "__init__"
     if rules and (certain or _may_be_tensor(name, args, constructing)):
         result = results.of(overload(rules, len(args) + 1, {a.keyword for a in args}))
+        if name == "item" and isinstance(result, Tensor):
+            result = dataclasses.replace(
+                result, kind=receiver.kind if isinstance(receiver, Tensor) else None, number=True
+            )
         if not certain and name in SHARED and isinstance(result, Tensor):
             return dataclasses.replace(result, assumed=True)  # a numpy array has it too
         return _of_bytes(frame, receiver, name, results.cast(result, args))
@@ -140,7 +146,7 @@ def _of_bytes(frame: Frame, receiver: Value, name: str, result: Value) -> Value:
 def _of_the_host(frame: Frame, receiver: Value, name: str) -> Value:
     """`x.numpy()` and `x.tolist()`: NumPy's array and Python's numbers, but where x is traced what stands for them are arrays."""
     if frame.facts.in_forward(frame.info) and isinstance(receiver, Tensor):
-        return Tensor(kind=receiver.kind, host=True) if name == "numpy" else Sequence(Tensor(receiver.assumed, kind=receiver.kind))
+        return Tensor(kind=receiver.kind, host=True) if name == "numpy" else Sequence(Tensor(receiver.assumed, kind=receiver.kind, number=None))
     return NUMPY if name == "numpy" else Sequence(UNKNOWN)
 
 

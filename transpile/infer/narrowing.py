@@ -12,6 +12,8 @@ from ..project import ClassInfo
 from ..values import MISSING, UNKNOWN, Class, External, Mapping, Module, Static, Tensor, Torch, Value, is_anything
 from .frame import Env, Frame
 
+_NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool"})  # where no array stands for one
+
 
 def narrow(frame: Frame, test: Any, then: Env, other: Env) -> None:
     """Set in `then` what holds where the test does, and in `other` what holds where it does not; the test has been interpreted."""
@@ -20,6 +22,7 @@ def narrow(frame: Frame, test: Any, then: Env, other: Env) -> None:
         _narrow_type(frame, test, then)
     elif isinstance(test, cst.Call):
         _narrow_instance(frame, test, then)
+        _narrow_number(frame, test, other)
     elif isinstance(test, cst.Name):
         _narrow_by_name(frame, test, then, other)
     elif isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
@@ -68,6 +71,21 @@ def _narrow_instance(frame: Frame, test: cst.Call, then: Env) -> None:
         _narrow_to(frame, test.args[0].value, [e.value for e in kinds.elements] if isinstance(kinds, (cst.Tuple, cst.List)) else [kinds], then)
 
 
+def _narrow_number(frame: Frame, test: cst.Call, other: Env) -> None:
+    """What is no tensor may still be a number, which is an array here: `if torch.is_tensor(v): v = v.item()`."""
+    function = frame.facts.of(test.func)
+    of_tensors = (
+        function == Torch("torch.is_tensor")
+        or function == External("builtins.isinstance")
+        and len(test.args) == 2
+        and frame.facts.of(test.args[1].value) == Torch("torch.Tensor")
+    )
+    subject: Any = test.args[0].value if of_tensors and test.args else None
+    known = other.get(subject.value) if isinstance(subject, cst.Name) else None
+    if isinstance(known, Tensor):
+        other[subject.value] = dataclasses.replace(known, number=True)
+
+
 def _narrow_to(frame: Frame, subject: Any, kinds: list[Any], then: Env) -> None:
     """Of a name that was taken for a tensor it is known now that it is something else."""
     if not isinstance(subject, cst.Name) or subject.value not in then:
@@ -79,6 +97,8 @@ def _narrow_to(frame: Frame, subject: Any, kinds: list[Any], then: Env) -> None:
         then[subject.value] = UNKNOWN
     elif len(set(found)) == 1 and found[0] is not None:
         then[subject.value] = found[0]
+    elif all(isinstance(v, Static) for v in found):
+        then[subject.value] = Static()
 
 
 def _instance(frame: Frame, kind: Value) -> Value | None:
@@ -91,7 +111,9 @@ def _instance(frame: Frame, kind: Value) -> Value | None:
         return None if kind.ref.is_module or any(b.startswith("torch.") for b in bases) else UNKNOWN
     if kind == External("builtins.dict"):
         return Mapping(Tensor(assumed=True))
-    return Static(MISSING, "str") if kind == External("builtins.str") else None
+    if isinstance(kind, External) and (kind.name == "builtins.str" or kind.name in _NUMBERS and frame.facts.on_host(frame.info)):
+        return Static(MISSING, kind.name.removeprefix("builtins."))
+    return None
 
 
 def _narrow_by_name(frame: Frame, test: cst.Name, then: Env, other: Env) -> None:

@@ -45,7 +45,8 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
         if isinstance(a, Tensor) and not isinstance(b, Module):
             assumed = a.assumed and b.assumed if isinstance(b, Tensor) else a.assumed
             host = a.host and (not isinstance(b, Tensor) or b.host)
-            return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), host=host)
+            number = a.number if isinstance(b, Static) or isinstance(b, Tensor) and b.number is a.number else False
+            return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), number=number, host=host)
     if isinstance(left, Static) and isinstance(right, Static):
         if "shape" in (left.type, right.type):
             return _SHAPE

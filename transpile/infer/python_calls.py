@@ -91,7 +91,8 @@ def _setattr(frame: Frame, name: str, args: list[Argument]) -> Value:
 def _number(frame: Frame, name: str, args: list[Argument]) -> Value:
     """`int(x)` of a tensor stays one: jit does not know it."""
     first = _first(args)
-    return Tensor(kind=NUMBERS[name]) if isinstance(first, Tensor) and not first.assumed else Static(MISSING, name)
+    traced = isinstance(first, Tensor) and not first.assumed and not frame.facts.on_host(frame.info)
+    return Tensor(kind=NUMBERS[name], number=True) if traced else Static(MISSING, name)
 
 
 def _listed(frame: Frame, name: str, args: list[Argument]) -> Value:

@@ -10,7 +10,8 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..callgraph import reachable
+from ..callgraph import reachable, with_callers
+from ..host_code import is_host_code
 from ..project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from ..results import Results
 from ..rulebook import Definition, Rulebook
@@ -65,6 +66,7 @@ class Inference:
         self.earlier = Round()
         self.running: set[FunctionInfo] = set()
         self._traced: set[FunctionInfo] = set()  # what forward calls, as far as the last round tells
+        self._outside: set[FunctionInfo] = set()  # what runs outside of jit, as far as that
         self.wrapped: set[tuple[ClassInfo, str]] = set()  # attributes of unknown make that are called
         self.makers: set[tuple[ClassInfo, str]] = set()  # attributes that may hold a class of modules
         self.origin: dict[int, cst.CSTNode] = {}
@@ -83,7 +85,9 @@ class Inference:
     def begin_round(self) -> None:
         """Start afresh, with what the last round found for what is not known yet."""
         self.earlier = self._found()
-        self._traced = reachable(self.calls, [f for m in self.project.modules.values() for f in m.all_functions if f.name == "forward"])
+        functions = [f for m in self.project.modules.values() for f in m.all_functions]
+        self._traced = reachable(self.calls, [f for f in functions if f.name == "forward"])
+        self._outside = with_callers(self.calls, filter(is_host_code, functions), functions) - self._traced
         self.values, self.kept, self.returns, self.returns_for = {}, [], {}, {}
         self.attributes, self.parameters, self.contents, self.dynamic = {}, {}, {}, {}
 
@@ -185,15 +189,16 @@ class Inference:
         """Whether code has nothing to do with tensors: its file names nothing of torch's, and nobody gives it a tensor."""
         if module not in self.strangers:
             return False
-        while info is not None and info.outer is not None:
-            info = info.outer
-        return info is None or not any(map(_holds_tensors, self.known_parameters(info).values()))
+        outermost = _outermost(info)
+        return outermost is None or not any(map(_holds_tensors, self.known_parameters(outermost).values()))
 
     def in_forward(self, info: FunctionInfo | None) -> bool:
         """Whether a function runs in a forward pass, where it is traced; what no forward calls may ask arrays for their values."""
-        while info is not None and info.outer is not None:
-            info = info.outer
-        return info in self._traced
+        return _outermost(info) in self._traced
+
+    def on_host(self, info: FunctionInfo | None) -> bool:
+        """Whether code runs outside of jit: that of a file, and functions which train a model, or call what does."""
+        return info is None or _outermost(info) in self._outside
 
     def known_parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """What calls give for the parameters of a function: those of this round, and of the last where there are none yet."""
@@ -271,6 +276,13 @@ class Inference:
 
     def set_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
         self.note(self.attributes.setdefault(cls, {}), name, value)
+
+
+def _outermost(info: FunctionInfo | None) -> FunctionInfo | None:
+    """The function around a function that is in no other."""
+    while info is not None and info.outer is not None:
+        info = info.outer
+    return info
 
 
 def _holds_tensors(value: Value) -> bool:

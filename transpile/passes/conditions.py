@@ -222,7 +222,12 @@ class _Conditions:
             return node
         first: Any = args[0].value
         traced = [is_traced(self.value(a.value)) for a in args]
-        if len(args) == 1 and traced[0] and name in ("bool", "int", "float"):
+        if (
+            len(args) == 1
+            and traced[0]
+            and name in ("bool", "int", "float")
+            and not isinstance(self.value(node), Static)
+        ):
             return self._cast(name, first)
         if name in ("min", "max") and len(args) == 2 and any(traced):
             return self._extremum(name, first, args[1].value)

@@ -35,7 +35,7 @@ def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> A
         return None  # JAX's arrays have NumPy's methods
     definitions = walk.rules("torch.Tensor." + name)
     made = walk.context.value(node)
-    if walk.runs and made not in (NUMPY, Sequence(UNKNOWN)):
+    if walk.runs and made not in (NUMPY, Sequence(UNKNOWN)) and not (name == "item" and isinstance(made, Static)):
         definitions = walk.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions
     elif name == "numpy" and made == NUMPY and _is_written(walk, node):
         definitions = walk.context.rulebook.find("torch.Tensor.numpy[written]")
