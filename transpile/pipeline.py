@@ -99,7 +99,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     carriers = Carriers(facts, host, computing, forward)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
-            trees[module] = decided.run(context, gradients.run(context, trees[module], carriers))
+            trees[module] = decided.run(context, gradients.run(context, trees[module], carriers), carriers)
             trees[module] = second_names.run(context, first_names.run(context, trees[module], firsts), seconds)
             trees[module] = written_names.run(context, trees[module], running)
             for early in (tags, erasures, placement, masks, choices):

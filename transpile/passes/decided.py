@@ -16,10 +16,12 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..arrays import PARAMETER
+from ..carriers import Carriers
 from ..context import Context
 from ..emit import bare
 from ..infer import asks_torch, is_differentiable
-from ..values import MISSING, Static, Tensor
+from ..values import MISSING, External, Static, Tensor
 
 _GRADIENTS = "every tensor counts as one that requires a gradient: see that the other way computes the same values"
 _KINDS = frozenset({cst.BooleanOperation, cst.IfExp, cst.IndentedBlock, cst.Module})
@@ -28,14 +30,14 @@ _VERSIONS = ("parse", "Version", "LooseVersion", "StrictVersion", "parse_version
 _ORDERS = {cst.LessThan: operator.lt, cst.LessThanEqual: operator.le, cst.GreaterThan: operator.gt, cst.GreaterThanEqual: operator.ge, cst.Equal: operator.eq, cst.NotEqual: operator.ne}
 
 
-def run(context: Context, module: cst.Module) -> cst.Module:
+def run(context: Context, module: cst.Module, carriers: Carriers) -> cst.Module:
     """Take the one way that is left in one file."""
-    return tree.rewrite(module, None, _Decided(context).after, only=_KINDS)  # type: ignore[no-any-return]
+    return tree.rewrite(module, None, _Decided(context, carriers).after, only=_KINDS)  # type: ignore[no-any-return]
 
 
 class _Decided:
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, context: Context, carriers: Carriers) -> None:
+        self.context, self.carriers = context, carriers
 
     def after(self, node: Any) -> Any:
         if isinstance(node, cst.IfExp):
@@ -122,7 +124,9 @@ class _Decided:
     def _test(self, node: Any) -> Any:
         """True, False, or the expression that is left of a condition: the node itself where nothing is decided."""
         if isinstance(node, (cst.Call, cst.Attribute)):
-            found = self._constant(node)
+            found = (
+                self._is_parameter(node) if isinstance(node, cst.Call) and len(node.args) == 2 else self._constant(node)
+            )
             return found if isinstance(found, bool) else node
         if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
             inner = self._test(node.expression)
@@ -180,6 +184,17 @@ class _Decided:
         text = self.context.rulebook.constant(name) if name == "torch.__version__" else node.value if isinstance(node, cst.SimpleString) else None
         found = _VERSION.fullmatch(text or "")
         return tuple(int(part) for part in re.sub(r"(\.0)+$", "", found[1]).split(".")) if found is not None else None
+
+    def _is_parameter(self, node: Any) -> Any:
+        """What `isinstance(self.weight, nn.Parameter)` is, by where the array lives: in params, or in state like any buffer."""
+        subject, kind = (a.value for a in node.args)
+        if (
+            self.context.value(node.func) != External("builtins.isinstance")
+            or self.context.torch_name(kind) not in PARAMETER
+        ):
+            return self._constant(node)
+        found = self.carriers.is_parameter(subject) if isinstance(subject, cst.Attribute) else None
+        return found if found is not None else MISSING
 
     def _constant(self, node: Any) -> Any:
         """What an expression about torch or a tensor is known to be; MISSING for the user's own constants."""

@@ -14,13 +14,19 @@ from ...infer import draws, of_no_class, static_size
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import ARRAY_TYPE, Class, External, Method, Torch
-from . import dtype_tests, legacy_sizes, methods, references
+from . import dtype_tests, legacy_sizes, methods, references, type_tests
 from .walk import Walk
 
 
 def called(walk: Walk, node: cst.Call) -> Any:
     """A call by what is called; None for calls of anything else."""
     test = dtype_tests.asked(walk.context, node)
+    if test is not None:
+        return walk.done(node, walk.children(test))
+    try:
+        test = type_tests.asked(walk, node)
+    except Refused as refused:
+        return walk.unconverted("unsupported", node, f"{tree.code(node)}: {refused}")
     if test is not None:
         return walk.done(node, walk.children(test))
     value = walk.context.value(node.func)

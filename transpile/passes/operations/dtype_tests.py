@@ -75,6 +75,11 @@ class _Subject:
         return [name for name in context.rulebook.constants if _constant(context, name) is not None and name[-1:].isdigit()] + ["torch.bool"]
 
 
+def is_one_of(context: Context, subject: Any, types: list[str]) -> cst.Comparison | cst.Name:
+    """Whether a dtype is that of one of these types of tensors: torch.LongTensor, torch.cuda.ByteTensor."""
+    return _one_of(subject, _dtypes(context, types), cst.In())
+
+
 def is_dtype(context: Context, value: Value) -> bool:
     """Whether a value is a dtype, torch's own or one that only the run tells."""
     return isinstance(value, Static) and value.type == "dtype" or isinstance(value, Torch) and _constant(context, value.name) is not None

@@ -11,7 +11,7 @@ from ...apply import Refused
 from ...context import Context
 from ...project import FunctionInfo
 from ...values import ARRAY_TYPE, Tensor
-from . import calls, definitions, dtype_tests, references, subscripts
+from . import calls, definitions, dtype_tests, references, subscripts, type_tests
 from .walk import Walk
 
 
@@ -80,7 +80,7 @@ def _comparison(walk: Walk, node: cst.Comparison) -> Any:
     if walk.foreign():
         return None
     try:
-        new = dtype_tests.compared(walk.context, node)
+        new = type_tests.compared(walk, node) or dtype_tests.compared(walk.context, node)
     except Refused as refused:
         return walk.unconverted("unsupported", node, f"{tree.code(node)}: {refused}")
     walk.compared += 1
