@@ -13,6 +13,7 @@ from ..values import (
     GENERATORS,
     MISSING,
     NONE,
+    NUMPY,
     UNKNOWN,
     External,
     Instance,
@@ -47,6 +48,8 @@ def _of_name(frame: Frame, node: cst.Name | cst.Attribute) -> Value | None:
             return Tensor()
         if resolved in ("torch.dtype", "torch.device"):
             return Static(MISSING, resolved.removeprefix("torch."))
+        if resolved == "numpy.ndarray":
+            return NUMPY
         if resolved in GENERATORS:
             return External(resolved)
         if resolved in PLAIN_MODULE:

@@ -8,9 +8,10 @@ from typing import Any
 
 import libcst as cst
 
-from ..values import UNKNOWN, External, Mapping, Module, Sequence, Tensor, Value, beginning, element_of, join
+from ..values import NUMPY, UNKNOWN, External, Mapping, Module, Sequence, Tensor, Value, beginning, element_of, join
 from .annotations import annotated
 from .frame import Env, Frame, Handlers
+from .numpy_names import is_bound_to_numpy
 from .operators import binary
 
 
@@ -22,6 +23,8 @@ def bind(frame: Frame, target: cst.CSTNode, value: Value, env: Env) -> None:
 
 
 def _bind_name(frame: Frame, target: cst.Name, value: Value, env: Env) -> None:
+    if is_bound_to_numpy(frame.facts, frame.info, target, value):
+        value = NUMPY
     env[target.value] = value
     frame.facts.set(target, value)
 

@@ -129,7 +129,7 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
             return dataclasses.replace(result, assumed=True)  # a numpy array has it too
         return _of_bytes(frame, receiver, name, results.cast(result, args))
     if certain:
-        return Tensor()
+        return Tensor(assumed=receiver.assumed)  # type: ignore[attr-defined]  # `env.reset()`, of whatever env is
     if name == "size":
         return Static(MISSING, "int" if args else "shape")
     return UNKNOWN

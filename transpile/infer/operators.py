@@ -12,6 +12,7 @@ from ..values import (
     ARRAY_TYPE,
     MISSING,
     NONE,
+    NUMPY,
     UNKNOWN,
     Class,
     External,
@@ -47,6 +48,8 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
             host = a.host and (not isinstance(b, Tensor) or b.host)
             number = a.number if isinstance(b, Static) or isinstance(b, Tensor) and b.number is a.number else False
             return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), number=number, host=host)
+    if NUMPY in (left, right):
+        return NUMPY
     if isinstance(left, Static) and isinstance(right, Static):
         if "shape" in (left.type, right.type):
             return _SHAPE

@@ -12,6 +12,7 @@ from ..values import (
     FUNCTION,
     MISSING,
     NONE,
+    NUMPY,
     PLACED,
     UNKNOWN,
     Class,
@@ -30,6 +31,7 @@ from ..values import (
 from .annotations import annotated
 from .evidence import used_as_dicts, used_as_tensors
 from .frame import Env, Frame
+from .numpy_names import is_bound_to_numpy
 
 
 def bound(frame: Frame) -> Env:
@@ -46,6 +48,8 @@ def bound(frame: Frame) -> Env:
         env[name] = _parameter(frame, parameter, known.get(name), name in evidence)
         if name in dicts and is_anything(env[name]):
             env[name] = Mapping(Tensor(assumed=True))
+        if not _constructs(frame) and is_bound_to_numpy(frame.facts, info, parameter, env[name]):
+            env[name] = NUMPY
     if (context := _context(frame)) is not None:
         env[context] = BACKWARD_CONTEXT
     p = info.node.params
