@@ -26,6 +26,7 @@ LEAVING = {
     "appended by a comprehension": "outs = []\nwith torch.no_grad():\n    [outs.append(x * i) for i in range(3)]\nreturn sum(outs) * x",
     "a deque": "from collections import deque\nq = deque()\nwith torch.no_grad():\n    q.append(x * 2)\nreturn q.pop() * x",
     "an object": "class Box:\n    def __init__(self, v):\n        self.v = v\n\ndef f(x, y):\n    b = Box(None)\n    with torch.no_grad():\n        b.v = x * 2\n        c = Box(y * 3)\n    return b.v * x + y * c.v",
+    "what is no array": "import os\nfrom string import capwords\n\n\ndef f(x, y, root='a'):\n    with torch.no_grad():\n        name, path = capwords('a b'), os.path.join(root, 'b')\n        title = capwords('c')\n        where = os.path.join(root, title)\n        z = x * 2\n    return x * y * len(title) * len(where) + z * len(name + path)",
     "an object that keeps things": "class Cache:\n    def __init__(self):\n        self.items = []\n\n    def put(self, t):\n        self.items.append(t)\n\ndef f(x, y):\n    c = Cache()\n    with torch.no_grad():\n        c.put(x * 2)\n    return c.items[0] * x",
     "a generator": "@torch.no_grad()\ndef g(t):\n    for i in range(2):\n        u = t * i\n        yield u\n    yield from [t * 3, t]\n\ndef f(x, y):\n    return sum(g(x)) * x",
     "a block that yields": SAMPLE + "def g(t):\n    with torch.no_grad():\n        yield sample(t)\n\ndef f(x, y):\n    return [out['a'] for out in g(x)][0] * x",

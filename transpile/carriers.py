@@ -151,9 +151,9 @@ class Carriers:
             return []
         if isinstance(function, Torch) and (function.name.removeprefix("torch.") in _MADE or function.name.endswith("Tensor")):
             return []
-        if isinstance(function, External) and function.name.startswith("numpy."):
+        if isinstance(function, External) and function.name.partition(".")[0] in _PLAIN:
             return []
-        if isinstance(function, Torch) or name.startswith(("jnp.", "lax.", "nn.")):
+        if isinstance(function, Torch) or name.startswith(("jnp.", "lax.", "nn.")) or isinstance(function, External) and _is_imported(function.name):
             return arguments
         base = value.func.value if isinstance(value.func, cst.Attribute) else None  # of `x.at[i].set(v)`
         if isinstance(base, cst.Subscript) and isinstance(base.value, cst.Attribute) and base.value.attr.value == "at":
@@ -165,6 +165,18 @@ def _outermost(info: FunctionInfo) -> FunctionInfo:
     while info.outer is not None:
         info = info.outer
     return info
+
+
+_PLAIN = frozenset("os pathlib json numpy re sys time glob shutil".split())  # libraries whose results have no history
+
+
+def _is_imported(name: str) -> bool:
+    """Whether a name is a function of a library, `get_tokenizer` of one for texts: what it is not given is in none of its results.
+
+    A container, `deque(maxlen=3)`, may be given more later.
+    """
+    library, _, rest = name.partition(".")
+    return bool(rest) and ":" not in name and library not in ("builtins", "collections") and rest.rpartition(".")[2][:1].islower()
 
 
 def may_carry(value: Value) -> bool:
