@@ -47,6 +47,7 @@ PROGRAMS = {
     "inference mode": "with torch.inference_mode():\n    z = (x.detach() * 2).clone()\nreturn x * y + z.clone()",
     "a check of a number": "v = x.sum().item()\nif not math.isfinite(v):\n    x = x * 0\nok = not math.isnan(y.mean().item())\nif not math.isclose(v, 3.0) and v > 0:\n    y = y * 2\nreturn x * ok, y",
     "a loop while a number is not right": "n = 0\nwhile not math.isclose(x.sum().item(), 0.0) and n < 3:\n    x = x - x.mean()\n    n += 1\nreturn x * y",
+    "the mean of a list": "import numpy as np\n\n\ndef f(x, y):\n    sums = [x.sum().item(), y.sum().item()]\n    return x * np.mean(sums), np.stack(sums)",
     "item as a number": "k = x.mean().item()\nreturn y * k",
     "numpy constant": "import numpy as np\n\n\ndef f(x, y):\n    w = torch.from_numpy(np.linspace(0, 1, 6))\n    return x * w + y",
     "numpy of a shape": "import numpy as np\n\n\ndef f(x, y):\n    return x * np.sqrt(x.shape[1]) + y * float(np.prod(x.shape))",

@@ -13,7 +13,7 @@ from ...emit import call, keyword, method_name
 from ...infer import draws, of_no_class, static_size
 from ...project import ClassInfo
 from ...rulebook import Definition
-from ...values import ARRAY_TYPE, Class, External, Method, Torch
+from ...values import ARRAY_TYPE, Class, External, Method, Sequence, Torch
 from . import dtype_tests, legacy_sizes, methods, references, type_tests
 from .walk import Walk
 
@@ -40,7 +40,7 @@ def called(walk: Walk, node: cst.Call) -> Any:
     if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
         return methods.method(walk, node, node.func, value)
     if isinstance(value, External) and walk.context.facts.numpy_on_arrays(value.name, [walk.context.value(a.value) for a in node.args]):
-        return tree.replace(walk.children(node), func=tree.expression(f"jnp.{value.name.removeprefix('numpy.')}"))
+        return _of_numpy(walk, node, value.name.removeprefix("numpy."))
     if value == ARRAY_TYPE:
         return walk.children(_of_sizes(walk, node))
     if isinstance(value, Class) and isinstance(value.ref, ClassInfo) and value.ref.is_module and value.ref.find("__init__") is None:
@@ -49,6 +49,15 @@ def called(walk: Walk, node: cst.Call) -> Any:
     if isinstance(node.func, cst.Name):
         return _by_name(walk, node) if node.func.value == "getattr" else _builtin(walk, node, node.func.value)
     return None
+
+
+def _of_numpy(walk: Walk, node: cst.Call, name: str) -> cst.Call:
+    """`jnp.mean(jnp.array(losses))`: of lists jax.numpy takes those alone that are to be joined."""
+    made = tree.replace(walk.children(node), func=tree.expression(f"jnp.{name}"))
+    if not node.args or not isinstance(walk.context.value(node.args[0].value), Sequence) or name in ("array", "asarray", "concatenate", "stack", "hstack", "vstack"):
+        return made
+    first = tree.replace(made.args[0], value=call("jnp.array", [made.args[0].value]))
+    return tree.replace(made, args=[first, *made.args[1:]])
 
 
 def _drawn(walk: Walk, node: cst.Call) -> Any:
