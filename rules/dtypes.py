@@ -48,6 +48,16 @@ def to(input, other, non_blocking=False, copy=False):
     return input
 
 
+@rule("torch.Tensor.to[optional]")
+def to_optional_dtype(input, dtype: Dtype, non_blocking=False, copy=False):
+    return input if dtype is None else input.astype(dtype)
+
+
+@rule("torch.Tensor.to[optional]")
+def to_device_optional_dtype(input, device: Device, dtype: Dtype, non_blocking=False, copy=False):
+    return input if dtype is None else input.astype(dtype)
+
+
 @rule("torch.Tensor.float")
 def to_float(input):
     return input.astype(jnp.float32)

@@ -18,7 +18,7 @@ from ..context import Context
 from ..emit import call
 from ..project import ClassInfo
 from ..rule import PLACEMENT
-from ..values import PLACED, Class, External, Function, Mapping, Torch
+from ..values import PLACED, Class, External, Function, Mapping, Method, Module, Tensor, Torch, Value
 
 WORDS = PLACEMENT | {"dtype"}
 
@@ -104,11 +104,12 @@ class _Calls:
         variable = isinstance(node.func, cst.Name) and node.func.value in self.local
         if isinstance(target, Class) and isinstance(target.ref, ClassInfo) and target.ref.find("__init__") is None and target.ref.torch_base() is not None:
             target = Torch(target.ref.torch_base() or "")  # its constructor is that of the layer which it extends
+        computes = self._computes(target, node)
         if isinstance(target, (Function, External)) or isinstance(target, Class) and isinstance(target.ref, ClassInfo) and not variable:
             self.kept |= {a.value.value for a in node.args if self._spreads(a)}
             return node
         rules = self.context.rulebook.find(target.name.removesuffix(".__init__")) if isinstance(target, Torch) else ()
-        constructs = not isinstance(target, Torch) or bool(rules) and rules[0].is_class
+        constructs = not computes and (not isinstance(target, Torch) or bool(rules) and rules[0].is_class)
         if not constructs:
             args = [b for a in node.args for b in (self._spelt(a) if self._spreads(a) else [a])]
         elif isinstance(target, Torch):
@@ -124,6 +125,12 @@ class _Calls:
         new = tree.replace(node, args=args)
         self.context.facts.carry(node, new)
         return new
+
+    def _computes(self, target: Value, node: cst.Call) -> bool:
+        """Whether a call goes by the dtype: `x.to(dtype=dtype)`, `op(x, dtype=dtype)` of a tensor; what is no layer's constructor."""
+        if isinstance(target, Method) and not isinstance(target.receiver, Module) and self.context.rulebook.find(f"torch.Tensor.{target.name}"):
+            return True
+        return not isinstance(target, (Class, Torch)) and any(isinstance(self.context.value(a.value), Tensor) for a in node.args)
 
     def _spreads(self, argument: cst.Arg) -> bool:
         return argument.star == "**" and isinstance(argument.value, cst.Name) and argument.value.value in self.held

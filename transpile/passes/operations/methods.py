@@ -39,6 +39,8 @@ def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> A
         definitions = walk.context.rulebook.find(f"torch.Tensor.{name}[traced]") or definitions
     elif name == "numpy" and made == NUMPY and _is_written(walk, node):
         definitions = walk.context.rulebook.find("torch.Tensor.numpy[written]")
+    if name == "to" and walk.functions and _may_be_none(node, walk.functions[-1]):
+        definitions = (*walk.context.rulebook.find("torch.Tensor.to[optional]"), *definitions)
     certain = isinstance(method.receiver, Tensor) and not method.receiver.assumed
     if not certain:
         if node is walk.dropped and computes(name):
@@ -98,6 +100,16 @@ def is_tensor_like(walk: Walk, method: Method, node: cst.Call) -> bool:
         return any(a.keyword and a.keyword.value == "dim" for a in node.args) or isinstance(first, Static) and first.type == "int"
     in_init = bool(walk.functions) and walk.functions[-1].name.value == "__init__" or not walk.functions
     return name not in ORDINARY and not (name in SHARED and in_init)
+
+
+def _may_be_none(node: cst.Call, function: Any) -> bool:
+    """Whether the dtype of a cast is a parameter that is None by default, and nothing in the function looks whether it is."""
+    given = [a.value.value for a in node.args if isinstance(a.value, cst.Name) and "dtype" in a.value.value.lower()]
+    if len(given) != 1 or tree.times_bound(function.body)[given[0]]:
+        return False
+    tests = (t for t in tree.nodes(function.body, cst.Comparison, cst.BooleanOperation, cst.If, cst.IfExp) if given[0] in tree.names_read(getattr(t, "test", t)))
+    defaults = {p.name.value: p.default for p in tree.nodes(function.params, cst.Param) if p.default is not None}
+    return given[0] in defaults and tree.code(defaults[given[0]]) == "None" and not any(tests)
 
 
 def _is_written(walk: Walk, node: cst.Call) -> bool:
