@@ -52,12 +52,12 @@ def without_effects(scope: Scope, node: cst.Call) -> Any:
     """A call of something else; modules among its arguments go with their params bound, except to what takes them for what they are."""
     func = scope.facts.of(node.func)
     host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and _asks_for_none(func.info)
+    new_func = scope.expression(node.func)  # first, as Python evaluates it
     args, changed = [], False
     for argument in node.args:
         new = scope.expression(argument.value) if host or isinstance(func, Method) else _passed(scope, argument.value, _calls_once(scope, node, argument))
         changed = changed or new is not argument.value
         args.append(argument if new is argument.value else tree.replace(argument, value=tree.fit(argument, "value", new)))
-    new_func = scope.expression(node.func)
     if not changed and new_func is node.func:
         return node
     new_node = tree.replace(node, args=args, func=tree.fit(node, "func", new_func))

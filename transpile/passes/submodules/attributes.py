@@ -10,6 +10,7 @@ import libcst as cst
 
 from ... import tree
 from ...arrays import Tie
+from ...emit import fresh_name
 from ...paths import Path, below
 from ...project import ClassInfo
 from ...values import Function, Module, Tensor
@@ -30,7 +31,7 @@ def attribute(scope: Scope, node: cst.Attribute) -> Any:
         found = _array(scope, node, base)
         if found is not None:
             scope.facts.carry(node, found)
-            return found
+            return found if scope.storing else _in_time(scope, node, found)
         prop = scope.facts.by_property(base, node.attr.value)
         if isinstance(prop, Function) and scope.needs_of(prop):
             return _property_call(scope, node, prop)
@@ -43,6 +44,24 @@ def attribute(scope: Scope, node: cst.Attribute) -> Any:
     new = tree.replace(node, value=tree.fit(node, "value", value))
     scope.facts.carry(node, new)
     return new
+
+
+def _in_time(scope: Scope, node: cst.Attribute, found: Any) -> Any:
+    """A read of the state that a later call in the statement changes has its own statement before that."""
+    early, undecided = scope.early
+    if id(node) in undecided:
+        return scope.context.unconverted("state-in-expression", node, "this is read beside calls that change it: which of them it sees is not known here")
+    if id(node) not in early:
+        return found
+    name = fresh_name(scope.used, node.attr.value)
+    scope.prelude.append(tree.assignment(name, found))
+    return cst.Name(name)
+
+
+def is_state(scope: Scope, node: cst.Attribute) -> bool:
+    """Whether an attribute is an array of some module's state."""
+    base = scope.facts.of(node.value)
+    return isinstance(base, Module) and _place(scope, node, base, _name(scope, node)).where == "state"
 
 
 def entry(scope: Scope, node: cst.Subscript) -> Any:
@@ -128,9 +147,14 @@ def _place(scope: Scope, node: cst.Attribute, base: Module, name: str) -> _Place
     return _Place(where, optional, plain)
 
 
+def _name(scope: Scope, node: cst.Attribute) -> str:
+    """The name of an attribute as the output has it."""
+    return tree.mangled(node.attr.value, scope.cls.name if scope.cls is not None else None)
+
+
 def _array(scope: Scope, node: cst.Attribute, base: Module) -> Any:
     """What stands for an attribute that is an array; None where it stays an attribute."""
-    name = tree.mangled(node.attr.value, scope.cls.name if scope.cls is not None else None)
+    name = _name(scope, node)
     place = _place(scope, node, base, name)
     if place.where == "computed":
         return scope.context.unconverted("module-value", node, f"{name} of this layer is computed from its other params in each call: compute it here too")

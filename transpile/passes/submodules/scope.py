@@ -60,6 +60,7 @@ class Scope:
         self.threaded = _threaded(context, node, effects) if self.stateful else frozenset()
         self.prelude: list[Any] = []  # statements that go before the current one
         self.hint: str | None = None  # the name that the current statement assigns
+        self.early: tuple[frozenset[int], frozenset[int]] = frozenset(), frozenset()  # `early_reads` of the current statement
         self.storing = False  # what is converted is assigned to
         self.writes: set[int] = set()  # depths of the state paths written: 1 for state["bn"]
         self.present: set[str] = set()  # optional params that a test has found

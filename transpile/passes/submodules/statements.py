@@ -8,13 +8,14 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...emit import add_keywords, display, unaugmented
+from ...emit import add_keywords, display, fresh_name, unaugmented
 from ...paths import Path
 from ...values import Module
 from .arguments import standing_in
 from .attributes import found_by
 from .calls import called
 from .containers import iterate, scanned
+from .early_reads import early_reads
 from .extraction import bind, read_outside
 from .overwrites import overwriting
 from .scope import Scope
@@ -78,12 +79,12 @@ def _converted(scope: Scope, node: Any) -> list[Any]:
     if isinstance(node, cst.While):
         return [_while(scope, node)]
     if isinstance(node, cst.With):
-        items = [scope.expression(item) for item in node.items]
+        items = [_header(scope, item) for item in node.items]
         return [_changed(node, _suite(scope, node), {"items": items})]
     if isinstance(node, (cst.Try, cst.TryStar)):
         return [_try(scope, node)]
     if isinstance(node, cst.Match):
-        return [tree.replace(node, subject=scope.expression(node.subject), cases=[_suite(scope, case) for case in node.cases])]
+        return [tree.replace(node, subject=_header(scope, node.subject), cases=[_suite(scope, case) for case in node.cases])]
     return [scope.expression(node)]
 
 
@@ -111,6 +112,9 @@ def _line(scope: Scope, node: cst.SimpleStatementLine) -> list[Any]:
 
 def _small(scope: Scope, small: Any) -> Any:
     """What stands for a small statement; None for nothing."""
+    scope.early = early_reads(scope, small)
+    if isinstance(small, cst.AugAssign) and any(id(small.target) in reads for reads in scope.early):
+        small = cst.Assign([cst.AssignTarget(small.target)], unaugmented(small))
     if isinstance(small, cst.Assign) and len(small.targets) == 1:
         return _assign(scope, small)
     if isinstance(small, cst.Return):
@@ -185,8 +189,26 @@ def _unpack(scope: Scope, node: cst.Assign, target: cst.Tuple | cst.List) -> Any
     if made.state is None:
         return tree.replace(node, targets=[tree.replace(node.targets[0], target=scope.target(target))], value=made.node)
     left = tree.replace(target, lpar=[cst.LeftParen()], rpar=[cst.RightParen()]) if isinstance(target, cst.Tuple) else target
-    bind(scope, scope.target(left), made.state, made.node)
-    return None
+    left, late = _apart(scope, scope.target(left), made.state)
+    bind(scope, left, made.state, made.node)
+    if not late:
+        return None
+    targets, values = (display(part) if len(late) > 1 else part[0] for part in zip(*late))
+    return cst.Assign([cst.AssignTarget(targets)], values)
+
+
+def _apart(scope: Scope, target: Any, state: str) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Targets without the entries of a state that the same statement gives back whole; those, each with the name that has its value."""
+    late: list[tuple[Any, Any]] = []
+
+    def named(node: Any) -> Any:
+        if not tree.code(node).startswith(f"{state}["):
+            return None
+        key = tree.code(node).removesuffix('"]').rpartition('"')[2]
+        late.append((node, cst.Name(fresh_name(scope.used, key if key.isidentifier() else "y"))))
+        return late[-1][1]
+
+    return tree.rewrite(target, named, only={cst.Subscript}), late
 
 
 def _return(scope: Scope, node: cst.Return) -> Any:
@@ -215,8 +237,14 @@ def _returned_name(scope: Scope, node: cst.BaseExpression) -> str | None:
 # --------------------------------------------------------------------------- blocks
 
 
+def _header(scope: Scope, node: Any) -> Any:
+    """What a block begins with, converted."""
+    scope.early = early_reads(scope, node)
+    return scope.expression(node)
+
+
 def _if(scope: Scope, node: cst.If) -> Any:
-    test = scope.expression(node.test)
+    test = _header(scope, node.test)
     found = found_by(test)
     scope.present |= found
     new = _suite(scope, node)
@@ -237,6 +265,7 @@ def _for(scope: Scope, node: cst.For) -> Any:
     stacked = scanned(scope, node)
     if stacked is not None:
         return stacked
+    scope.early = early_reads(scope, node.iter)
     target, iterated = iterate(scope, node.target, node.iter)
     new = _suite(scope, node)
     if target is not node.target or iterated is not node.iter:

@@ -1,0 +1,106 @@
+"""Calls that change the state beside what reads it: Python evaluates from left to right, and assigns so. Each run twice against torch."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, array, leaves, load
+
+MODULES = """class Sub(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('n', torch.zeros(3))
+
+    def forward(self, x):
+        self.n = self.n + 1
+        return x * 2 + self.n
+
+    def read(self):
+        return self.n
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn, self.sub = nn.BatchNorm1d(3), Sub()
+        for name in 'nmhk':
+            self.register_buffer(name, torch.zeros(3))
+
+    def step(self, x):
+        self.n = self.n + 1
+        return x * 2
+
+    def add(self, x):
+        self.m.add_(1)
+        return x * 2
+
+    def forward(self, x):
+        self.n = self.n + 1
+        return x * 2, x * 3
+
+
+class M(Base):
+    def two(self, x):
+        self.n = self.n + 1
+        return x * 2, x * 3
+
+    def forward(self, x):
+"""
+# name -> body of the forward of M
+PROGRAMS = {
+    "kept beside another result": "self.h, y = self.two(x)\nreturn self.h + y",
+    "two kept": "self.h, self.k = self.two(x)\nreturn self.h + self.k",
+    "kept of super": "y, self.h = super().forward(x)\nreturn y + self.h",
+    "kept in turns": "for i in range(2):\n    y, self.h = self.two(x + self.h)\nreturn y + self.h",
+    "a part of another state": "self.sub.n, y = self.two(x)\nreturn self.sub(y)",
+    "rows": "self.h[0], self.h[1] = self.two(x[0, 0])\nreturn self.h + self.n",
+    "read first": "return self.n + self.step(x)",
+    "read first and last": "return torch.stack([self.n.expand(4, 3), self.step(x), self.n.expand(4, 3)])",
+    "read last": "return self.step(x) - self.n",
+    "in a tuple": "a, b = self.n, self.step(x)\nreturn a + b",
+    "in a dict": "d = {'a': self.n, 'b': self.step(x)}\nreturn d['a'] + d['b']",
+    "chosen": "return torch.where(self.n > 0, self.step(x), x)",
+    "added and kept": "self.h = self.n + self.step(x[0])\nreturn self.h",
+    "augmented": "self.n += self.step(x[0])\nreturn self.n * 1",
+    "on one side": "return self.n + 1 if x.shape[0] == 9 else self.step(x)",
+    "in a list": "return torch.stack([self.n + self.step(x) for _ in range(3)])",
+    "of a submodule": "return self.sub.n + self.sub(x)",
+    "between two calls": "return self.sub(x) * self.sub.n + self.sub(x)",
+    "by a method": "return self.sub.read() + self.sub(x) * self.sub.n",
+    "handed to the next call": "return self.sub(self.sub(x) + self.sub.n)",
+    "a method of the result": "return self.sub(x).maximum(self.sub(x * 2))",
+    "in the test": "if (self.n + self.step(x)).sum() > 1e9:\n    return x\nreturn x + self.n",
+    "statistics": "return self.bn.running_mean.sum() + self.bn(x)",
+    "statistics in place": "return self.bn.running_mean + self.bn(x)",
+    "statistics cloned": "m, y = self.bn.running_mean.clone(), self.bn(x)\nreturn y + m",
+    "in place": "return self.m + self.add(x)",
+    "computed, then in place": "return self.m * 2 + self.add(x)",
+    "row": "self.h[0] = self.add(x)[0, 0] + self.m[0]\nreturn self.h + 1",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_order(name):
+    source = HEAD + MODULES + "".join(f"        {line}\n" for line in PROGRAMS[name].splitlines())
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    params, state = from_torch(torch_module, jax_module)
+    for x in torch.randn(2, 4, 3):
+        want = leaves(torch_module(x))
+        got, state = jax_module.apply(params, state, jnp.asarray(x.numpy()), training=True)
+        for g, w in zip(leaves(got), want, strict=True):
+            np.testing.assert_allclose(g, array(w), 1e-5, 1e-6, err_msg=result.code)
+    _, want = from_torch(torch_module, jax_module)
+    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-5, 1e-6, err_msg=result.code), state, want)
+
+
+def test_what_both_binds_and_writes_is_refused():
+    body = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros(3))\n    def step(self, x):\n        self.n.add_(1)\n        self.n = self.n * 2\n        return x\n    def forward(self, x):\n        return self.n + self.step(x)\n"
+    assert [d.id for d in convert_source(HEAD + body).diagnostics] == ["state-in-expression"]
