@@ -188,6 +188,8 @@ def join(a: Value | None, b: Value | None) -> Value:
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
             items = tuple(join(x, y) for x, y in zip(a.items, b.items))
         return Sequence(_covering(a, b), items, a.tuple and b.tuple, _either(a, b) if items is None else None)
+    if isinstance(a, (Module, Sequence)) and isinstance(b, (Module, Sequence)) and isinstance(a.element, Module) and isinstance(b.element, Module):
+        return Sequence(join(a.element, b.element))  # `self.flows if forward else reversed(self.flows)`
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         placed = a.placed or b.placed
         if UNKNOWN in (a.element, b.element):  # `{}`, which modules are put into

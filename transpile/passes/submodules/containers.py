@@ -21,7 +21,11 @@ Loop = tuple[Any, Any]  # the target, and what is gone over
 
 def iterate(scope: Scope, target: Any, iterated: Any) -> Loop:
     """The head of a loop or comprehension. Its names for modules get their paths."""
+    before = {name: scope.names.get(name) for name in tree.target_names(target)}
     loop = _named(scope, target, iterated)
+    for name, path in before.items():
+        if path is not None and scope.names[name] is path:
+            del scope.names[name]  # it stands for another module now
     if loop is None:
         return scope.expression(target), scope.expression(iterated)
     return tree.rewrite(loop[0], lambda n: scope.renamed(n) if n.__class__ is cst.Name else None, only={cst.Name}), loop[1]
@@ -57,6 +61,8 @@ def _kinds(value: Module) -> set[str]:
 
 def _named(scope: Scope, target: Any, node: Any) -> Loop | None:
     """The loop over what holds modules; None for any other."""
+    if id(node) in scope.lists.heads:
+        return (_with_name(scope, target, scope.lists.heads[id(node)]), scope.expression(node)) if isinstance(target, cst.Name) else None
     base, suffix = node, ""
     if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
         base, suffix = node.value, tree.code(node)[len(tree.code(node.value)) :]

@@ -22,6 +22,8 @@ def visit(scope: Scope, node: Any) -> Any:
     if kind is cst.Call:
         checkpointed = references.checkpointed(scope, node)
         return checkpointed if checkpointed is not None else extraction.call(scope, node)
+    if kind is cst.Attribute and id(node) in scope.lists.leaves:
+        return tree.expression(f"{tree.code(node)}.layers()")
     if kind is cst.Attribute:
         return attributes.attribute(scope, node)
     if kind is cst.Comparison:

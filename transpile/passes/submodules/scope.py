@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
@@ -16,6 +17,15 @@ from ...effects import ALL, Effects, runs
 from ...paths import Names, Path, Paths
 from ...project import FunctionInfo
 from ...values import Function, Method, Module
+
+
+@dataclass(frozen=True)
+class LayerLists:
+    """The lists of layers of one function: names, the containers that stand in them, and what loops go over with the place of its params."""
+
+    names: frozenset[str] = frozenset()
+    leaves: frozenset[int] = frozenset()
+    heads: dict[int, Path] = field(default_factory=dict)
 
 
 class Scope:
@@ -60,6 +70,7 @@ class Scope:
         self.threaded = _threaded(context, node, effects) if self.stateful else frozenset()
         self.prelude: list[Any] = []  # statements that go before the current one
         self.hint: str | None = None  # the name that the current statement assigns
+        self.lists = LayerLists()
         self.early: tuple[frozenset[int], frozenset[int]] = frozenset(), frozenset()  # `early_reads` of the current statement
         self.storing = False  # what is converted is assigned to
         self.writes: set[int] = set()  # depths of the state paths written: 1 for state["bn"]

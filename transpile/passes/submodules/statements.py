@@ -17,6 +17,7 @@ from .calls import called
 from .containers import iterate, scanned
 from .early_reads import early_reads
 from .extraction import bind, read_outside
+from .layer_lists import layer_lists
 from .overwrites import overwriting
 from .scope import Scope
 from .ties import tying
@@ -26,6 +27,7 @@ def function(scope: Scope, node: cst.FunctionDef) -> cst.FunctionDef:
     """The function with its body converted; where it has state it changes a copy of it, and returns that."""
     statements = tree.body_statements(node)
     doc = [statements[0]] if statements and tree.is_docstring(statements[0]) else []
+    scope.lists = layer_lists(scope, node)
     body = block(scope, statements[len(doc) :])
     if not scope.stateful and tree.same(body, statements[len(doc) :]):
         return node
@@ -172,7 +174,8 @@ def _assign(scope: Scope, node: cst.Assign) -> Any:
 
 def _follow(scope: Scope, target: cst.Name, value: cst.BaseExpression) -> None:
     """Remember where the module is that a local name stands for."""
-    path = scope.path(value) if isinstance(scope.facts.of(value), Module) else None
+    path = scope.path(value) if isinstance(scope.facts.of(value), Module) and target.value not in scope.lists.names else None
+    scope.names.pop(target.value, None)
     if path is None:
         return
     if target.value in scope.single:

@@ -1,0 +1,82 @@
+"""Local lists of layers, in another order or in part: each layer is called with its own params."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, load
+
+MODULES = """class Flow(nn.Module):
+    def __init__(self, k):
+        super().__init__()
+        self.w = nn.Parameter(torch.tensor(k))
+
+    def forward(self, x):
+        return x * self.w + 1, self.w
+
+
+class Other(nn.Module):
+    def __init__(self, k):
+        super().__init__()
+        self.v = nn.Parameter(torch.tensor(k))
+
+    def forward(self, x):
+        return x + self.v, self.v
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.flows = nn.ModuleList()
+        for i in range(3):
+            self.flows.append(Flow(i + 2.0))
+            self.flows.append(Other(i + 0.5))
+        self.others = nn.ModuleList([Flow(1.5)])
+
+    def forward(self, x, reverse=False):
+"""
+# name -> body of the forward of M
+PROGRAMS = {
+    "there and back": "flows = self.flows\nfor flow in flows:\n    x, w = flow(x)\nflows = list(reversed(self.flows))\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
+    "one way or the other": "if not reverse:\n    flows = self.flows\n    for flow in flows:\n        x, w = flow(x)\n    return x\nelse:\n    flows = list(reversed(self.flows))\n    flows = flows[:-2] + [flows[-1]]\n    for flow in flows:\n        x, w = flow(x)\n    return x",
+    "chosen": "flows = self.flows if not reverse else reversed(self.flows)\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
+    "chosen in the loop": "for i, flow in enumerate(self.flows if reverse else self.flows[::-1]):\n    x, w = flow(x + i)\nreturn x",
+    "turned around": "flows = self.flows\nif reverse:\n    flows = reversed(flows)\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
+    "some": "flows = list(self.flows)\nfor flow in [self.flows[0], self.flows[3]]:\n    x, w = flow(x)\nfor flow, y in zip(flows[1:3], (1, 2)):\n    x, w = flow(x * y)\nreturn x / len(flows)",
+    "a comprehension": "flows = self.flows[::2]\nflows = flows + self.flows[1:2]\nreturn sum(flow(x)[0] for flow in flows)",
+}
+
+
+def both(body):
+    source = HEAD + MODULES + "".join(f"        {line}\n" for line in body.splitlines())
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    return scope["M"](), convert_source(source)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_layer_has_its_params(name):
+    torch_module, result = both(PROGRAMS[name])
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    module = load(result)["M"]()
+    params, _ = from_torch(torch_module, module)
+    x = torch.randn(3)
+    for reverse in (False, True):
+        got = module(params, jnp.asarray(x.numpy()), reverse=reverse)
+        np.testing.assert_allclose(got, torch_module(x, reverse).detach().numpy(), 1e-5, err_msg=result.code)
+
+
+REFUSED = {
+    "of two containers": "flows = self.flows if reverse else reversed(self.others)\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
+    "a name from before": "for flow in self.flows:\n    x, w = flow(x)\nfor flow in sorted(self.flows, key=id):\n    x, w = flow(x)\nreturn x",
+    "handed on": "flows = list(self.flows)\nflows.pop()\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_followed_is_refused(name):
+    _, result = both(REFUSED[name])
+    assert "module-value" in {d.id for d in result.diagnostics}, result.code
