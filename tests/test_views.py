@@ -8,6 +8,10 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)`, or definitions that end in an `f`; what torch itself refuses to differentiate is detached
 PROGRAMS = {
+    "names in a nested tuple": "a, (b, c) = x * 2, (y * 2, y + 1)\nb.mul_(2)\n(d, e), *rest = [(x * 3, y + 2), (x, y)]\nd.add_(1)\nreturn a, b, c, d, e",
+    "names in a nested tuple of a loop": "total = 0\nfor i, (a, b) in enumerate([(x + 0, y + 0), (y * 2, x * 2)]):\n    a -= 1\n    total = total + a * b\nreturn total",
+    "halves of several": "(a, b), (c, d) = [(t * 2, t + 1) for t in (x, y)]\na.mul_(2)\nreturn a, b, c, d",
+    "rows of several": "z = x.detach().clone()\n(a, b, c, d), e = z, y * 1\na.mul_(2)\nreturn a, b, c, d, e, z + y",
     "a choice of a write that is read later": "z = x * 1\nw = z.add_(1) if y.dim() == 2 else z\nreturn z * w",
     "two calls in one expression that change fresh arguments": "def g(t, u):\n    t.mul_(u)\n    return t.sum()\nreturn g(x * 1, y) + g(x[0] * 1, y[0])",
     "a choice between an operation and its in-place form": "def g(t, inplace):\n    return t.sigmoid_() if inplace else t.sigmoid()\ndef h(t, inplace=False):\n    inner = t + 3.0\n    return t.mul_(inner) if inplace else t.mul(inner)\nreturn g(x * 1, True) + g(x, False) * h(y * 1, True) + h(y)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,16 +173,12 @@ class Memory:
     def bind(self, target: Any, value: Any) -> None:
         """Move past the assignment of a value to a target."""
         if isinstance(target, (cst.Tuple, cst.List)):
-            inner = value.value if isinstance(value, Part) else value
-            if isinstance(value, Part) and (turn := self._turn(inner, target)) is not None:
+            if isinstance(value, Part) and (turn := self._turn(value.value, target)) is not None:
                 for element, one in zip(target.elements, turn):
                     self.bind(element.value, one)
                 return
-            parts = inner.elements if isinstance(inner, (cst.Tuple, cst.List)) and len(inner.elements) == len(target.elements) and not isinstance(value, Part) else None
-            several = self._parts(inner, target) if parts is None and not isinstance(value, Part) else None
-            made = several or [self._made(parts[i].value if parts is not None else Part(inner)) for i in range(len(target.elements))]
-            for element, place in zip(target.elements, made):
-                self._set(element.value, place)
+            for part, places in list(self._unpacked(target, value)):  # all that is assigned is there before the first name is
+                self._set(part, places)
             return
         if isinstance(target, cst.Subscript):
             holder = self.name(target.value)
@@ -189,6 +186,24 @@ class Memory:
                 self._hold(holder, value.value if isinstance(value, Part) else value)
             return
         self._set(target, self._made(value))
+
+    def _unpacked(self, target: Any, value: Any) -> Iterator[tuple[Any, frozenset[Place]]]:
+        """What the names in `a, (b, c) = value` come to hold: each something of its own, which may be part of the same."""
+        if not isinstance(target, (cst.Tuple, cst.List)):
+            yield target, self._made(value)
+            return
+        inner = value.value if isinstance(value, Part) else value
+        whole = not isinstance(value, Part)
+        if whole and isinstance(inner, (cst.Tuple, cst.List)) and len(inner.elements) == len(target.elements):
+            for element, part in zip(target.elements, inner.elements):
+                yield from self._unpacked(element.value, part.value)
+            return
+        several = self._parts(inner, target) if whole else None
+        for i, element in enumerate(target.elements):
+            if several is not None and not isinstance(element.value, (cst.Tuple, cst.List)):
+                yield element.value, several[i]
+            else:
+                yield from self._unpacked(element.value, Part(inner))
 
     def _parts(self, value: Any, target: Any) -> list[frozenset[Place]] | None:
         """The places of `a, b = z.chunk(2)` and of `a, b = z`: each a part of z."""
