@@ -139,3 +139,10 @@ def test_initial_values(name):
 def test_one_attribute_for_what_is_handed_on():
     source = f"{HEAD}class B(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.a = nn.Parameter(torch.ones(n))\n\n\nclass C(B):\n    def __init__(self, n):\n        super().__init__(n)\n        self.b = nn.Parameter(torch.ones(n))\n"
     assert "_ = n" not in convert_source(source).code
+
+
+def test_a_part_of_the_forward_of_torch_that_is_overridden_is_reported():
+    body = "class M(nn.TransformerEncoderLayer):\n    def _ff_block(self, x):\n        return x * 0\n"
+    own = "class M(nn.Conv1d):\n    def _conv_forward(self, x, weight, bias):\n        return super()._conv_forward(x, weight * 2, bias)\n"
+    assert [d.id for d in convert_source(HEAD + body).diagnostics] == ["unsupported"]
+    assert not convert_source(HEAD + own).diagnostics

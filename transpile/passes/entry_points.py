@@ -35,9 +35,18 @@ def run(project: Project) -> bool:
     return bool(found)
 
 
+# parts of the forward of torch's layers, which a class that extends one may override
+_PARTS = frozenset({"_sa_block", "_mha_block", "_ff_block", "_conv_forward", "_output_padding", "_get_full_log_prob", "merge_masks"})
+
+
 def report(context: Context, module: ModuleInfo) -> None:
-    """Tell of those that are left."""
+    """Tell of those that are left, and of methods that torch's forward calls where the layer here computes by itself."""
     for cls in module.all_classes:
+        layer = cls.torch_base() if cls.is_module else None
+        definition = context.rulebook.layer(layer) if layer is not None else None
+        for name in sorted(_PARTS & set(cls.methods)):
+            if definition is not None and context.rulebook.method(definition.name, name) is None:
+                context.report("unsupported", cls.methods[name].node, f"the forward of torch's {definition.name} calls {name}, the one here does not: override forward instead")
         if cls.is_module and "__call__" in cls.methods:
             context.report("unsupported", cls.methods["__call__"].node, "a __call__ beside a forward that other classes share, or that is called by name: give it a name of its own, and call that")
 
