@@ -1,8 +1,11 @@
 """Writes: through views of all kinds, by every index form, to what lists, objects and callers share. Each run against torch."""
 
+import numpy as np
 import pytest
+import torch
 
-from tests.small_programs import compare, reported, three
+from tests.small_programs import HEAD, both_modules, compare, reported, three
+from transpile import convert_source
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -12,6 +15,10 @@ PROGRAMS = {
     "names in a nested tuple of a loop": "total = 0\nfor i, (a, b) in enumerate([(x + 0, y + 0), (y * 2, x * 2)]):\n    a -= 1\n    total = total + a * b\nreturn total",
     "halves of several": "(a, b), (c, d) = [(t * 2, t + 1) for t in (x, y)]\na.mul_(2)\nreturn a, b, c, d",
     "rows of several": "z = x.detach().clone()\n(a, b, c, d), e = z, y * 1\na.mul_(2)\nreturn a, b, c, d, e, z + y",
+    "two names of one assignment": "r = z = x * 2\nz += y\nz[:, 0] = 0\nreturn r + z",
+    "two names, one of them written by a call": "r = z = x * 2\nz = torch.relu_(z)\nv = w = y * 2\nw = nn.ReLU(inplace=True)(w)\nreturn r + z, v + w",
+    "two names written in a loop": "h = c = torch.zeros_like(x)\nhs = []\nfor i in range(3):\n    h += x * y\n    hs.append(h.clone())\nreturn c, torch.stack(hs)",
+    "two names of one number": "s = n = 0\nfor i in range(3):\n    s += x[i] * y\n    n += 1\nreturn s, n",
     "a choice of a write that is read later": "z = x * 1\nw = z.add_(1) if y.dim() == 2 else z\nreturn z * w",
     "two calls in one expression that change fresh arguments": "def g(t, u):\n    t.mul_(u)\n    return t.sum()\nreturn g(x * 1, y) + g(x[0] * 1, y[0])",
     "a choice between an operation and its in-place form": "def g(t, inplace):\n    return t.sigmoid_() if inplace else t.sigmoid()\ndef h(t, inplace=False):\n    inner = t + 3.0\n    return t.mul_(inner) if inplace else t.mul(inner)\nreturn g(x * 1, True) + g(x, False) * h(y * 1, True) + h(y)",
@@ -171,6 +178,7 @@ REFUSED = {
     "inner function writes an outer name": ("z = x.clone()\ndef g():\n    z.add_(1)\ng()\nreturn z * y", "aliased-write"),
     "inner function stores into an outer name": ("z = x.clone()\ndef g(i):\n    z[i] = 0.0\ng(0)\nreturn z * y", "aliased-write"),
     "inner function rebinding by augmented": ("z = x.clone()\ndef g(t):\n    t += 1\n    return t\nw = g(z)\nreturn z * w", "mutated-argument"),
+    "an entry and a name": ("d = {}\nz = d['a'] = x * 2\nz += y\nreturn d['a']", "aliased-write"),
     "star unpack written": ("z = x.clone()\na, *rest = z\na.add_(1)\nreturn z * y", "aliased-write"),
     "ternary name written": ("z = x.clone()\nw = y.clone()\nt = z if x.dim() == 2 else w\nt.add_(1)\nreturn z * w", "aliased-write"),
     "or name written": ("z = x.clone()\nt = None or z\nt.add_(1)\nreturn z * y", "aliased-write"),
@@ -195,6 +203,13 @@ REFUSED = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name):
     compare(PROGRAMS[name], three())
+
+
+def test_attribute_and_name():
+    source = HEAD + "class M(nn.Module):\n    def forward(self, x):\n        z = self.first = x * 2\n        z += 1\n        return self.first\n"
+    theirs, ours = both_modules(source, convert_source(source))
+    x = torch.randn(4)
+    np.testing.assert_allclose(ours({"first": None}, x.numpy())[0], theirs(x), 1e-6)
 
 
 @pytest.mark.parametrize("name", REFUSED)

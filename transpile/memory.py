@@ -134,8 +134,7 @@ class Memory:
         if isinstance(node, cst.Return) and node.value is not None and self.returned is not None:
             self.returned |= {p.parameter for place in self.shares(node.value) for p in place.closure() if p.parameter is not None}
         if isinstance(node, cst.Assign):
-            for target in node.targets:
-                self.bind(target.target, node.value)
+            self._bind_all([t.target for t in node.targets], node.value)
         elif isinstance(node, cst.AnnAssign) and node.value is not None:
             self.bind(node.target, node.value)
         elif isinstance(node, cst.AugAssign):
@@ -169,6 +168,13 @@ class Memory:
         shared = self.shares(value)
         if shared:
             self.env[holder] = frozenset([Place(frozenset(self.places(holder) | shared))])
+
+    def _bind_all(self, targets: list[Any], value: Any) -> None:
+        """`residual = out = x * 2`: one tensor, of which the first name is another name, and `h = c = 0`: a number each."""
+        static = self.context.value(value)
+        names = [] if isinstance(static, Static) and static != NUMPY else [t for t in targets if self.name(t) is not None]
+        for target in [*names[:1], *(t for t in targets if t not in names[:1])]:
+            self.bind(target, names[0] if names and target is not names[0] else value)
 
     def bind(self, target: Any, value: Any) -> None:
         """Move past the assignment of a value to a target."""
