@@ -13,6 +13,9 @@ from .module import Module, split
 from .products import linear
 from .recurrent_cells import gru_gates, lstm_gates
 
+# What calls of these return, which their common body does not tell.
+RESULTS = {"RNN": ("array", "array"), "GRU": ("array", "array"), "LSTM": ("array", ("array", "array"))}
+
 
 @layer("torch.nn.RNNBase")
 class RNNBase(Module):

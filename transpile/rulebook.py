@@ -270,6 +270,11 @@ class Rulebook:
         found = self.method(definition.name, "__init__")
         return tuple(_parameters(found.args))[1:] if found is not None else ()
 
+    def call_parameters(self, definition: Definition) -> tuple[Parameter, ...]:
+        """The parameters of a layer's call that torch's has too."""
+        found = self.method(definition.name, "__call__")
+        return tuple(p for p in tuple(_parameters(found.args))[1:] if p.name not in ("params", "state")) if found is not None else ()
+
     def fields(self, name: str) -> dict[str, str | None]:
         """What the methods of a layer set on self, each with the parameter that its constructor keeps there as it is."""
         found: dict[str, str | None] = {}

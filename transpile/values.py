@@ -69,6 +69,7 @@ class Module(Value):
     is_self: bool = False
     beginning: Beginning | None = None  # of a container whose items are not known
     whole: bool = False  # a layer of torch's that was made with all the params that it can do without: `bias=True`
+    flags: frozenset[tuple[str, bool | None]] = frozenset()  # of a layer, that say what its calls return: `return_indices=True`
 
     @property
     def refs(self) -> list[Any]:
@@ -180,6 +181,7 @@ def join(a: Value | None, b: Value | None) -> Value:
             a.is_self and b.is_self,
             _either(a, b),
             a.whole and b.whole,
+            a.flags if a.flags == b.flags else frozenset((name, None) for name, _ in a.flags | b.flags),
         )
     if isinstance(a, Instance) and isinstance(b, Instance):
         return Instance(a.classes | b.classes if a.classes and b.classes else frozenset())

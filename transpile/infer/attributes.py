@@ -96,6 +96,12 @@ def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
     return Method(base, name)
 
 
+def _of_sequence(frame: Frame, base: Sequence, name: str) -> Value:
+    """`x.sort().values`: torch's tuples have names for their tensors. Of a list it is a method."""
+    named = base.tuple and isinstance(base.element, Tensor) and name not in ("count", "index")
+    return base.element if named else Method(base, name)
+
+
 def _of_class(frame: Frame, base: Class, name: str) -> Value:
     ref = base.ref
     if not isinstance(ref, ClassInfo):
@@ -213,6 +219,7 @@ _BY_BASE: dict[type, Callable[[Frame, Any, str], Value]] = {
     Module: of_module,
     Tensor: _of_tensor,
     Instance: instances.attribute,
+    Sequence: _of_sequence,
     Class: _of_class,
     Static: _of_static,
 }

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..project import ClassInfo
+from ..rule_bodies import flags
 from ..rulebook import Definition, Parameter
 from ..values import UNKNOWN, Class, Instance, Module, Static, Tensor, Value, join
 from . import containers, functions
@@ -61,7 +62,8 @@ def layer(frame: Frame, name: str, definition: Definition, args: list[Argument])
     variant = rulebook.variant(
         name, [(a.keyword, a.value.const if isinstance(a.value, Static) else None) for a in args]
     )
-    made = Module(frozenset([variant]), inplace=_inplace(args, limit), whole=_whole(parameters, args))
+    deciding = frame.facts.results.deciding(definition, flags(parameters, args))
+    made = Module(frozenset([variant]), inplace=_inplace(args, limit), whole=_whole(parameters, args), flags=deciding)
     return containers.filled(frame, made, args, definition.name)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from ..rule_bodies import flags
 from ..values import (
     MISSING,
     NONE,
@@ -120,11 +121,10 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
         return _of_the_host(frame, receiver, name)
     constructing = frame.info is None or frame.info.name == "__init__"
     if rules and (certain or _may_be_tensor(name, args, constructing)):
-        result = results.of(overload(rules, len(args) + 1, {a.keyword for a in args}))
+        rule = overload(rules, len(args) + 1, {a.keyword for a in args})
+        result = results.of(rule, flags(rule.parameters[1:], args))
         if name == "item" and isinstance(result, Tensor):
-            result = dataclasses.replace(
-                result, kind=receiver.kind if isinstance(receiver, Tensor) else None, number=True
-            )
+            result = dataclasses.replace(result, kind=receiver.kind if isinstance(receiver, Tensor) else None, number=True)
         if not certain and name in SHARED and isinstance(result, Tensor):
             return dataclasses.replace(result, assumed=True)  # a numpy array has it too
         return _of_bytes(frame, receiver, name, results.cast(result, args))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..project import ClassInfo
+from ..rule_bodies import flags
 from ..values import MISSING, NONE, UNKNOWN, Function, Method, Module, Sequence, Static, Tensor, Value, join, sequence
 from . import containers, functions
 from .frame import Argument, Env, Frame
@@ -46,7 +47,7 @@ def _call_layer(frame: Frame, module: Module, layer: str, args: list[Argument]) 
         return call(frame, module.element, args)
     definition = facts.rulebook.layer(layer)
     if definition is not None and definition.name != "Identity":
-        return facts.results.call(definition)
+        return facts.results.call(definition, module.flags, flags(facts.rulebook.call_parameters(definition), args))
     return args[0].value if args else Tensor()
 
 

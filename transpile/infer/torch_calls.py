@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from ..rule_bodies import flags
 from ..rulebook import Definition
 from ..values import MISSING, UNKNOWN, Instance, Mapping, Module, Sequence, Static, Tensor, Torch, Value
 from . import constructors
@@ -43,7 +44,7 @@ def _is_int(value: Value) -> bool:
 
 def _by_rule(frame: Frame, rule: Definition, args: list[Argument]) -> Value:
     results = frame.facts.results
-    result = results.of(rule)
+    result = results.of(rule, flags(rule.parameters, args))
     if args and not any(_holds_tensor(a.value) for a in args):
         plain = results.plain(rule)
         if not _holds_tensor(plain):

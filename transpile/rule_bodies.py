@@ -1,0 +1,332 @@
+"""What the bodies of rules return, by abstract interpretation: tensors, tuples of them, or what Python knows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as TypingSequence
+from dataclasses import dataclass
+from typing import Any
+
+from .rulebook import Definition, Parameter, Rulebook
+from .values import MISSING, NONE, UNKNOWN, Sequence, Static, Tensor, Value, join, sequence
+
+Flags = frozenset[tuple[str, bool | None]]  # arguments that are not what they are by default, None where only the run tells
+Env = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class _Inner(Value):
+    """A function inside a rule."""
+
+    node: Any = None
+
+
+@dataclass(frozen=True)
+class Layer(Tensor):
+    """The layer that a method is of."""
+
+    name: str = ""
+    flags: Flags = frozenset()
+
+_STATIC_JAX = {"finfo", "iinfo", "dtype", "shape", "ndim", "issubdtype", "iscomplexobj", "result_type", "promote_types", "broadcast_shapes", "default_backend"}
+_SEQUENCE_JAX = {"split", "array_split", "meshgrid", "broadcast_arrays", "nonzero", "unravel_index", "top_k", "svd", "qr", "eigh", "eig", "slogdet", "frexp", "modf", "divmod", "tril_indices", "triu_indices", "unstack"}
+_STATIC_BUILTINS = {"len": "int", "int": "int", "float": "float", "bool": "bool", "isinstance": "bool", "range": "range", "str": "str", "getattr": "", "hasattr": "bool", "callable": "bool"}
+_STATIC_ATTRIBUTES = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "itemsize": "int", "nbytes": "int"}
+_KINDS = {"zeros": "f", "ones": "f", "normal": "f", "uniform": "f", "argmax": "i", "argmin": "i", "argsort": "i", "count_nonzero": "i"} | {
+    name: "b" for name in ("isnan", "isinf", "isfinite", "isclose", "logical_and", "logical_or", "logical_not", "logical_xor", "isin", "signbit", "any", "all")
+}
+
+
+class Bodies:
+    """Interprets the functions of the rule files."""
+
+    def __init__(self, rulebook: Rulebook) -> None:
+        self.rulebook = rulebook
+        self.known: dict[tuple[Any, ...], Value] = {}
+
+    def of(self, definition: Definition, flags: Flags = frozenset()) -> Value:
+        """The value that a rule returns when its first argument is a tensor, and its flags are these, or as they are by default."""
+        return self.once((definition.name, flags), lambda: self._of(definition, flags))
+
+    def once(self, key: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
+        """What is computed once; while it is being computed, a tensor: recursion."""
+        if key not in self.known:
+            self.known[key] = Tensor()
+            self.known[key] = compute()
+        return self.known[key]
+
+    def _of(self, definition: Definition, flags: Flags) -> Value:
+        node = definition.node
+        if isinstance(node, ast.FunctionDef):
+            return self.function(node, flags=flags)
+        if not isinstance(node, ast.ClassDef):
+            return Tensor()
+        if "NamedTuple" in {b.id for b in node.bases if isinstance(b, ast.Name)}:
+            fields = [n for n in node.body if isinstance(n, ast.AnnAssign)]
+            return sequence([Tensor()] * len(fields), True)
+        call = self.rulebook.method(definition.name, "__call__")
+        return UNKNOWN if call is None else self.function(call)
+
+    def method(self, node: ast.FunctionDef) -> Value:
+        """The value of a method, computed once."""
+        return self.once((node,), lambda: self.function(node))
+
+    def function(self, node: ast.FunctionDef, tensor: bool = True, flags: Flags = frozenset(), layer: Layer | None = None) -> Value:
+        env: dict[str, Value] = {}
+        defaults = [*([None] * (len(node.args.args) - len(node.args.defaults))), *node.args.defaults, *node.args.kw_defaults]
+        given = dict(flags)
+        for i, (arg, default) in enumerate(zip([*node.args.args, *node.args.kwonlyargs], defaults)):
+            words = ast.dump(arg.annotation) if arg.annotation is not None else ""
+            constant = default.value if isinstance(default, ast.Constant) else None
+            static = default is not None and not (isinstance(default, ast.Constant) and constant is None)
+            if isinstance(constant, bool):
+                env[arg.arg] = _flag(given.get(arg.arg, constant))
+            elif arg in node.args.kwonlyargs:
+                env[arg.arg] = Static()
+            else:
+                env[arg.arg] = Static() if (static or words and "Tensor" not in words or arg.arg == "dim") and i or not tensor else Tensor()
+        if node.args.vararg:
+            env[node.args.vararg.arg] = Static()
+        if layer is not None:
+            env["self"] = layer
+        return self._block(node.body, env)[0] or UNKNOWN
+
+    # ------------------------------------------------------------------ statements
+
+    def _block(self, body: list[ast.stmt], env: Env) -> tuple[Value | None, bool]:
+        """What statements return, and whether they do so for certain; `env` is changed to what holds after them."""
+        result: Value | None = None
+        for statement in body:
+            found, left = self._statement(statement, env)
+            result = join(result, found) if found is not None else result
+            if left:
+                return result, True
+        return result, False
+
+    def _statement(self, node: ast.stmt, env: Env) -> tuple[Value | None, bool]:
+        if isinstance(node, ast.Return):
+            value = self.expression(node.value, env) if node.value is not None else NONE
+            return Tensor() if isinstance(value, Layer) else value, True
+        if isinstance(node, ast.Raise):
+            return None, True
+        if isinstance(node, ast.Assign):
+            value = self.expression(node.value, env)
+            for target in node.targets:
+                _bind(target, value, env)
+        elif isinstance(node, ast.FunctionDef):
+            env[node.name] = _Inner(node)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            env[node.target.id] = self.expression(ast.BinOp(node.target, node.op, node.value), env)
+        elif isinstance(node, ast.If):
+            return self._branches(node, env)
+        elif isinstance(node, (ast.For, ast.While, ast.With)):
+            before = dict(env)
+            found, left = self._block(node.body, env)
+            if not isinstance(node, ast.With):
+                _meet(env, before)
+                left = False
+            return found, left
+        return None, False
+
+    def _branches(self, node: ast.If, env: Env) -> tuple[Value | None, bool]:
+        test = _decided(self.expression(node.test, env))
+        if test is not None:
+            return self._block(node.body if test else node.orelse, env)
+        other = dict(env)
+        (first, left), (second, right) = self._block(node.body, env), self._block(node.orelse, other)
+        if left:
+            env.clear()
+            env.update(other)
+        elif not right:
+            _meet(env, other)
+        return join(first, second) if first is not None or second is not None else None, left and right
+
+    # ------------------------------------------------------------------ expressions
+
+    def expression(self, node: ast.expr, env: Env) -> Value:
+        if isinstance(node, ast.Constant):
+            return Static(node.value, type(node.value).__name__ if node.value is not None else "None")
+        if isinstance(node, ast.Name):
+            return env.get(node.id, Static())
+        if isinstance(node, ast.Attribute):
+            if node.attr in _STATIC_ATTRIBUTES:
+                return Static(type=_STATIC_ATTRIBUTES[node.attr])
+            base = self.expression(node.value, env)
+            if isinstance(base, Layer) and node.attr in dict(base.flags):
+                return _flag(dict(base.flags)[node.attr])
+            return Tensor() if isinstance(base, Tensor) else Static()
+        if isinstance(node, ast.Call):
+            return self._call(node, env)
+        if isinstance(node, ast.Lambda):
+            return _Inner(node)
+        if isinstance(node, ast.BinOp):
+            left, right = self.expression(node.left, env), self.expression(node.right, env)
+            if isinstance(left, Tensor) or isinstance(right, Tensor):
+                return Tensor()
+            return _joined(left, right) if isinstance(node.op, ast.Add) and isinstance(left, Sequence) and isinstance(right, Sequence) else left if isinstance(left, Sequence) else right
+        if isinstance(node, ast.UnaryOp):
+            operand = self.expression(node.operand, env)
+            known = _decided(operand) if isinstance(node.op, ast.Not) else None
+            return operand if known is None else _flag(not known)
+        if isinstance(node, ast.Compare):
+            if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
+                return Static(type="bool")
+            sides = [self.expression(e, env) for e in [node.left, *node.comparators]]
+            counts = [s.const for s in sides if isinstance(s, Static) and isinstance(s.const, int)]
+            if isinstance(node.ops[0], ast.Gt) and len(counts) == 2:
+                return _flag(counts[0] > counts[1])  # `len(result) > 1`
+            return Tensor(kind="b") if any(isinstance(s, Tensor) for s in sides) else Static(type="bool")
+        if isinstance(node, ast.BoolOp):
+            ends = isinstance(node.op, ast.Or)
+            if ends in [_decided(self.expression(e, env)) for e in node.values]:
+                return _flag(ends)
+            return join(self.expression(node.values[0], env), self.expression(node.values[-1], env))
+        if isinstance(node, ast.IfExp):
+            test = _decided(self.expression(node.test, env))
+            if test is not None:
+                return self.expression(node.body if test else node.orelse, env)
+            return join(self.expression(node.body, env), self.expression(node.orelse, env))
+        if isinstance(node, (ast.Tuple, ast.List)):
+            items = [self.expression(e, env) for e in node.elts if not isinstance(e, ast.Starred)]
+            whole = len(items) == len(node.elts)
+            element: Value | None = None
+            for item in items:
+                element = join(element, item)
+            return Sequence(element or UNKNOWN, tuple(items) if whole else None, isinstance(node, ast.Tuple))
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return Sequence(Tensor())
+        if isinstance(node, ast.Subscript):
+            base = self.expression(node.value, env)
+            if isinstance(base, Sequence):
+                if base.items and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) and node.slice.value < len(base.items):
+                    return base.items[node.slice.value]
+                return base if isinstance(node.slice, ast.Slice) else base.element
+            if isinstance(base, Static) and base.type == "shape" and not isinstance(node.slice, ast.Slice):
+                return Static(type="int")
+            return base
+        return Static()
+
+    def _inner(self, node: ast.Lambda | ast.FunctionDef, env: Env) -> Value:
+        """What a function inside a rule returns."""
+        inside = {name: value for name, value in env.items() if not (isinstance(value, _Inner) and value.node is node)}  # recursion
+        inside.update({a.arg: Tensor() for a in [*node.args.args, *node.args.kwonlyargs]})
+        if isinstance(node, ast.Lambda):
+            return self.expression(node.body, inside)
+        return self._block(node.body, inside)[0] or UNKNOWN
+
+    def _method(self, node: ast.FunctionDef, layer: Layer) -> Value:
+        return self.once((node, layer), lambda: self.function(node, layer=layer))
+
+    def _flags(self, definition: Definition, node: ast.Call, env: Env) -> Flags:
+        """The flags that one rule hands to another."""
+        if definition.is_class:
+            return frozenset()
+        given = [(k.arg, "" if k.arg else "**", self.expression(k.value, env), None) for k in node.keywords]
+        return flags(definition.parameters, [*((None, "*" if isinstance(a, ast.Starred) else "", self.expression(a, env), None) for a in node.args), *given])
+
+    def _call(self, node: ast.Call, env: Env) -> Value:
+        function = node.func
+        if isinstance(function, ast.Name):
+            name = function.id
+            if name in ("tuple", "list") and node.args:
+                inner = self.expression(node.args[0], env)
+                element = inner.element if isinstance(inner, Sequence) else Static() if isinstance(inner, Static) else Tensor()
+                return Sequence(element, None, name == "tuple")
+            if name == "len" and isinstance(counted := self.expression(node.args[0], env), Sequence) and counted.items is not None:
+                return Static(len(counted.items), "int")
+            if name in _STATIC_BUILTINS:
+                return Static(type=_STATIC_BUILTINS[name])
+            if name in ("min", "max", "sum", "any", "all", "sorted", "zip", "enumerate", "reversed"):
+                return Static()
+            held = env.get(name)
+            if isinstance(held, _Inner):
+                return self._inner(held.node, env)
+            if name in self.rulebook.definitions:
+                return self.of(self.rulebook.definitions[name], self._flags(self.rulebook.definitions[name], node, env))
+            given = any(isinstance(self.expression(a, env), Tensor) for a in node.args)
+            return Tensor() if isinstance(held, Tensor) or held == Static() and given else UNKNOWN
+        if isinstance(function, ast.Attribute):
+            path = ast.unparse(function)
+            head = path.split(".")[0]
+            if head in ("jnp", "jax", "lax"):
+                if function.attr in _STATIC_JAX:
+                    return Static(type="finfo" if function.attr in ("finfo", "iinfo") else "")
+                several = [self.expression(k.value, env) for k in node.keywords if k.arg is not None and k.arg.startswith("return_")]
+                if Static(MISSING, "bool") in several:
+                    return UNKNOWN
+                if function.attr in _SEQUENCE_JAX or Static(True, "bool") in several:
+                    return Sequence(Tensor())
+                dtypes = [ast.unparse(k.value) for k in node.keywords if k.arg == "dtype"]
+                return Tensor(kind=cast_kind(dtypes[0]) if dtypes else _KINDS.get(function.attr))
+            if head in ("math", "np", "functools"):
+                return Static()
+            base = self.expression(function.value, env)
+            if function.attr == "item" and isinstance(base, Tensor):
+                return Tensor()
+            if isinstance(base, Layer) and (method := self.rulebook.method(base.name, function.attr)) is not None:
+                return self._method(method, base)
+            if not isinstance(base, Tensor):
+                foreign = head.isidentifier() and head not in env and head not in self.rulebook.definitions and any(isinstance(self.expression(a, env), Tensor) for a in node.args)
+                return Tensor() if foreign else Static()  # `einops.rearrange(x, pattern)`
+            if function.attr == "astype" and node.args:
+                return Tensor(kind=cast_kind(ast.unparse(node.args[0])))
+            return Tensor(kind=_KINDS.get(function.attr))
+        return Tensor()
+
+
+def flags(parameters: TypingSequence[Parameter], arguments: Iterable[Any]) -> Flags:
+    """The flags that a call gives by arguments (keyword, star, value, node), where they are not what they are by default."""
+    usual, found = usual_flags(parameters), dict[str, bool | None]()
+    for i, (keyword, star, value, _) in enumerate(arguments):
+        names = list(usual) if star == "**" else [keyword] if keyword else [p.name for p in (parameters[i:] if star else parameters[i : i + 1])]
+        found.update({name: None if star else _decided(value) for name in names if name in usual})
+    return frozenset((name, value) for name, value in found.items() if value is not usual[name])
+
+
+def usual_flags(parameters: Iterable[Parameter]) -> dict[str, bool | None]:
+    """The parameters that are True or False by default: `return_indices=False`."""
+    constants = {p.name: p.default.value for p in parameters if isinstance(p.default, ast.Constant)}
+    return {name: value for name, value in constants.items() if isinstance(value, bool)}
+
+
+def _decided(value: Value) -> bool | None:
+    """The truth of a condition, None where only the run tells."""
+    return value.const if isinstance(value, Static) and isinstance(value.const, bool) else None
+
+
+def _flag(value: bool | None) -> Static:
+    return Static(MISSING, "bool") if value is None else Static(value, "bool")
+
+
+def _bind(target: ast.expr, value: Value, env: Env) -> None:
+    if isinstance(target, ast.Name):
+        env[target.id] = value
+    elif isinstance(target, ast.Tuple):
+        items = value.items if isinstance(value, Sequence) and not any(isinstance(e, ast.Starred) for e in target.elts) else None
+        for i, element in enumerate(target.elts):
+            part = items[i] if items and i < len(items) else value.element if isinstance(value, Sequence) else value if isinstance(value, Static) else Tensor()
+            _bind(element.value if isinstance(element, ast.Starred) else element, Sequence(part) if isinstance(element, ast.Starred) else part, env)
+
+
+def _meet(env: Env, other: Env) -> None:
+    """What holds where two ways meet."""
+    for name, value in other.items():
+        env[name] = join(env.get(name), value)
+
+
+def _joined(a: Sequence, b: Sequence) -> Sequence:
+    """`(values,) + (places,)`"""
+    items = (*a.items, *b.items) if a.items is not None and b.items is not None else None
+    return Sequence(join(a.element if a.items != () else None, b.element if b.items != () else None), items, a.tuple)
+
+
+def cast_kind(dtype: str) -> str | None:
+    """The kind of a dtype as a rule writes it: `int`, `jnp.int32`, `bool`; None where it is a parameter."""
+    name = dtype.removeprefix("jnp.")
+    if name == "uint8":
+        return "u"
+    for kind, stems in {"b": ("bool",), "i": ("int", "uint"), "f": ("float", "bfloat"), "c": ("complex",)}.items():
+        if name.startswith(stems) and name.rstrip("_0123456789").endswith(stems):
+            return kind
+    return None
