@@ -41,6 +41,7 @@ class Place:
     others: tuple[tuple[str, frozenset[Place]], ...] = ()  # other names in it, and what they were
     parameter: str | None = None
     entry: Any = None  # the expression that took it out of what holds it, which goes by `base`: `d["h"]`, `obj.h`
+    repeated: bool = False  # a list two elements of which may be the same memory: `[h, h]`, `[torch.zeros(3)] * 2`
 
     def closure(self) -> set[Place]:
         found: set[Place] = set()
@@ -56,6 +57,8 @@ class Place:
 Env = dict[str, frozenset[Place]]
 
 _HOLDERS = frozenset({"items", "values", "get", "setdefault", "pop"})  # methods of what may be a dict, by which it gives what it holds
+# Python's functions that give back what they are given, or what holds it.
+_HANDING_ON = frozenset("list tuple dict reversed sorted zip enumerate iter next filter max min copy.copy itertools.chain collections.OrderedDict collections.deque".split())
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,15 @@ class Memory:
     def loop_target(self, node: cst.For) -> None:
         self.bind(node.target, Part(node.iter))
 
+    def name_parts(self, node: Any) -> None:
+        """Move past the names that an expression gives to parts of itself: `(z := x * 2)`."""
+        for named in tree.nodes(node, cst.NamedExpr) if cst.NamedExpr in tree.kinds(node) else ():
+            self.bind(named.target, named.value)
+
     def _small(self, node: Any) -> None:
         for base in self._given_anew(node):
             self.env[base] = frozenset([Place(self.places(base))])
+        self.name_parts(node)
         if isinstance(node, cst.Return) and node.value is not None and self.returned is not None:
             self.returned |= {p.parameter for place in self.shares(node.value) for p in place.closure() if p.parameter is not None}
         if isinstance(node, cst.Assign):
@@ -205,6 +214,9 @@ class Memory:
                 yield from self._unpacked(element.value, part.value)
             return
         several = self._parts(inner, target) if whole else None
+        if several is None and whole and self._repeats(inner):
+            made = self._made(inner)
+            several = [frozenset([Place(made)]) for _ in target.elements]
         for i, element in enumerate(target.elements):
             if several is not None and not isinstance(element.value, (cst.Tuple, cst.List)):
                 yield element.value, several[i]
@@ -276,8 +288,12 @@ class Memory:
         name = self.name(value)
         if name is not None and name not in ("None", "True", "False"):
             return self.places(name)
+        if isinstance(value, cst.NamedExpr):
+            return self._made(value.target)
         if isinstance(value, cst.IfExp):
             return self._made(value.body) | self._made(value.orelse)
+        if self._repeats(value):
+            return frozenset([Place(self.shares(value), repeated=True)])
         written = self._written(value)
         if written is not None:
             return self._made(written)  # an in-place call returns what it writes
@@ -303,6 +319,16 @@ class Memory:
         """Whether an attribute may be a tensor that an object of unknown class keeps: `batch.h`, not `x.T`."""
         known = self.context.rulebook.find("torch.Tensor." + node.attr.value) or node.attr.value in self.views
         return is_anything(self.context.value(node.value)) and not known
+
+    def _repeats(self, node: Any) -> bool:
+        """Whether an expression is a list that may have one tensor, or one list, in two places."""
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
+            held = [e.value for side in (node.left, node.right) if isinstance(side, (cst.List, cst.Tuple)) for e in side.elements]
+            return any(not isinstance(self.context.value(e), Static) or self.context.value(e) == NUMPY for e in held)
+        if not isinstance(node, (cst.List, cst.Tuple)):
+            return False
+        held_places = [{p for place in self.shares(e.value) for p in place.closure()} for e in node.elements]
+        return any(a & b for i, a in enumerate(held_places) for b in held_places[:i])
 
     def _written(self, node: Any) -> Any:
         """What `x.add_(1)` or `torch.relu_(x)` writes."""
@@ -355,6 +381,9 @@ class Memory:
             return self.shares(node.body) | self.shares(node.orelse)
         if isinstance(node, cst.BooleanOperation):
             return self.shares(node.left) | self.shares(node.right)
+        if isinstance(node, cst.BinaryOperation):  # of lists: a sum, or one several times
+            held = isinstance(value, Sequence) or any(isinstance(side, (cst.List, cst.Tuple)) for side in (node.left, node.right))
+            return self.shares(node.left) | self.shares(node.right) if held else frozenset()
         if isinstance(node, cst.NamedExpr):
             return self.shares(node.value)
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
@@ -395,7 +424,7 @@ class Memory:
             return self._passed(value, node)
         if isinstance(value, Class) and not isinstance(value.ref, str):
             return everything  # an object keeps what it is made of
-        if isinstance(value, External) and value.name.removeprefix("builtins.") in ("list", "tuple", "reversed", "zip", "enumerate", "iter"):
+        if isinstance(value, External) and value.name.removeprefix("builtins.") in _HANDING_ON:
             return everything
         return frozenset()
 
@@ -428,6 +457,10 @@ class Memory:
             if other != name and other in self.env and other not in ("None", "True", "False") and any(place.closure() & mine for place in self.env[other]):
                 found.append(other)
         return found
+
+    def repeats(self, name: str) -> bool:
+        """Whether what a name stands for may hold one tensor in two places."""
+        return any(p.repeated for place in self.places(name) for p in place.closure())
 
     def holds_one(self, a: Any, b: Any) -> bool:
         """Whether one of two expressions is certain to be the other, or a view of it."""

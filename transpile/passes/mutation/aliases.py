@@ -99,6 +99,8 @@ def element_written(frame: Frame, subject: Any, node: Any) -> None:
     name = _holder(frame, subject)
     if name is None or not frame.runs:
         return
+    if name in frame.live and frame.memory.repeats(name):
+        refuse(frame, name, node, f"an element of {name} is written in place, and another may be the same memory")
     for other in frame.reached(name):
         if frame.memory.places(other) == frame.memory.places(name) or _is_other_entry(frame, other, name, subject):
             continue
