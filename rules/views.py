@@ -69,6 +69,14 @@ UPDATES = {
     "torch.batch_norm": ("running_mean", "running_var"),
 }
 
+# The flag that says whether they do, of those and of others whose rules refuse it.
+UPDATES_IF = {
+    "torch.nn.functional.batch_norm": "training",
+    "torch.batch_norm": "training",
+    "torch.nn.functional.instance_norm": "use_input_stats",
+    "torch.instance_norm": "use_input_stats",
+}
+
 # Functions whose last parameter is `inplace`, which rules leave out: `F.relu6(x + 3, self.inplace)`.
 INPLACE_LAST = {
     "torch.nn.functional.alpha_dropout",

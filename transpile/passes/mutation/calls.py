@@ -103,7 +103,7 @@ def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> b
     if isinstance(value, Method):
         return any(f.name == value.name and f.owner is not None for f in mutations.writes)
     if isinstance(value, Torch):
-        return bool(context.rulebook.find(value.name + "[updating]")) or is_old_spelling(context, value.name)
+        return value.name in context.rulebook.table("UPDATES_IF") or is_old_spelling(context, value.name)
     if isinstance(value, Module):
         forwards = (context.facts.forward_of(ref) for ref in value.refs)
         return value.inplace is not False or bool(value.items) or value.element is not None or any(f is not None and f in mutations.writes for f in forwards)

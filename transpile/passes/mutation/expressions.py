@@ -20,7 +20,7 @@ from .histories import is_detached
 from .order import elsewhere
 from .rebinding import lvalue, memory_of, rebind, stripped, written_name
 from .sequences import taken_apart
-from .updates import store_updates, updated_by
+from .updates import report_lost, store_updates, updated_by
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 _VISITED = frozenset({cst.Call, cst.Lambda, cst.IfExp, cst.BooleanOperation, *_COMPREHENSIONS})  # nodes of expressions that concern the pass
@@ -115,6 +115,7 @@ def _call(frame: Frame, node: cst.Call) -> Any:
     update = updated_by(frame, node)
     if update is not None:
         return store_updates(frame, update, rewritten_arguments(frame, node), None)
+    report_lost(frame, node)
     write = in_place(frame, node, used=True)
     return _taken_out(frame, node, *write) if write is not None else taken_apart(frame, node)
 

@@ -9,7 +9,8 @@ import libcst as cst
 
 from ... import tree
 from ...emit import display
-from ...values import Tensor, Torch
+from ...rulebook import Definition
+from ...values import NONE, Static, Tensor, Torch
 from .frame import Frame
 
 
@@ -29,11 +30,7 @@ def updated_by(frame: Frame, node: cst.Call) -> Update | None:
     rules = frame.context.rulebook.find(value.name + "[updating]") if isinstance(value, Torch) and frame.runs else ()
     if not rules or not isinstance(value, Torch):
         return None
-    parameters = [p.name for p in rules[0].parameters]
-    given: dict[str, Any] = {}
-    for i, argument in enumerate(node.args):
-        if i < len(parameters) and not argument.star:
-            given[argument.keyword.value if argument.keyword is not None else parameters[i]] = argument.value
+    given = _given(rules[0], node)
     words = frame.context.rulebook.table("UPDATES")[value.name]
     passed = [given.get(word) for word in words]
     test = _common_test(passed)
@@ -41,6 +38,28 @@ def updated_by(frame: Frame, node: cst.Call) -> Update | None:
     if frame.chosen or tree.code(given.get("training", cst.Name("False"))) == "False" or not all(_is_kept(frame, w) for w in written):
         return None
     return Update(value.name + "[updating]", words, written, test)
+
+
+def report_lost(frame: Frame, node: cst.Call) -> None:
+    """Say of a call that updates what cannot be stored here that it raises where it would: `F.batch_norm(x, self.means[i], …)`."""
+    value = frame.value(node.func)
+    flag = frame.context.rulebook.table("UPDATES_IF").get(value.name) if isinstance(value, Torch) and frame.runs else None
+    if flag is None or not isinstance(value, Torch):
+        return
+    rule = frame.context.rulebook.find(value.name)[0]
+    given, usual = _given(rule, node), {p.name: p.default for p in rule.parameters}
+    written = [given[word] for word in ("running_mean", "running_var") if word in given and frame.value(given[word]) != NONE]
+    does = frame.value(given[flag]) if flag in given else Static(getattr(usual[flag], "value", None))
+    if written and not (isinstance(does, Static) and does.const is False):
+        name, stored = value.name.rpartition(".")[2], value.name in frame.context.rulebook.table("UPDATES")
+        other = "a layer, or give it buffers of this module as they are" if stored else "a layer"
+        frame.context.report("unsupported", node, f"{name} changes the running mean and variance where {flag} is true: it raises here, use {other}")
+
+
+def _given(rule: Definition, node: cst.Call) -> dict[str, Any]:
+    """The arguments of a call by the parameters of a rule."""
+    names = [p.name for p in rule.parameters]
+    return {a.keyword.value if a.keyword is not None else names[i]: a.value for i, a in enumerate(node.args) if i < len(names) and not a.star}
 
 
 def store_updates(frame: Frame, update: Update, call: Any, name: str | None) -> cst.Name:
