@@ -37,6 +37,22 @@ CONSTRUCTORS = {
         "self.line = nn.Linear(n, n)\ns = 1.0\nnn.init.constant_(self.line.weight, s)\ns = s * 2\nnn.init.constant_(self.line.bias, s)\ns = 7.0",
         "self.line(x)",
     ),
+    # a list or an array of NumPy's that changes, and gives its name to a tensor
+    "a table": (
+        "pe = np.zeros((n, 4))\npe[:, 0::2] = np.sin(np.arange(2 * n)).reshape(n, 2)\npe = torch.tensor(pe, dtype=torch.float32)\nself.register_buffer('pe', pe)",
+        "x + self.pe",
+    ),
+    "a table by a loop": ("d = np.zeros(n)\nfor i in range(n):\n    d[i] = i * i\nd = torch.from_numpy(d).float()\nself.d = d", "x * self.d"),
+    "of a parameter": ("d = [1.0]\nfor i in range(n - 1):\n    d.append(2.0 + i)\nd = torch.tensor(d)\nself.w = nn.Parameter(d)", "x * self.w"),
+    "of a submodule": (
+        "w = np.zeros((n, n), dtype=np.float32)\nw[1] = 5\nw = torch.from_numpy(w)\nself.line = nn.Linear(n, n, bias=False)\nself.line.weight.data.copy_(w)",
+        "self.line(x)",
+    ),
+    "sorted": ("d = [3.0, 1.0, 2.0, 0.0]\nd.sort()\nd = torch.tensor(d)\nself.register_buffer('d', d)", "x * self.d"),
+    "filled": ("d = np.ones((n, n))\nnp.fill_diagonal(d, 0)\nd = torch.tensor(d).float()\nself.register_buffer('d', d)", "x @ self.d"),
+    "by rows": ("d = [[1.0] * n for _ in range(n)]\nfor i, row in enumerate(d):\n    row[i] = 5.0\nd = torch.tensor(d)\nself.register_buffer('d', d)", "x @ self.d"),
+    "read twice": ("d = [2, 0]\nd.extend([1, 3])\nd = torch.tensor(d)\nself.register_buffer('d', d)\nself.register_buffer('e', torch.argsort(d))", "x[self.d] * 2 + x[self.e]"),
+    "kept by another name": ("d = [2.0]\nd *= n\nd.reverse()\ne = torch.tensor(d)\nd.append(3.0)\nself.register_buffer('e', e)", "x * self.e"),
     # an attribute that gets other values
     "set again": ("self.d = n\nself.a = nn.Parameter(torch.ones(n) * self.d)\nself.d = 7\nself.b = nn.Parameter(torch.ones(n) * self.d)", "x * self.a + self.b"),
     "augmented": ("self.n = n\nself.a = nn.Parameter(torch.ones(4) * n)\nself.register_buffer('b', torch.arange(4) * n)\nself.n *= 2", "x * self.a + self.b"),
@@ -55,7 +71,7 @@ def test_constructors(name):
     body, result = CONSTRUCTORS[name]
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     grow = '\n    def grow(self):\n        self.d = 9\n' if 'grow' in body else ''
-    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, n=4, mode='a'):\n        super().__init__()\n{lines}{grow}\n    def forward(self, x):\n        return {result}\n"
+    source = f"import numpy as np\n{HEAD}class M(nn.Module):\n    def __init__(self, n=4, mode='a'):\n        super().__init__()\n{lines}{grow}\n    def forward(self, x):\n        return {result}\n"
     converted = convert_source(source)
     assert not converted.diagnostics, converted.code
     torch_side = {}

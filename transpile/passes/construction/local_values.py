@@ -75,6 +75,10 @@ class Locals:
         names = [n for n in sorted(self._reads(node) - own) if not self._is_kept(n, self._seen(node, n), set(), n == kept)]
         return [*map(cst.Name, names), *self._changing(node, at)]
 
+    def stays(self, value: Any) -> bool:
+        """Whether a value is a local that is made here, and would be kept on self for what reads it."""
+        return isinstance(value, cst.Name) and value.value in self.names - self.original.parameters and not self._moving(value.value, self.here)
+
     def saved_as(self, node: Any) -> tuple[str, bool]:
         """The attribute that keeps what a local or attribute has here, and whether it is a new one."""
         code, block = tree.code(node), self.blocks[-1]
@@ -238,11 +242,16 @@ class Locals:
         before = sorted((d for d in noted if self._place(d) < at), key=self._place)
         anew = [i for i, d in enumerate(before) if self._makes(name, d) and self._encloses(d, at)]
         made = before[anew[-1] :] if anew else before
-        if not made or not self._are_all(name, made, at):
+        if not made or not self._are_all(name, made, at) or self._grows(name, made, at):
             return []
         if any(d in self._compounds.get(name, ()) for d in made):
             return made if any(has_key(d) for d in made) else []
         return made if self._belong_to_moved(made) else []
+
+    def _grows(self, name: str, definitions: list[Any], at: int) -> bool:
+        """Whether what a local holds changes on the way to a place, beside the definitions: `pe = np.zeros(n); pe[0] = 1; pe = jnp.asarray(pe)`."""
+        ends = [(self._place(d), self.places.end(d)) for d in definitions]
+        return any(ends[0][0] <= place < at and not any(start <= place < end for start, end in ends) for place in self.places.may_grow(name))
 
     def _makes(self, name: str, definition: Any) -> bool:
         """Whether a definition gives a local a value that is not made of the one before."""

@@ -10,8 +10,12 @@ import libcst as cst
 
 from ... import tree
 from ...host_effects import GROWING
+from ...numpy_writes import METHODS, root, written_by
+from ...printing import SAYS
 from ...values import Module, Tensor
 from .constructors import Original
+
+_CHANGING = GROWING | METHODS | {"popitem", "reverse"}
 
 
 class Places:
@@ -28,7 +32,9 @@ class Places:
         self.written: set[int] = set()  # the places of `bound` where it is written in place: the array stays the same one
         self.grown: dict[str, list[int]] = collections.defaultdict(list)  # where the list or dict that it holds changes
         self.changed: dict[str, list[int]] = collections.defaultdict(list)  # by attribute of self, where it changes
-        for node in tree.scope_nodes(original.node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.WithItem, cst.FunctionDef, cst.Call):
+        self._given: dict[str, list[int]] = collections.defaultdict(list)  # where what it holds is given to a call that stands alone: `shuffle(order)`
+        self._names: list[set[str]] = []  # those that may hold the same, or part of it
+        for node in tree.scope_nodes(original.node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.WithItem, cst.FunctionDef, cst.Call, cst.Expr):
             self._note(node, self._at[id(node)])
 
     def of(self, node: Any, other: int) -> int:
@@ -46,9 +52,17 @@ class Places:
         if self._at.setdefault(id(node), at) == at:
             self._made.append(node)
 
+    def may_grow(self, name: str) -> list[int]:
+        """Where what a local holds may change, by whichever name: `rows = pe; rows[0] = 1`."""
+        names = {name}.union(*(together for together in self._names if name in together))
+        return sorted({place for other in names for place in (*self.grown[other], *self._given[other])})
+
     def _note(self, node: Any, at: int) -> None:
         if isinstance(node, cst.Call):
             self._called(node, at)
+            return
+        if isinstance(node, cst.Expr):
+            self._alone(node.value, at)
             return
         for name in [node.name.value] if isinstance(node, cst.FunctionDef) else _bound(node):
             self.bound[name].append(at)
@@ -56,11 +70,35 @@ class Places:
                 self.written.add(at)
         for target in _targets(node):
             self._stored(target, at)
+        if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name) and not self._is_array(node.target):
+            self._given[node.target.value].append(at)
+        elif isinstance(node, (cst.Assign, cst.For)):
+            self._links(node)
+
+    def _links(self, node: Any) -> None:
+        """`rows = table`, `row = table[0]`, `for i, row in enumerate(table)`: names for the same list, or for a part of it."""
+        value = root(node.iter if isinstance(node, cst.For) else node.value)
+        held = tree.names_read(value) if isinstance(node, cst.For) else {value.value} if isinstance(value, cst.Name) else set()
+        if held and not self._is_array(value):
+            self._names.append(held.union(_bound(node)))
+
+    def _alone(self, call: Any, at: int) -> None:
+        """`random.shuffle(order)`, `np.fill_diagonal(table, 0)`, `fill(table)`"""
+        if not isinstance(call, cst.Call) or tree.dotted(call.func) in SAYS:
+            return
+        for node in written_by(self.original.context, call):
+            self._grows(node, at)
+        for argument in call.args:
+            if isinstance(holder := root(argument.value), cst.Name) and not self._is_array(holder):
+                self._given[holder.value].append(at)
+
+    def _is_array(self, node: Any) -> bool:
+        return isinstance(self.original.context.value(node), Tensor)
 
     def _is_written(self, node: Any, name: str) -> bool:
         """Whether an assignment stands for a write: `p += 1`, `p = p.at[0].set(1)`."""
         if isinstance(node, cst.AugAssign):
-            return isinstance(self.original.context.value(node.target), Tensor)
+            return self._is_array(node.target)
         value = node.value if isinstance(node, cst.Assign) else None
         indexed = isinstance(value, cst.Call) and tree.code(value.func).startswith(f"{name}.at[")
         return indexed or id(node) in self.original.context.facts.in_place
@@ -79,8 +117,6 @@ class Places:
             for element in target.elements:
                 self._stored(element.value, at)
         elif isinstance(target, cst.Subscript):
-            while isinstance(target, cst.Subscript):
-                target = target.value
             self._grows(target, at)
         elif (name := self.original.attribute(target)) is not None:
             self.changed[name].append(at)
@@ -91,10 +127,12 @@ class Places:
         if method is not None:
             for name in self.original.arrays.written_by(self.original.cls, method):
                 self.changed[name].append(at)
-        elif isinstance(node.func, cst.Attribute) and node.func.attr.value in GROWING:
+        elif isinstance(node.func, cst.Attribute) and node.func.attr.value in _CHANGING and not self._is_array(node.func.value):
             self._grows(node.func.value, at)
 
     def _grows(self, holder: Any, at: int) -> None:
+        while isinstance(holder, cst.Subscript):
+            holder = holder.value
         if isinstance(holder, cst.Name):
             self.grown[holder.value].append(at)
         elif (name := self.original.attribute(holder)) is not None and not isinstance(self.original.context.value(holder), Module):

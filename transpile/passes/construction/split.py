@@ -119,7 +119,7 @@ class Split:
     def _move(self, statement: Any, move: Move) -> None:
         result = self.result
         if move.where == "property":
-            if self.locals.resolvable(move.value) and self._set_once(move.name, move.value):
+            if self.locals.resolvable(move.value) and self._set_once(move.name, move.value) and not self.locals.stays(move.value):
                 result.constants[move.name] = (statement, move.value)
                 self._mark(statement)
             else:

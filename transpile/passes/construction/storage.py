@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 from collections.abc import Mapping
 from typing import Any
 
@@ -71,7 +70,8 @@ class Storage:
 
     def __init__(self, original: Original, locals_: Locals, made: Constructor) -> None:
         self.original, self.locals, self.made = original, locals_, made
-        self._set = collections.Counter(name for statement in original.statements for node in _assignments(statement) for name in self._set_by(node))
+        kept = [s for s in made.kept if not isinstance(s, Mark)]
+        self._set = {name for statement in (*original.statements, *kept) for node in _assignments(statement) for name in self._set_by(node)}
 
     def needed(self) -> list[str]:
         """The local names that moved code reads before it binds them, in order."""
