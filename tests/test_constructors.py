@@ -53,6 +53,20 @@ CONSTRUCTORS = {
     "by rows": ("d = [[1.0] * n for _ in range(n)]\nfor i, row in enumerate(d):\n    row[i] = 5.0\nd = torch.tensor(d)\nself.register_buffer('d', d)", "x @ self.d"),
     "read twice": ("d = [2, 0]\nd.extend([1, 3])\nd = torch.tensor(d)\nself.register_buffer('d', d)\nself.register_buffer('e', torch.argsort(d))", "x[self.d] * 2 + x[self.e]"),
     "kept by another name": ("d = [2.0]\nd *= n\nd.reverse()\ne = torch.tensor(d)\nd.append(3.0)\nself.register_buffer('e', e)", "x * self.e"),
+    # written by another name, or by a view
+    "a row": ("pe = torch.zeros(n, 4)\nrow = pe[0]\nrow += 3\nself.register_buffer('pe', pe)", "x + self.pe"),
+    "columns": ("pe = torch.zeros(n, 4)\neven = pe[:, 0::2]\neven.copy_(torch.arange(n * 2.0).view(n, 2))\npe = pe.unsqueeze(0)\nself.register_buffer('pe', pe)", "x + self.pe[0]"),
+    "the same": ("w = torch.zeros(n, 4)\na = w\na += 1\nself.w = nn.Parameter(w)", "x + self.w"),
+    "two names at once": ("a = b = torch.zeros(n)\na += 1\nself.register_buffer('b', b)", "x + self.b"),
+    "rows": ("m = torch.zeros(n, 4)\nfor row in m:\n    row[0] = 1\nself.w = nn.Parameter(m)", "x + self.w"),
+    "parts": ("t = torch.zeros(2, n)\na, b = t\na.fill_(1.0)\nb[0] = 2.0\nself.w = nn.Parameter(t)", "x * self.w.sum(0)"),
+    "while it is kept": ("w = torch.zeros(n)\nself.w = nn.Parameter(w.fill_(2))\nself.register_buffer('v', w)", "x * self.w + self.v"),
+    "the row of a param": ("self.w = nn.Parameter(torch.zeros(n, 4))\nw = self.w.data\nrow = w[0]\nrow += 2", "x + self.w"),
+    "of a submodule's, by a view": (
+        "self.line = nn.Linear(n, n, bias=False)\nwith torch.no_grad():\n    w = self.line.weight\n    w.zero_()\n    top = w[:2]\n    top += 5",
+        "self.line(x)",
+    ),
+    "in a function": ("self.register_buffer('t', self.table(n))", "x + self.t"),
     # an attribute that gets other values
     "set again": ("self.d = n\nself.a = nn.Parameter(torch.ones(n) * self.d)\nself.d = 7\nself.b = nn.Parameter(torch.ones(n) * self.d)", "x * self.a + self.b"),
     "augmented": ("self.n = n\nself.a = nn.Parameter(torch.ones(4) * n)\nself.register_buffer('b', torch.arange(4) * n)\nself.n *= 2", "x * self.a + self.b"),
@@ -71,6 +85,7 @@ def test_constructors(name):
     body, result = CONSTRUCTORS[name]
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     grow = '\n    def grow(self):\n        self.d = 9\n' if 'grow' in body else ''
+    grow += '\n    def table(self, n):\n        t = torch.zeros(n, 4)\n        row = t[0]\n        row += 3\n        return t\n' if 'self.table' in body else ''
     source = f"import numpy as np\n{HEAD}class M(nn.Module):\n    def __init__(self, n=4, mode='a'):\n        super().__init__()\n{lines}{grow}\n    def forward(self, x):\n        return {result}\n"
     converted = convert_source(source)
     assert not converted.diagnostics, converted.code

@@ -40,6 +40,8 @@ PROGRAMS = {
     "chunks both written": "z = x.detach().clone()\na, b = z.chunk(2, dim=1)\na.add_(b)\nb.mul_(a)\nreturn z + y, a, b",
     "split written": "z = x.detach().clone()\na, b = z.split([2, 4], dim=1)\nb.mul_(2.0)\nreturn z + y, a, b",
     "split by a size": "z = x.detach().clone()\na, b, c = z.split(2, dim=1)\nc.mul_(2.0)\nreturn z, a * y[:, :2]",
+    "one chunk written": "z = x.detach().clone()\nz.chunk(2, dim=1)[1].mul_(2.0)\nz.split(2)[0][1] += 3.0\nreturn z * y",
+    "two names at once": "a = b = x * 1\na += y\nc = d = b[0]\nd.mul_(2.0)\nreturn b, c",
     "unbind unpacked": "z = x.detach().clone()\na, b, c, d = z.unbind()\na += b\nd.zero_()\nreturn z + y, a",
     "rows unpacked and written": "z = x.detach().clone()\na, b, c, d = z\na += b\nd.zero_()\nreturn z + y, a",
     "diagonal written": "z = x[:, :4].clone()\nz.diagonal().add_(1.0)\nreturn z * y[:, :4]",

@@ -73,10 +73,14 @@ class _Names:
         for block in tree.nodes(function, cst.IndentedBlock):
             self._made_here([small for s in block.body if (small := tree.only_small(s)) is not None])
         for statement in tree.nodes(function.body, cst.Assign) if written else ():
-            pairs = _pairs(statement)
+            pairs = [(name, tree.with_names(value, self._place)) for name, value in _pairs(statement)]
             if {name for name, _ in pairs} & written and all(self._stands_for(name, value, statement) for name, value in pairs):
                 self.places.update(pairs)
                 self.assignments.append(statement)
+
+    def _place(self, name: cst.Name) -> Any:
+        """What a name stands for in the value of another: w in `row = w[0]`."""
+        return copied(self.context, self.places[name.value]) if name.value in self.places else None
 
     def _made_here(self, smalls: list[Any]) -> None:
         """`w = nn.Parameter(…)` with `self.weight = w` below it, among the statements of one block."""
@@ -97,7 +101,7 @@ class _Names:
         if path is None or self.times[name] != 1 or any(self.times[n] > 1 for n in tree.names_read(value)):
             return False
         augmented = any(isinstance(n.target, cst.Name) and n.target.value == name for n in tree.nodes(self.function.body, cst.AugAssign))
-        return not (augmented and not isinstance(value, cst.Attribute)) and not self._is_set_after(path, statement)
+        return not (augmented and not isinstance(value, (cst.Attribute, cst.Subscript))) and not self._is_set_after(path, statement)
 
     def _is_set_after(self, path: Any, statement: cst.Assign) -> bool:
         """Whether something on the way to an array is replaced after the name was bound: `self.weight = nn.Parameter(w)`."""
@@ -161,6 +165,9 @@ def written_names(context: Context, node: cst.CSTNode) -> set[str]:
                 found |= {_root(part) for part in (n.func, *(a.value for a in n.args))}
         elif isinstance(n, cst.AugAssign) or isinstance(n.target, cst.Subscript) or isinstance(n.target, cst.Attribute) and n.target.attr.value == "data":
             found.add(_root(n.target))
+    for n in reversed(list(tree.nodes(node, cst.Assign))):
+        if any(name in found for target in n.targets for name in tree.target_names(target.target)):
+            found.add(_root(n.value))  # w of `row = w[0]`, where row is written
     return {name for name in found if name is not None}
 
 

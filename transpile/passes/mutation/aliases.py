@@ -15,9 +15,9 @@ from .views import of_base, written_back
 
 def follow(frame: Frame, subject: Any, node: Any) -> None:
     """Names for the same memory that are read later get the new value."""
-    if not frame.runs:
-        return
     name = frame.memory.name(subject)
+    if not frame.follows(subject):
+        return
     if name is None:
         return element_written(frame, subject, node)
     if frame.is_held_by_object(subject) and not frame.is_owned(subject.attr.value):

@@ -71,7 +71,7 @@ def _settled(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     """In `x.mul_(a).add_(x)` the second call reads what the first has written: it is written before."""
     name = written_name(frame, subject)
     read = {n for a in node.args for n in frame.liveness.reads(a)}
-    if name is None or not frame.runs or not (name in read or frame.memory.sharing(name, frozenset(read))):
+    if name is None or not frame.follows(lvalue(frame, subject)) or not (name in read or frame.memory.sharing(name, frozenset(read))):
         return value
     if frame.chosen:
         return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read there")
@@ -128,7 +128,7 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
     other = elsewhere(frame, node, name)
     if "before" in other:
         return frame.context.unconverted("aliased-write", node, f"{name} is read and then written in place in one expression")
-    if not frame.runs:
+    if not frame.follows(lvalue(frame, subject)):
         return value
     if not other and not frame.is_read_later(name):
         frame.record_write(name)

@@ -26,7 +26,7 @@ class Frame:
 
     def __init__(self, context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> None:
         self.context, self.node, self.info, self.mutations = context, node, info, mutations
-        self.runs = runs  # whether it computes with tensors: other functions build models, and no name follows there
+        self.runs = runs  # whether it computes with tensors: in other functions, which build models, only names of what they make follow
         self.facts = context.facts
         self.views = context.rulebook.table("VIEWS")
         own = frozenset(f"self.{n.attr.value}" for n in tree.nodes(node.body, cst.Attribute) if self.is_on_self(n))
@@ -88,6 +88,14 @@ class Frame:
     def reached(self, name: str) -> list[str]:
         """The names that are read later and may have the memory of this one."""
         return self.memory.sharing(name, self.live)
+
+    def follows(self, node: Any) -> bool:
+        """Whether other names for what is written follow: in code that builds models arrays of modules are written by their paths."""
+        if self.runs:
+            return True
+        value = self.value(node)
+        made = isinstance(node, cst.Name) and isinstance(value, Tensor) and not (value.param or value.host or value.assumed)
+        return made and not self.memory.parameters(node.value)
 
     def is_read_later(self, name: str) -> bool:
         """Whether what a write of this name changes is read after the statement, under this name or another."""

@@ -14,7 +14,7 @@ from ...values import Torch
 from .aliases import element_written, follow
 from .frame import Frame
 from .histories import is_detached, kept
-from .views import at_index, is_transposed, put_back
+from .views import at_index, is_part, is_transposed, put_back, written_back
 
 _ELSEWHERE = "what is written by this name is an array of a module, and which is not known: write it by its path, self.fc.weight"
 _PARAMS = "a loop writes the params of a module, which do not change here: return new ones, jax.tree.map(lambda old, new: ..., old, new)"
@@ -56,6 +56,11 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = F
 def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any, detached: bool) -> Any:
     """`x[0].add_(y)`: of a tensor, x gets the new row; of a list, its element is set."""
     if not frame.is_element(subject):
+        if is_part(frame, subject):
+            base: Any = subject.value
+            return rebind(frame, base.func.value, written_back(frame, subject, value), node, detached)
+        if isinstance(subject.value, cst.Call) and isinstance(frame.value(subject.value.func), Torch):
+            return _refuse(frame, subject)
         element_written(frame, subject, node)
         return cst.Assign([cst.AssignTarget(subject)], kept(frame, subject, value) if detached else value)
     if index_kind(frame.context, subject.slice) == "basic":

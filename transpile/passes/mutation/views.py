@@ -40,6 +40,12 @@ def _is_one_of_several(view: Any) -> bool:
     return isinstance(view, cst.Subscript) and isinstance(view.value, cst.Call)
 
 
+def is_part(frame: Frame, view: Any) -> bool:
+    """`z.chunk(2)[0]` of a tensor z."""
+    part = _is_one_of_several(view) and isinstance(view.value.func, cst.Attribute) and frame.views.get(view.value.func.attr.value) == "parts"
+    return part and frame.is_tensor(view.value.func.value)
+
+
 def written_back(frame: Frame, view: Any, value: Any) -> Any:
     """The base after a view of it was written; None where that cannot be said."""
     if _is_one_of_several(view):
