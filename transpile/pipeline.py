@@ -259,6 +259,9 @@ class _Classes:
     def run(self) -> None:
         functions = [f for m in self.contexts for f in m.all_functions]
         original = {f: f.node for f in functions}
+        self.resets = {cls: method for cls in self._classes() if (method := construction.layer_resets.override(self.contexts[cls.module], cls)) is not None}
+        for method in self.resets.values():
+            self._set(method, construction.layer_resets.without_layers_own(self.contexts[method.module], method))
         for info in functions:
             if info not in self.running and info.outer is None:
                 self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays))
@@ -352,11 +355,13 @@ class _Classes:
 
     def _construct(self, cls: ClassInfo, initialising: set[FunctionInfo], failing: set[FunctionInfo], walkers: set[FunctionInfo]) -> construction.Constructor:
         context = self.contexts[cls.module]
-        init = cls.methods.get("__init__")
+        init, made = cls.methods.get("__init__"), construction.Constructor()
         if init is not None:
             node = inlining.run(cls, init.node, self.arrays)
-            return construction.Split(context, cls, node, self.arrays, self.names, initialising, failing, walkers).run()
-        return construction.Constructor()
+            made = construction.Split(context, cls, node, self.arrays, self.names, initialising, failing, walkers).run()
+        if cls in self.resets:
+            construction.layer_resets.call(context, cls, self.resets[cls], made, initialising)
+        return made
 
     # ------------------------------------------------------------------ functions
 

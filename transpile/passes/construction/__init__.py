@@ -6,6 +6,7 @@ declaration that holds its initialiser, `nn.Parameter(lambda key: …)`. A buffe
 a property. Other values given to the params of a submodule are `nn.reinitialise(module, name, function)`.
 """
 
+from . import layer_resets
 from .attribute_names import AttributeNames
 from .constructors import Constructor
 from .declarations import declare_parameters
@@ -14,4 +15,4 @@ from .in_place import in_place
 from .initialisers import reinitialise
 from .split import Split
 
-__all__ = ["AttributeNames", "Constructor", "Split", "declare_parameters", "failing", "in_place", "reinitialise"]
+__all__ = ["AttributeNames", "Constructor", "Split", "declare_parameters", "failing", "in_place", "layer_resets", "reinitialise"]

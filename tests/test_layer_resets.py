@@ -1,0 +1,57 @@
+"""A class that overrides the initialiser of the layer which it extends: torch's constructor calls it, and so does `init`."""
+
+import jax
+import numpy as np
+import pytest
+
+from tests.small_programs import HEAD, both_modules
+from transpile import convert_source
+
+RESETS = {
+    "Linear": "nn.Linear):\n    def reset_parameters(self):\n        nn.init.constant_(self.weight, 0.5)\n        nn.init.zeros_(self.bias)",
+    "Conv1d": "nn.Conv1d):\n    def reset_parameters(self):\n        nn.init.ones_(self.weight)\n        if self.bias is not None:\n            self.bias.data.fill_(3.0)",
+    "MultiheadAttention": "nn.MultiheadAttention):\n    def _reset_parameters(self):\n        nn.init.ones_(self.in_proj_weight)\n        nn.init.zeros_(self.in_proj_bias)",
+    "BatchNorm1d": "nn.BatchNorm1d):\n    def reset_parameters(self):\n        self.reset_running_stats()\n        nn.init.constant_(self.weight, 0.25)\n        nn.init.zeros_(self.bias)",
+    "attributes of its own": "nn.Embedding):\n    def __init__(self, n, d):\n        self.std = 0.25\n        super().__init__(n, d)\n        self.scale = nn.Parameter(torch.ones(d))\n\n    def reset_parameters(self):\n        nn.init.constant_(self.weight, self.std)",
+    "called below as well": "nn.Linear):\n    def __init__(self, n, d):\n        super().__init__(n, d)\n        self.reset_parameters()\n\n    def reset_parameters(self):\n        nn.init.ones_(self.weight)\n        nn.init.ones_(self.bias)",
+    "by way of a class": "nn.Linear):\n    def reset_parameters(self):\n        nn.init.ones_(self.weight)\n        nn.init.ones_(self.bias)\n\n\nclass M(L):\n    def reset_parameters(self):\n        super().reset_parameters()\n        nn.init.constant_(self.bias, 7.0)",
+}
+
+
+def source_of(body):
+    return f"{HEAD}class L({body}\n" + ("" if "class M" in body else "\n\nclass M(L):\n    pass\n")
+
+
+@pytest.mark.parametrize("name", RESETS)
+def test_layer_resets(name):
+    source = source_of(RESETS[name])
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    model, converted = both_modules(source, result, 4, *([] if "BatchNorm" in name else [2]), *([3] if "Conv" in name else []))
+    params = converted.init(jax.random.key(0))
+    for path, want in model.named_parameters():
+        if "out_proj" in path:
+            continue
+        got = params
+        for part in path.split("."):
+            got = got[part]
+        np.testing.assert_array_equal(got, want.detach(), err_msg=f"{path}: {result.code}")
+
+
+def test_after_the_layers_own():
+    source = source_of("nn.Linear):\n    def reset_parameters(self):\n        super().reset_parameters()\n        nn.init.zeros_(self.bias)")
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    params = both_modules(source, result, 4, 2)[1].init(jax.random.key(0))
+    assert not params["bias"].any() and params["weight"].any()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "nn.BatchNorm1d):\n    def reset_parameters(self):\n        super().reset_parameters()\n        self.running_var.fill_(4.0)",
+        "nn.LSTM):\n    def reset_parameters(self):\n        for w in self.parameters():\n            nn.init.constant_(w, 0.25)",
+    ],
+)
+def test_what_init_does_not_run_is_reported(body):
+    assert "unsupported" in {d.id for d in convert_source(source_of(body)).diagnostics}
