@@ -231,3 +231,20 @@ def test_what_is_not_trained_is_said_once(name):
     assert [d.id for d in result.diagnostics] == ["frozen-param"]
     assert result.diagnostics[0].message.startswith(f"{what} is not trained")
     assert "def freeze(self):\n        pass" in result.code and "for " not in result.code
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "if learned:\n    self.w = nn.Parameter(w)\nelse:\n    self.register_buffer('w', w)",
+        "if learned:\n    self.w = nn.Parameter(w)\nelse:\n    self.w = w",
+        "self.w = nn.Parameter(w, requires_grad=learned)",
+        "self.w = nn.Parameter(w) if learned else torch.ones(6)",
+    ],
+)
+def test_what_is_trained_on_one_way_only_is_said(lines):
+    body = "".join(f"        {line}\n" for line in f"w = torch.ones(6)\n{lines}".splitlines())
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, learned=False):\n        super().__init__()\n{body}\n    def forward(self, x):\n        return x * self.w\n"
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["frozen-param"], result.code
+    assert (load(result)["M"]().init(jax.random.key(0))["w"] == 1).all()

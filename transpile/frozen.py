@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
-from .arrays import PARAMETER, Arrays
+from .arrays import PARAMETER, Array, Arrays, registered_value
 from .context import Context
 from .values import Module, Tensor
 
@@ -23,6 +23,8 @@ def report(context: Context, arrays: Arrays) -> None:
         state = {id(written.get(name)) for name, array in arrays.own[cls].arrays.items() if array.where != "params"} if cls in arrays.own else set()
         for node in nodes:
             what = _frozen(context, node) if not {id(node), id(getattr(node, "value", node))} & state else None
+            if what is None and cls in arrays.own:
+                what = _fixed(context, arrays.own[cls].arrays, node)
             if what is not None:
                 context.report("frozen-param", node, f"{what} is not trained in torch: leave it out of what the optimizer updates")
                 break
@@ -42,9 +44,33 @@ def _frozen(context: Context, node: Any) -> str | None:
     return tree.code(node.func.value) if given and given[0] != "True" else None
 
 
+def _fixed(context: Context, arrays: dict[str, Array], node: Any) -> str | None:
+    """What a class makes a parameter on some ways, and a buffer or a plain tensor here: `if learn: self.pe = nn.Parameter(pe)`, `else: self.pe = pe`."""
+    if isinstance(node, cst.Call):
+        target, given = node.func, registered_value(node)
+        name = tree.literal(node.args[0].value) if node.args and isinstance(node.args[0].value, cst.SimpleString) else None
+        registers = isinstance(target, cst.Attribute) and target.attr.value == "register_buffer"
+        fixed = registers and given is not None and tree.code(given) != "None"
+    else:
+        target = node.targets[0].target
+        name = target.attr.value if isinstance(target, cst.Attribute) else None
+        fixed = _is_plain(context, node.value)
+    own = isinstance(target, cst.Attribute) and getattr(context.value(target.value), "is_self", False)
+    array = arrays.get(name or "")
+    return f"self.{name}, where it is no parameter," if own and fixed and array is not None and array.where == "params" else None
+
+
+def _is_plain(context: Context, node: Any) -> bool:
+    """Whether an expression is a tensor that is no parameter, or may be one: `nn.Parameter(w) if learn else w`."""
+    if isinstance(node, cst.IfExp):
+        return _is_plain(context, node.body) or _is_plain(context, node.orelse)
+    value = context.value(node)
+    return isinstance(value, Tensor) and not value.param and not value.assumed and context.torch_name(node) not in PARAMETER
+
+
 def _without_gradient(context: Context, call: cst.Call) -> bool:
-    """`nn.Parameter(w, requires_grad=False)`"""
-    return context.torch_name(call) in PARAMETER and any(a.keyword is not None and a.keyword.value == "requires_grad" and tree.code(a.value) == "False" for a in call.args)
+    """`nn.Parameter(w, requires_grad=False)`, or `requires_grad=learned`"""
+    return context.torch_name(call) in PARAMETER and any(a.keyword is not None and a.keyword.value == "requires_grad" and tree.code(a.value) != "True" for a in call.args)
 
 
 def _is_trained(context: Context, node: Any) -> bool:

@@ -189,8 +189,13 @@ class Moves:
 def _conditional(statement: Any, small: Any, choice: cst.IfExp) -> Any:
     """`self.bias = nn.Parameter(…) if bias else None`"""
     sides = _sides(choice)
-    made = [side for side in sides if parameter_call(side) is not None] or [side for side in sides if not is_none(side)]
+    made = [side for side in sides if parameter_call(side) is not None or _is_made(side)] or [side for side in sides if not is_none(side)]
     return tree.replace(_choice(small, choice, made), leading_lines=statement.leading_lines)
+
+
+def _is_made(side: Any) -> bool:
+    """`torch.ones(n)`, where it stands beside a parameter."""
+    return isinstance(side, cst.Call) and (tree.dotted(side.func) or "").startswith("jnp.")
 
 
 def _choice(small: Any, value: Any, made: list[Any]) -> Any:
