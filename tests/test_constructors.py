@@ -110,3 +110,31 @@ def test_a_return_that_guards_no_side_is_reported():
 def test_an_annotated_attribute_holds_a_parameter():
     source = HEAD + "class M(nn.Module):\n    def __init__(self, heads):\n        super().__init__()\n        self.heads: int = heads\n        self.s = nn.Parameter(torch.zeros(heads))\n\n    def forward(self, x):\n        return x * self.s\n"
     assert "self.heads_" not in convert_source(source).code
+
+
+SHARED = {
+    "a comprehension": "self.layers = nn.ModuleList([nn.Sequential(lin, nn.ReLU()) for _ in range(3)])",
+    "an attribute": "self.lin = lin\nself.layers = nn.ModuleList([nn.Sequential(self.lin, nn.ReLU()) for _ in range(3)])",
+    "a loop": "self.layers = nn.ModuleList()\nfor _ in range(3):\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))",
+    "made again in some turns": "self.layers = nn.ModuleList()\nfor i in range(3):\n    if i % 2:\n        lin = nn.Linear(4, 4)\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))",
+}
+
+
+def _of_layers(body):
+    lines = "".join(f"        {line}\n" for line in f"lin = nn.Linear(4, 4)\n{body}".splitlines())
+    return f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n{lines}\n    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x)\n        return x\n"
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_module_that_every_turn_puts_into_another_is_reported(name):
+    assert "shared-module" in {d.id for d in convert_source(_of_layers(SHARED[name])).diagnostics}
+
+
+def test_a_module_of_each_turn_is_not_shared():
+    body = "self.layers = nn.ModuleList()\nfor i in range(3):\n    lin = nn.Linear(4, 4)\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))"
+    assert not convert_source(_of_layers(body)).diagnostics
+
+
+def test_modules_of_unknown_make_are_wrapped_one_by_one():
+    body = "def __init__(self, enc, dec):\n        super().__init__()\n        self.enc, self.dec = enc, dec\n\n    def forward(self, x):\n        return self.dec(self.enc(x))\n"
+    assert "self.enc, self.dec = nn.as_module(enc), nn.as_module(dec)" in convert_source(f"{HEAD}class M(nn.Module):\n    {body}").code

@@ -648,10 +648,15 @@ def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> li
     if not wanted:
         return statements
 
+    def wrapped(value: Any) -> Any:
+        return tree.replace(tree.expression(f"{context.name('as_module')}()"), args=[cst.Arg(value)])
+
     def before(node: cst.CSTNode) -> Any:
         if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Tuple):
             parts = [e.value for e in node.targets[0].target.elements]
             if all(isinstance(p, cst.Attribute) and p.attr.value in wanted and tree.dotted(p) == f"self.{p.attr.value}" for p in parts):
+                if isinstance(node.value, cst.Tuple) and len(node.value.elements) == len(parts) and all(isinstance(e, cst.Element) for e in node.value.elements):
+                    return tree.replace(node, value=tree.replace(node.value, elements=[tree.replace(e, value=wrapped(e.value)) for e in node.value.elements]))
                 call = tree.expression(f"map({context.name('as_module')}, x)")  # `self.f, self.g = functions`
                 return tree.replace(node, value=tree.replace(call, args=[call.args[0], cst.Arg(node.value)]))
         if isinstance(node, cst.Assign) and len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Attribute):
@@ -661,8 +666,7 @@ def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> li
                 if isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Name) and not isinstance(context.value(node.value.func), (Function, External)):
                     return None  # made by a class that was passed in
                 if (not isinstance(value, Module) or _is_function(context, node.value)) and not (isinstance(node.value, cst.Name) and node.value.value == "None"):
-                    call = tree.replace(tree.expression(f"{context.name('as_module')}()"), args=[cst.Arg(node.value)])
-                    return tree.replace(node, value=call)
+                    return tree.replace(node, value=wrapped(node.value))
         return None
 
     return [tree.rewrite(s, before) for s in statements]

@@ -23,6 +23,7 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
     init = cls.methods.get("__init__")
     if init is None or init.self_name is None:
         return
+    _report_repeated(context, init, effects)
     places: dict[str, tuple[Any, set[str]]] = {}
     for attribute, node in _placed(context, init, effects):
         name = tree.code(node)
@@ -37,6 +38,29 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
         if len(found) > 1:
             message = f"{name} is one module in {' and '.join(found)}: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
             context.report("shared-module", node, message)
+
+
+def _report_repeated(context: Context, init: FunctionInfo, effects: Effects) -> None:
+    """Report what every turn of a loop puts into another module: `[nn.Sequential(lin, nn.ReLU()) for _ in range(3)]`."""
+    node: Any
+    for node in tree.nodes(init.node.body, cst.For, cst.While, cst.ListComp, cst.GeneratorExp):
+        loops = isinstance(node, (cst.For, cst.While))
+        made: Any = node.body if loops else node.elt
+        own = {name for s in tree.body_statements(node) if isinstance(s, cst.SimpleStatementLine) for name in tree.names_assigned(s)} if loops else set()
+        own |= set(tree.target_names(node.target)) if isinstance(node, cst.For) else set() if loops else set(tree.target_names(node.for_in.target))
+        others = tree.names_read(init.node.body) - own
+        calls = [n for n in (made, *tree.nodes(made, cst.Call)) if isinstance(n, cst.Call) and _makes_module(context, n)]
+        parts = [part for n in calls for part in _given(n) if not isinstance(part, cst.Call) and not tree.names_read(part) & own]
+        for part in parts:
+            if _is_shared(context, init, effects, part, others):
+                message = f"{tree.code(part)} is one module in what every turn makes: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
+                context.report("shared-module", part, message)
+                break
+
+
+def _makes_module(context: Context, call: cst.Call) -> bool:
+    """`nn.Sequential(…)`, `Block(…)`"""
+    return isinstance(context.value(call), Module) and (tree.dotted(call.func) or "").rpartition(".")[2][:1].isupper()
 
 
 def is_copy(node: Any) -> bool:
