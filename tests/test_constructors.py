@@ -72,6 +72,7 @@ CONSTRUCTORS = {
     "augmented": ("self.n = n\nself.a = nn.Parameter(torch.ones(4) * n)\nself.register_buffer('b', torch.arange(4) * n)\nself.n *= 2", "x * self.a + self.b"),
     "by a method": ("self.d = n\nself.a = nn.Parameter(torch.ones(n) * self.d)\nself.grow()", "x * self.a * self.d"),
     "for initialisers": ("self.d = 1.0\nself.line = nn.Linear(n, n)\nnn.init.constant_(self.line.weight, self.d)\nnn.init.constant_(self.line.bias, self.d)\nself.d = 5.0", "self.line(x)"),
+    "with the name of a method here": ("self.init = 3.0\nself.w = nn.Parameter(torch.ones(n))\nnn.init.constant_(self.w, self.init)", "x * self.w * self.init"),
     # a constructor that returns early
     "returns": ("self.w = nn.Parameter(torch.ones(n))\nif mode == 'a':\n    return\nnn.init.constant_(self.w, 3.0)", "x * self.w"),
     "does not return": ("self.w = nn.Parameter(torch.ones(n))\nif mode == 'b':\n    self.k = 1\n    return\nelif n > 2:\n    self.k = 2\nnn.init.constant_(self.w, 3.0)", "x * self.w * self.k"),

@@ -5,7 +5,7 @@
 `nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`);
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
-several statements on a line are lines of their own; what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
+several statements on a line are lines of their own; an attribute `self.init` has another name (`shadowing.py`); what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ..dataflow import reads
 from ..filled_names import without_filled_names
 from ..mapped import without_map
 from ..rulebook import Rulebook, erased
+from ..shadowing import without_shadowing
 
 TYPING = frozenset("Any Callable Dict Iterable Iterator List Mapping NamedTuple Optional Sequence Set Tuple Type TypeVar Union".split())
 LAYERS = {"relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "elu": "ELU", "selu": "SELU", "silu": "SiLU", "hardtanh": "Hardtanh"}
@@ -29,7 +30,7 @@ TABLES = {"_modules": {"items": "named_children", "values": "children"}, "_param
 
 def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     """Rewrite the spellings of one file."""
-    module = tree.rewrite(module, None, _apart, only={cst.SimpleStatementLine, cst.FunctionDef, cst.If, cst.Else, cst.For, cst.While, cst.With})
+    module = tree.rewrite(without_shadowing(module), None, _apart, only={cst.SimpleStatementLine, cst.FunctionDef, cst.If, cst.Else, cst.For, cst.While, cst.With})
     module = _without_partials(tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try}))
     module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
     module = tree.rewrite(module, None, through_super, only={cst.ClassDef})
