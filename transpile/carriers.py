@@ -19,6 +19,8 @@ _LIKE = frozenset("zeros ones empty full rand randn randint".split())
 # of torch's functions, those whose result has no history, whatever they are given
 _MADE = _LIKE | {f"{name}_like" for name in _LIKE} | frozenset("arange eye from_numpy linspace logspace normal randperm tensor".split())
 
+_ANEW = frozenset("detach item new new_empty new_full new_ones new_tensor new_zeros".split())  # and of methods
+
 
 class Carriers:
     """What is asked of the functions of a project; their local names that are constant are found once for each."""
@@ -137,6 +139,8 @@ class Carriers:
             return inputs is None or any(self._carries(n, info, names) for n in inputs)
         if isinstance(value, cst.Subscript):
             return self._carries(value.value, info, names)
+        if isinstance(value, cst.IfExp):
+            return self._carries(value.body, info, names) or self._carries(value.orelse, info, names)
         if isinstance(value, cst.Lambda):
             return self._carries(value.body, info, names | {p.name.value for p in value.params.params})
         below = [n for n in tree.children(value) if isinstance(n, (cst.BaseExpression, cst.ComparisonTarget, cst.Element))]
@@ -146,7 +150,7 @@ class Carriers:
         """What the gradient of a call's result comes from; None where that is not known."""
         function, name, arguments = (self.facts.of(value.func), tree.dotted(value.func) or "", [a.value for a in value.args])
         if isinstance(function, Method) and isinstance(value.func, cst.Attribute) and isinstance(function.receiver, Tensor):
-            return [] if function.name in ("detach", "item") else [value.func.value, *arguments]
+            return [] if function.name in _ANEW else [value.func.value, *arguments]
         if name in STOPPED or isinstance(function, External) and not arguments:  # `deque()`
             return []
         if isinstance(function, Torch) and (function.name.removeprefix("torch.") in _MADE or function.name.endswith("Tensor")):

@@ -51,7 +51,7 @@ def called(walk: Walk, node: cst.Call) -> Any:
     return None
 
 
-def _of_numpy(walk: Walk, node: cst.Call, name: str) -> cst.Call:
+def _of_numpy(walk: Walk, node: cst.Call, name: str) -> Any:
     """`jnp.mean(jnp.array(losses))`: of lists jax.numpy takes those alone that are to be joined."""
     made = tree.replace(walk.children(node), func=tree.expression(f"jnp.{name}"))
     if not node.args or not isinstance(walk.context.value(node.args[0].value), Sequence) or name in ("array", "asarray", "concatenate", "stack", "hstack", "vstack"):
