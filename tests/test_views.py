@@ -34,6 +34,7 @@ PROGRAMS = {
     "callee writes a reshaped argument": "def g(t):\n    t.view(-1)[0] = 5.0\nz = x.clone()\ng(z)\nreturn z * y",
     "a function inside writes two arguments": "def g(t, u, k):\n    t.mul_(k)\n    u[0] += t[1]\n    return t.sum()\nz, w = x.clone(), y.clone()\nfor i in range(2):\n    s = g(z, w, i + 2.0)\nreturn z * s + w",
     "arithmetic on slices": "z = x.clone()\nz[:, 1:].mul_(0.5)\nz[0].add_(y[0]).sub_(z[1])\nz[1].div_(y[0] + 9)\nz[2].sub_(z[2:3].sum(), alpha=2)\nz[3].abs_().add_(1).pow_(2)\nreturn z * y",
+    "a list that a call changes": "def g(ts):\n    ts[0].add_(1)\n    return ts\nzs = [x * 1, y * 1]\ng(zs)\nus = g([x * 2, y])\nreturn zs[0] * zs[1], us[0]",
     "narrow": "z = x.clone()\nz.narrow(1, 1, 2).mul_(3.0)\nreturn z + y",
     "narrow of a name": "z = x.clone()\nw = z.narrow(0, 1, 2)\nw.add_(y[:2])\nreturn z, w",
     "chunks written": "z = x.detach().clone()\na, b = z.chunk(2, dim=1)\na.add_(b)\nreturn z + y",
@@ -214,6 +215,9 @@ REFUSED = {
     "a Function that writes a buffer": ("class D(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t, u):\n        ctx.mark_dirty(t)\n        t.mul_(2)\n        return t\n\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('m', torch.zeros(6))\n\n    def forward(self, x):\n        return D.apply(self.m, None) + x\n\n\ndef f(x, y):\n    return M()(x)", "mutated-argument"),
     "a call that writes in the head of a branch": ("def g(t):\n    t.add_(1)\n    return t\nz = x * 1\nif g(z).sum() > 0:\n    return z[0] * 3\nreturn y[0]", "mutated-argument"),
     "a call that writes in the test of a choice": ("def g(t):\n    t.add_(1)\n    return t\nz = x * 1\nreturn z[0] * 3 if g(z).sum() > 0 else z[1]", "mutated-argument"),
+    "a call that writes what a list holds": ("def g(ts):\n    ts[0].add_(1)\nz = x * 1\ng([z, y])\nreturn z", "mutated-argument"),
+    "a call that writes what a list with a name holds": ("def g(ts):\n    for i in range(2):\n        ts[i].add_(1)\n    return ts\nz = x * 1\nzs = [z, y * 1]\nus = g(zs)\nreturn z, us", "mutated-argument"),
+    "a call that writes an argument in a list": ("def g(ts):\n    ts[0].add_(1)\ndef h(t):\n    g([t])\nz = x * 1\nh(z)\nreturn z", "mutated-argument"),
     "a call that writes between reads": ("def g(t):\n    t.add_(1)\n    return t\nz = x * 1\nreturn torch.cat([z[:1] * 2, g(z)[1:], z[:1]])", "mutated-argument"),
 }  # fmt: skip
 

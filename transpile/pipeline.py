@@ -222,9 +222,9 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
 
     made = trees
     for _ in range(4):
-        size = sum(len(w) for w in found.writes.values())
+        size = found.size()
         made = rewritten()
-        if sum(len(w) for w in found.writes.values()) == size:
+        if found.size() == size:
             break
     returning = arguments.returned(list(contexts.values()), [trees[m] for m in contexts], found.writes)
     if returning:

@@ -105,8 +105,11 @@ def element_written(frame: Frame, subject: Any, node: Any) -> None:
         if frame.memory.places(other) == frame.memory.places(name) or _is_other_entry(frame, other, name, subject):
             continue
         refuse(frame, other, node, f"an element of {name} is written in place, and {other} may be the same memory")
-    if frame.memory.parameters(name) - {name}:
+    parameters = frame.memory.parameters(name)
+    if parameters - {name}:
         frame.record_write(name)
+    elif parameters:
+        frame.mutations.elements.setdefault(frame.info, set()).update(parameters)
 
 
 def _is_other_entry(frame: Frame, name: str, holder: str, subject: Any) -> bool:

@@ -36,6 +36,7 @@ def call_taken_back(frame: Frame, node: cst.Expr, call: cst.Call) -> cst.Assign 
 def check_arguments(frame: Frame, node: cst.Call) -> Any:
     """A callee that writes its argument, where the caller reads it afterwards: what stands for the call, if that is in the same expression."""
     for info in _callees(frame, node):
+        _check_elements(frame, info, node)
         written = frame.mutations.writes.get(info)
         if not written or not frame.runs:
             continue
@@ -54,6 +55,22 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
             _refuse(frame, node, own, message)
             frame.record_write(own)
     return None
+
+
+def _check_elements(frame: Frame, info: FunctionInfo, node: cst.Call) -> None:
+    """A callee that writes what a list or dict holds: it puts the new tensors into that, and other names for the old ones cannot follow."""
+    held = frame.mutations.elements.get(info, set()) if frame.runs else set()
+    for name, argument in _arguments(frame, info, held, node):
+        message = f"{info.qualname} changes what {name} holds in place, and it is read afterwards"
+        given: Any = argument.value
+        parts = [e.value for e in given.elements] if isinstance(given, (cst.List, cst.Tuple, cst.Dict)) else []
+        for own in [own for part in parts if (own := written_name(frame, part)) is not None]:
+            _refuse(frame, node, own, message)
+            frame.record_write(own)
+        if not parts and (own := written_name(frame, given)) is not None:
+            live = frame.live - frame.rebound if node is frame.assigned else frame.live
+            for other in frame.memory.sharing(own, live):
+                frame.after.append(tree.assignment(other, frame.context.unconverted("mutated-argument", node, message)))
 
 
 def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:

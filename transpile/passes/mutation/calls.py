@@ -97,7 +97,7 @@ def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> b
     if (forward := applied(context, node)) is not None:
         return forward in mutations.writes
     if isinstance(value, Function):
-        return value.info in mutations.writes
+        return value.info in mutations.writes or value.info in mutations.elements
     if name in METHODS or isinstance(value, External) and value.name.startswith("numpy."):
         return True
     if isinstance(value, Method):
