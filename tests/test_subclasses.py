@@ -146,3 +146,19 @@ def test_a_part_of_the_forward_of_torch_that_is_overridden_is_reported():
     own = "class M(nn.Conv1d):\n    def _conv_forward(self, x, weight, bias):\n        return super()._conv_forward(x, weight * 2, bias)\n"
     assert [d.id for d in convert_source(HEAD + body).diagnostics] == ["unsupported"]
     assert not convert_source(HEAD + own).diagnostics
+
+
+def test_a_class_made_in_a_function_is_refused():
+    """Its forward would not be called: torch's own layer would compute in its place."""
+    source = HEAD + """
+def signed(scale):
+    class Conv(nn.Conv1d):
+        def forward(self, x):
+            return super().forward(torch.sign(x) * scale)
+
+    return Conv
+"""
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["unsupported"]
+    with pytest.raises(NotImplementedError):
+        load(result)["signed"](2)

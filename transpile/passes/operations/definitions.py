@@ -8,6 +8,7 @@ import libcst as cst
 
 from ... import tree
 from ...context import KEY
+from ...project import ClassInfo
 from ...values import Torch
 from .walk import Walk
 
@@ -33,6 +34,8 @@ def function(walk: Walk, node: cst.FunctionDef) -> Any:
 
 def class_(walk: Walk, node: cst.ClassDef) -> Any:
     """A base class of torch's that has no counterpart is left out: what needs it is reported where it is used."""
+    if walk.functions and any(_is_module(walk, base.value) for base in node.bases):
+        return _made_inside(walk, node)
     bases = []
     for base in node.bases:
         generic = base.value.value if isinstance(base.value, cst.Subscript) else base.value  # `Dataset[int]`
@@ -54,6 +57,19 @@ def class_(walk: Walk, node: cst.ClassDef) -> Any:
     new = tree.replace(node, **changes)
     walk.context.facts.carry(node, new)
     return new
+
+
+def _is_module(walk: Walk, base: Any) -> bool:
+    """Whether a base is a module of torch's or the user's."""
+    found = walk.context.facts.project.resolve(walk.context.module, tree.dotted(base) or "?")
+    return found.is_module if isinstance(found, ClassInfo) else isinstance(found, str) and found.startswith("torch.nn.")
+
+
+def _made_inside(walk: Walk, node: cst.ClassDef) -> Any:
+    """A class of modules in a function, which may use all that is known there: its forward would not be called."""
+    message = f"the class {node.name.value} is made in a function: define it in the file itself, and give its constructor what it uses of the function"
+    made = tree.assignment(node.name.value, walk.unconverted("unsupported", node.name, message))
+    return tree.replace(made, leading_lines=node.leading_lines)
 
 
 def annotation(walk: Walk, node: cst.Annotation) -> Any:
