@@ -9,7 +9,7 @@ import torch
 
 from transpile import convert_source
 
-from .small_programs import both, both_modules, leaves, reported
+from .small_programs import both, both_modules, leaves, load, reported
 
 # bodies of `def f(x, i)`
 WRITES = {
@@ -129,3 +129,24 @@ def test_what_computes_for_itself_is_no_method_of_a_tensor(statement, given):
     assert statement in code
     if given is not None:
         assert jax_f(given.copy()) == torch_f(given.copy())
+
+
+@pytest.mark.parametrize("over", ["loader", "list(loader)", "(b for b in loader)"])
+def test_a_loop_over_dicts_goes_over_no_rows(over):
+    """A loader of batches: what is stored in a batch stays in it, as in torch."""
+    source = f"""import torch
+
+
+def total(model, loader):
+    found = 0
+    for batch in {over}:
+        for k, v in batch.items():
+            batch[k] = v.to("cuda")
+        batch["x"] = batch["x"] * 2
+        found = found + model(batch["x"]) - batch["y"]
+    return found
+"""
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    batches = [{"x": jnp.arange(3.0) + i, "y": jnp.ones(3)} for i in range(2)]
+    np.testing.assert_allclose(load(result)["total"](lambda x: x + 1, batches), [2.0, 6.0, 10.0])

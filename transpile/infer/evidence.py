@@ -51,7 +51,26 @@ def used_as_dicts(facts: Inference, info: FunctionInfo) -> frozenset[str]:
     """
     names = {p.name.value for p in info.parameters()}
     found = {name for node in tree.nodes(info.node.body, cst.Call, cst.Subscript, cst.For) if (name := _taken_for_dict(node)) in names}
-    return frozenset(found - _left_open(info)) if found else frozenset()
+    return frozenset(found - _left_open(info.node.body)) if found else frozenset()
+
+
+def dict_targets(loop: cst.For) -> frozenset[str]:
+    """The targets of a loop that its body takes for dicts, `for batch in loader: batch["image"]`."""
+    names = set(tree.target_names(loop.target))
+    found = {name for node in tree.nodes(loop.body, cst.Call, cst.Subscript, cst.For) if (name := _taken_for_dict(node)) in names}
+    return frozenset(found - _left_open(loop.body)) if found else frozenset()
+
+
+def gone_over_for_dicts(info: FunctionInfo) -> frozenset[str]:
+    """The parameters that loops take dicts from: `for i, batch in enumerate(loader)`."""
+    return frozenset(name for loop in tree.nodes(info.node.body, cst.For) if (name := _gone_over(loop.iter)) is not None and dict_targets(loop))
+
+
+def _gone_over(node: Any) -> str | None:
+    """loader of `loader`, `enumerate(loader)`, `tqdm(loader, desc="train")`"""
+    while isinstance(node, cst.Call) and node.args and isinstance(node.func, (cst.Name, cst.Attribute)):
+        node = node.args[0].value
+    return node.value if isinstance(node, cst.Name) else None
 
 
 def _taken_for_dict(node: Any) -> str | None:
@@ -77,11 +96,11 @@ def _is_keyed(loop: cst.For) -> bool:
     return any(tree.code(base) == over and tree.code(index[0].slice) == key and len(index) == 1 for base, index in parts)
 
 
-def _left_open(info: FunctionInfo) -> set[str]:
-    """The names whose value a function tests, or sets to anything but a copy of the old one."""
+def _left_open(body: cst.CSTNode) -> set[str]:
+    """The names whose value a piece of code tests, or sets to anything but a copy of the old one."""
     found: set[str] = set()
     node: Any
-    for node in tree.nodes(info.node.body, cst.Call, cst.Assign):
+    for node in tree.nodes(body, cst.Call, cst.Assign):
         if isinstance(node, cst.Assign):
             target = node.targets[0].target
             same = tree.code(node.value) in {pattern.format(tree.code(target)) for pattern in _COPIES}

@@ -29,7 +29,7 @@ from ..values import (
     join,
 )
 from .annotations import annotated
-from .evidence import used_as_dicts, used_as_tensors
+from .evidence import gone_over_for_dicts, used_as_dicts, used_as_tensors
 from .frame import Env, Frame
 from .numpy_names import is_bound_to_numpy
 
@@ -42,12 +42,14 @@ def bound(frame: Frame) -> Env:
     if info.takes_self and info.owner is not None and info.self_name:
         env[info.self_name] = _self(frame)
     known = frame.facts.known_parameters(info)
-    evidence, dicts = used_as_tensors(frame.facts, info), used_as_dicts(frame.facts, info)
+    evidence, dicts, loaders = used_as_tensors(frame.facts, info), used_as_dicts(frame.facts, info), gone_over_for_dicts(info)
     for parameter in info.parameters():
         name = parameter.name.value
         env[name] = _parameter(frame, parameter, known.get(name), name in evidence)
         if name in dicts and is_anything(env[name]):
             env[name] = Mapping(Tensor(assumed=True))
+        elif name in loaders and is_anything(env[name]):
+            env[name] = UNKNOWN
         if not _constructs(frame) and is_bound_to_numpy(frame.facts, info, parameter, env[name]):
             env[name] = NUMPY
     if (context := _context(frame)) is not None:

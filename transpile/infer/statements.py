@@ -8,9 +8,10 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..values import NONE, Class, Function, Tensor, element_of, is_traced, join
+from ..values import NONE, Class, Function, Mapping, Tensor, element_of, is_anything, is_traced, join
 from . import environments, functions, narrowing
 from .assignments import bind
+from .evidence import dict_targets
 from .frame import Env, Frame, Handlers
 from .unrolled import after_turns, with_order
 
@@ -43,9 +44,10 @@ def _for(frame: Frame, node: cst.For, env: Env) -> None:
     iterated = frame.expression(node.iter, env)
     counted = frame.facts.counts_on_data(node.iter)
     exact = after_turns(frame, node, iterated, env)
-    before = dict(env)
+    before, dicts = dict(env), dict_targets(node)
     for _ in range(2):  # the second turn starts from what the first one has set
         bind(frame, node.target, Tensor(kind="i") if counted else element_of(iterated), env)
+        env.update({name: Mapping(Tensor(assumed=True)) for name in dicts if is_anything(env[name])})
         frame.suite(node, env)
         environments.merge(env, dict(env), before)
         if counted or _leaves_on_data(frame, node):
