@@ -22,6 +22,7 @@ SHARED = {
     "moved": ("self.sub = Sub()\nself.out = self.sub.fc\nself.sub.fc = nn.Linear(6, 6)", "self.out(self.sub(x))"),
     "put into a container": ("self.bn = nn.BatchNorm1d(6)\nself.net = nn.Sequential(nn.Linear(6, 6), self.bn, nn.ReLU())", "self.net(x)"),
     "a list put into a Sequential": ("self.mods = nn.ModuleList([nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6)])\nself.net = nn.Sequential(*self.mods)", "self.net(x)"),
+    "a list that grows, put into a Sequential": ("self.mods = nn.ModuleList([nn.Linear(6, 6)])\nfor k in range(2):\n    self.mods.append(nn.Tanh())\n    self.mods.append(nn.Linear(6, 6))\nself.net = nn.Sequential(*self.mods)", "self.net(x)"),
     "put into a list in a container": ("self.one, self.two = nn.Linear(6, 6), 2\nself.three = nn.Linear(6, 6)\nself.net = nn.ModuleList([nn.Sequential(self.three, nn.ReLU())])", "self.net[0](self.one(x))"),
 }  # fmt: skip
 REPORTED = {

@@ -22,6 +22,7 @@ from ..project import ClassInfo, FunctionInfo
 from ..values import UNKNOWN, Module
 
 _CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
+_ADDING = frozenset({"append", "extend", "insert"})
 _LISTING = frozenset({"children", "named_children", "_modules"})
 
 Found = dict[FunctionInfo, frozenset[str]]  # by constructor: the attributes that are local names
@@ -65,7 +66,7 @@ def _with_locals(context: Context, node: cst.FunctionDef, self_name: str, names:
 
 
 def _names(facts: Inference, cls: ClassInfo) -> frozenset[str]:
-    """The attributes of a class that its constructor sets, and then reads once, to fill a container."""
+    """The attributes of a class that its constructor sets, perhaps adds to, and then reads once, to fill a container."""
     init = cls.methods.get("__init__")
     if not cls.is_module or init is None or init.self_name is None or _by_listing(cls):
         return frozenset()
@@ -73,9 +74,16 @@ def _names(facts: Inference, cls: ClassInfo) -> frozenset[str]:
     placed = {name for small in set_by.values() for name in _placed(facts, small.value, init.self_name)}
     if not placed & set_by.keys():
         return frozenset()
-    times = collections.Counter(n.attr.value for n in tree.nodes(init.node.body, cst.Attribute) if tree.dotted(n.value) == init.self_name)
+    own = [n for n in tree.nodes(init.node.body, cst.Attribute) if tree.dotted(n.value) == init.self_name]
+    times = collections.Counter(n.attr.value for n in own) - _added_to(init)
     taken = set(tree.names_assigned(init.node.body)) | tree.parameter_names(init.node) | tree.names_read(init.node)
     return frozenset(name for name in placed & set_by.keys() - taken if times[name] == 2 and _is_module(facts, set_by[name].value))
+
+
+def _added_to(init: FunctionInfo) -> collections.Counter[str]:
+    """How often a constructor adds to what an attribute holds: `self.layers.append(nn.ReLU())`."""
+    added: list[Any] = [c.func for c in tree.nodes(init.node.body, cst.Call) if isinstance(c.func, cst.Attribute) and c.func.attr.value in _ADDING]
+    return collections.Counter(f.value.attr.value for f in added if isinstance(f.value, cst.Attribute) and tree.dotted(f.value.value) == init.self_name)
 
 
 def _own_assignments(init: FunctionInfo) -> Iterator[Any]:
