@@ -46,3 +46,10 @@ def test_program(name):
     got, want = load(result)["f"](Env()), scope["f"](Env())
     for g, w in zip(*((v if isinstance(v, (tuple, list)) else [v]) for v in (got, want)), strict=True):
         np.testing.assert_allclose(np.asarray(g), w.numpy() if isinstance(w, torch.Tensor) else w, 1e-6, err_msg=result.code)
+
+
+def test_a_forward_pass_is_given_tensors():
+    source = HEAD + "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def forward(self, x):\n        return x.std(), torch.tensor(x)\n"
+    result = convert_source(source)
+    x = np.array([1.0, 2.0, 5.0])
+    np.testing.assert_allclose(load(result)["M"]()(x)[0], x.std(ddof=1), 1e-6)

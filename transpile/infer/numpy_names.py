@@ -20,8 +20,11 @@ _METHODS = frozenset("astype reshape transpose copy mean std var sum max min squ
 
 
 def is_bound_to_numpy(facts: Inference, info: FunctionInfo | None, node: cst.CSTNode, value: Value) -> bool:
-    """Whether a parameter or target is made a tensor of on all ways, and nothing known of its value says that it is one already."""
-    return info is not None and is_anything(value) and id(node) in _bound(facts, info)
+    """Whether a parameter or target is made a tensor of on all ways, and nothing known of its value says that it is one already.
+
+    A forward pass is given tensors: `torch.tensor(x)` copies one there.
+    """
+    return info is not None and info.name != "forward" and is_anything(value) and id(node) in _bound(facts, info)
 
 
 def _bound(facts: Inference, info: FunctionInfo) -> frozenset[int]:
