@@ -1,5 +1,8 @@
-"""Random programs, converted and compared with torch: `python -m benchmarks.fuzz [COUNT] [--seed N]`.
+"""Random programs, converted and compared with torch: `python -m benchmarks.fuzz [COUNT] [SEED]`.
 
+    XLA_FLAGS=--xla_backend_optimization_level=0 python -m benchmarks.fuzz 2500 1
+
+takes half the time: most of it is XLA's, which optimises each program to run it three times.
 Prints every program that computes something else, a table of refusals by diagnostic, and the counts.
 """
 
@@ -66,6 +69,7 @@ def run(source):
 
 def gradients(torch_f, jax_f, code):
     """Derivatives along one direction; programs whose in-place writes torch cannot differentiate have none."""
+    slopes_by = {}  # by which results count, which hardly ever follows from the inputs
     for pair in inputs():
         tensors = [t.clone().requires_grad_() for t in pair]
         try:
@@ -74,14 +78,15 @@ def gradients(torch_f, jax_f, code):
             slopes = torch.autograd.grad(total, tensors, allow_unused=True)
         except RuntimeError:
             return "right", ""
-        which = [w.requires_grad for w in want]
+        which = tuple(w.requires_grad for w in want)
         direction = [np.sin(np.arange(12.0) + 1).reshape(4, 3) for _ in pair]
         wanted = sum((d * s.numpy()).sum() for d, s in zip(direction, slopes) if s is not None)
 
         def loss(*xs, which=which):
             return sum(jnp.tanh(o * 0.25).sum() for o, w in zip(leaves(jax_f(*xs)), which) if w)
 
-        _, slope = jax.jvp(loss, [jnp.asarray(t.numpy()) for t in pair], [jnp.asarray(d) for d in direction])
+        slope_of = slopes_by.setdefault(which, jax.jit(lambda xs, ds, loss=loss: jax.jvp(loss, xs, ds)[1]))
+        slope = slope_of([jnp.asarray(t.numpy()) for t in pair], [jnp.asarray(d) for d in direction])
         if not np.allclose(slope, wanted, 1e-6, 1e-8, equal_nan=True):
             return "wrong", f"gradient {slope} for {wanted}\n{code}"
     return "right", ""
