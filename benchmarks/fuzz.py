@@ -1,8 +1,5 @@
 """Random programs, converted and compared with torch: `python -m benchmarks.fuzz [COUNT] [SEED]`.
 
-    XLA_FLAGS=--xla_backend_optimization_level=0 python -m benchmarks.fuzz 2500 1
-
-takes half the time: most of it is XLA's, which optimises each program to run it three times.
 Prints every program that computes something else, a table of refusals by diagnostic, and the counts.
 """
 
