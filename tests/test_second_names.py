@@ -81,5 +81,5 @@ def test_parts_of_what_does_not_run_are_not_reported():
 def test_a_name_that_is_read_elsewhere_stays():
     body = "self.bn = nn.BatchNorm1d(6)\nself.net = nn.Sequential(nn.Linear(6, 6), self.bn)"
     assert list(load(convert_source(_source(body, "self.net(x)")))["M"]().init(jax.random.key(0))) == ["net"]
-    for result in ("self.net(x) * self.bn.eps", "self.net(x) + len(list(self.children()))"):
+    for result in ("self.net(x) * self.bn.eps", "self.net(x) * getattr(x, 'ndim') * getattr(self, 'b' + 'n').eps", "self.net(x) + len(list(self.children()))"):
         assert list(load(convert_source(_source(body, result)))["M"]().init(jax.random.key(0))) == ["bn", "net"]

@@ -23,6 +23,7 @@ from ..values import UNKNOWN, Module
 
 _CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 _ADDING = frozenset({"append", "extend", "insert"})
+_BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 _LISTING = frozenset({"children", "named_children", "_modules"})
 
 Found = dict[FunctionInfo, frozenset[str]]  # by constructor: the attributes that are local names
@@ -128,8 +129,8 @@ def _by_listing(cls: ClassInfo) -> bool:
         for node in tree.nodes(function.node.body, cst.Attribute, cst.Call):
             if isinstance(node, cst.Attribute) and node.attr.value in _LISTING and tree.dotted(node.value) == function.self_name:
                 return True
-            if isinstance(node, cst.Call) and tree.dotted(node.func) in ("getattr", "hasattr", "setattr", "delattr") and node.args:
-                return tree.dotted(node.args[0].value) == function.self_name
+            if isinstance(node, cst.Call) and tree.dotted(node.func) in _BY_NAME and node.args and tree.dotted(node.args[0].value) == function.self_name:
+                return True
     return False
 
 
