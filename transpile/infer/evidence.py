@@ -49,16 +49,14 @@ def used_as_dicts(facts: Inference, info: FunctionInfo) -> frozenset[str]:
 
     What it tests or gives another value may be anything before that.
     """
-    names = {p.name.value for p in info.parameters()}
-    found = {name for node in tree.nodes(info.node.body, cst.Call, cst.Subscript, cst.For) if (name := _taken_for_dict(node)) in names}
-    return frozenset(found - _left_open(info.node.body)) if found else frozenset()
+    if info not in facts.dicts:
+        facts.dicts[info] = _taken_for_dicts(info.node.body, {p.name.value for p in info.parameters()})
+    return facts.dicts[info]
 
 
 def dict_targets(loop: cst.For) -> frozenset[str]:
     """The targets of a loop that its body takes for dicts, `for batch in loader: batch["image"]`."""
-    names = set(tree.target_names(loop.target))
-    found = {name for node in tree.nodes(loop.body, cst.Call, cst.Subscript, cst.For) if (name := _taken_for_dict(node)) in names}
-    return frozenset(found - _left_open(loop.body)) if found else frozenset()
+    return _taken_for_dicts(loop.body, set(tree.target_names(loop.target)))
 
 
 def gone_over_for_dicts(info: FunctionInfo) -> frozenset[str]:
@@ -71,6 +69,12 @@ def _gone_over(node: Any) -> str | None:
     while isinstance(node, cst.Call) and node.args and isinstance(node.func, (cst.Name, cst.Attribute)):
         node = node.args[0].value
     return node.value if isinstance(node, cst.Name) else None
+
+
+def _taken_for_dicts(body: cst.CSTNode, names: set[str]) -> frozenset[str]:
+    """The names that a piece of code takes for dicts, and does not leave open."""
+    found = {name for node in tree.nodes(body, cst.Call, cst.Subscript, cst.For) if (name := _taken_for_dict(node)) in names}
+    return frozenset(found - _left_open(body)) if found else frozenset()
 
 
 def _taken_for_dict(node: Any) -> str | None:

@@ -30,7 +30,7 @@ def layer_lists(scope: Scope, node: cst.FunctionDef) -> LayerLists:
     times, given = tree.times_bound(node.body), tree.parameter_names(node)
     names = {n for n, each in values.items() if len(each) == times[n] and n not in given and any(not _is_leaf(scope, v) for v in each)}
     heads = list(_heads(node))
-    while wrong := {n for n in names if not all(_parts(scope, v, names) for v in values[n])} | _used_otherwise(scope, node, heads, values, names):
+    while wrong := {n for n in names if not all(_parts(scope, v, names) for v in values[n])} or names and _used_otherwise(scope, node, heads, values, names):
         names -= wrong
     paths = {n: _path(scope, values[n], values, names) for n in names}
     made = [value for n in names if paths[n] is not None for value in values[n]]
