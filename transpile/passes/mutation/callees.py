@@ -68,9 +68,7 @@ def _check_elements(frame: Frame, info: FunctionInfo, node: cst.Call) -> None:
             _refuse(frame, node, own, message)
             frame.record_write(own)
         if not parts and (own := written_name(frame, given)) is not None:
-            live = frame.live - frame.rebound if node is frame.assigned else frame.live
-            for other in frame.memory.sharing(own, live):
-                frame.after.append(tree.assignment(other, frame.context.unconverted("mutated-argument", node, message)))
+            _refuse(frame, node, own, message, itself=False)
 
 
 def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
@@ -122,10 +120,10 @@ def _is_taken_back(frame: Frame, call: cst.Call) -> bool:
     return isinstance(small, cst.Assign) and id(small) in frame.mutations.taken and small.value is call
 
 
-def _refuse(frame: Frame, node: cst.Call, own: str, message: str) -> None:
-    """What the callee has written, and what may be the same memory, raises where it is read."""
+def _refuse(frame: Frame, node: cst.Call, own: str, message: str, itself: bool = True) -> None:
+    """What the callee has written, and what may be the same memory, raises where it is read; not `itself`, where that holds the new values."""
     live = frame.live - frame.rebound if node is frame.assigned else frame.live
-    lost = [own] if own in live or own.startswith("self.") else []
+    lost = [own] if itself and (own in live or own.startswith("self.")) else []
     for name in [*lost, *frame.memory.sharing(own, live)]:
         poison = frame.context.unconverted("mutated-argument", node, message)
         if not name.startswith("self."):

@@ -89,9 +89,7 @@ def _of_dtype(walk: Walk, node: cst.Call, subject: Any, parts: list[Any]) -> Any
     """`isinstance(x, (torch.FloatTensor, torch.cuda.FloatTensor))`: one type where torch has one for each dtype and device."""
     names = [_torch_name(walk, p) for p in parts]
     dtypes = [name for name in names if name is not None and walk.context.rulebook.constant(f"{name}[dtype]")]
-    if not dtypes:
-        return None
-    if any(_is_tensor_type(walk, p) for p in parts):
+    if not dtypes or any(_is_tensor_type(walk, p) for p in parts):
         return None
     if not simple(subject):
         raise Refused("tests of a tensor's type are of names here")
