@@ -7,7 +7,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 MODULES = """class Flow(nn.Module):
     def __init__(self, k):
@@ -50,18 +50,15 @@ PROGRAMS = {
 }
 
 
-def both(body):
-    source = HEAD + MODULES + "".join(f"        {line}\n" for line in body.splitlines())
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    return scope["M"](), convert_source(source)
+def written(body):
+    return HEAD + MODULES + "".join(f"        {line}\n" for line in body.splitlines())
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_layer_has_its_params(name):
-    torch_module, result = both(PROGRAMS[name])
+    result = convert_source(written(PROGRAMS[name]))
     assert not result.diagnostics, (result.diagnostics, result.code)
-    module = load(result)["M"]()
+    torch_module, module = both_modules(written(PROGRAMS[name]), result)
     params, _ = from_torch(torch_module, module)
     x = torch.randn(3)
     for reverse in (False, True):
@@ -78,5 +75,5 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_followed_is_refused(name):
-    _, result = both(REFUSED[name])
+    result = convert_source(written(REFUSED[name]))
     assert "module-value" in {d.id for d in result.diagnostics}, result.code

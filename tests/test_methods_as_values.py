@@ -6,7 +6,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 MODULE = HEAD + """from torch.utils.checkpoint import checkpoint
 
@@ -85,9 +85,8 @@ def test_a_closure_calls_a_module_that_comes_bound():
 
 
 def compare(source, result):
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch_module, jax_module = scope["M"]().eval(), load(result)["M"]()
+    torch_module, jax_module = both_modules(source, result)
+    torch_module.eval()
     params, state = from_torch(torch_module, jax_module)
     x = torch.randn(4, 4)
     got = jax_module.apply(params, state, x.numpy())[0]

@@ -7,7 +7,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 MODULE = HEAD + """
 class M(nn.Module):
@@ -45,9 +45,7 @@ def test_the_modules_of_a_list(name):
     source = _source(MADE[name])
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    torch_module, jax_module = both_modules(source, result)
     params, state = from_torch(torch_module, jax_module)
     assert jax.tree.structure(jax_module.init(jax.random.key(0))) == jax.tree.structure(params), result.code
     x = torch.randn(2, 4)

@@ -8,7 +8,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, array, leaves, load
+from .small_programs import HEAD, array, both_modules, leaves
 
 MODULES = """class Sub(nn.Module):
     def __init__(self):
@@ -88,9 +88,7 @@ def test_order(name):
     source = HEAD + MODULES + "".join(f"        {line}\n" for line in PROGRAMS[name].splitlines())
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
-    scope = {}
-    exec(compile(source, "program.py", "exec"), scope)
-    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    torch_module, jax_module = both_modules(source, result)
     params, state = from_torch(torch_module, jax_module)
     for x in torch.randn(2, 4, 3):
         want = leaves(torch_module(x))
