@@ -8,6 +8,7 @@ from tests.small_programs import both, compare, three
 
 PROGRAMS = {
     "of tensors": "s = x.shape\nreturn torch.Tensor(s).zero_() + torch.Tensor(x.size()).fill_(1) + x.new(y.shape).zero_() + y, torch.Tensor(x.shape[:1]).zero_()",
+    "of an empty tensor": "a = x.data.new().resize_((x.size(0), 1)).fill_(2)\nb = torch.zeros(0).new().resize_as_(y.data).zero_()\nreturn x * a + y.new().resize_(*y.size()).fill_(1), b",
     "of NumPy's arrays": "import numpy as np\n\n\ndef f(x, y):\n    a = np.zeros((4, 6))\n    s = a.shape\n    return x[0, :2] * torch.Tensor(a.shape).to(x.dtype) + torch.DoubleTensor(s), x.new(a.shape)",
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 `map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
 `mask != None` is `mask is not None`; `weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
-`nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`);
+`nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`); `x.new().resize_(n, m)` is `x.new_empty(n, m)` (`resized.py`);
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 several statements on a line are lines of their own; an attribute `self.init` has another name (`shadowing.py`); what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
@@ -20,6 +20,7 @@ from ..base_calls import through_super
 from ..dataflow import reads
 from ..filled_names import without_filled_names
 from ..mapped import without_map
+from ..resized import made_at_once
 from ..rulebook import Rulebook, erased
 from ..shadowing import without_shadowing
 
@@ -70,6 +71,8 @@ def _visit(node: Any) -> Any:
         if name == "Parameter" and node.args and node.args[0].keyword is not None and node.args[0].keyword.value == "data":
             first = tree.replace(node.args[0], keyword=None, equal=cst.MaybeSentinel.DEFAULT)
             return tree.rewrite(tree.replace(node, args=[first, *node.args[1:]]), _visit)
+        if (made := made_at_once(node)) is not None:
+            return tree.rewrite(made, _visit)
         if name == "__getattr__" and len(node.args) == 1:
             return _getattr(node.func.value, node.args[0].value)
         if name.endswith("_") and (tree.dotted(node.func.value) or "").rpartition(".")[2] == "init":
