@@ -54,13 +54,21 @@ class FunctionInfo:
 
     @functools.cached_property
     def superseded(self) -> frozenset[int]:
-        """In a constructor, the targets `self.name` of assignments that a later one, made on all ways, replaces.
+        """In a constructor, the targets `self.name` of assignments that a later one, made on all ways from there, replaces.
 
         `self.stages = []` before `self.stages = nn.ModuleList(…)` is a local list in all but name.
         """
+        if self.name != "__init__":
+            return frozenset()
+        blocks = [n for n in [self.node.body, *tree.walk_scope(self.node.body)] if isinstance(n, cst.IndentedBlock)]
+        tried = {id(n.body) for n in tree.walk_scope(self.node.body) if isinstance(n, cst.Try)}
+        return frozenset().union(*(self._replaced_later(block) for block in blocks if id(block) not in tried))
+
+    def _replaced_later(self, block: cst.IndentedBlock) -> set[int]:
+        """The targets `self.name` in a block that its own later statements replace."""
         found: set[int] = set()
         before: dict[str, set[int]] = {}
-        for statement in tree.body_statements(self.node) if self.name == "__init__" else ():
+        for statement in block.body:
             nodes = list(tree.walk_scope(cst.IndentedBlock([statement])))
             targets = [n.target for n in nodes if isinstance(n, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign))]
             own = [t for t in targets if isinstance(t, cst.Attribute) and isinstance(t.value, cst.Name) and t.value.value == self.self_name]
@@ -69,7 +77,9 @@ class FunctionInfo:
                     found |= before.pop(target.attr.value, set())
             for target in own:
                 before.setdefault(target.attr.value, set()).add(id(target))
-        return frozenset(found)
+            if any(isinstance(n, (cst.Return, cst.Break, cst.Continue)) for n in nodes):
+                before.clear()
+        return found
 
     def given_back(self, callers: frozenset[FunctionInfo] = frozenset()) -> str | None:
         """The name that every return gives back, if it is one: `return x`, or `return x.normal_()`."""

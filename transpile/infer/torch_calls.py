@@ -22,6 +22,8 @@ def call(frame: Frame, name: str, args: list[Argument], node: cst.Call) -> Value
     rulebook = frame.facts.rulebook
     if name == "torch.Size":
         return _SHAPE
+    if name == "torch.device":
+        return Static(MISSING, "device")
     if name in ("torch.div", "torch.floor_divide") and len(args) > 1 and all(_is_int(a.value) for a in args[:2]):
         rounded = len(args) > 2 or name == "torch.floor_divide"
         return _INT if rounded else Static(MISSING, "float")  # of sizes it is a number

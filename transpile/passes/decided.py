@@ -38,6 +38,7 @@ def run(context: Context, module: cst.Module, carriers: Carriers) -> cst.Module:
 class _Decided:
     def __init__(self, context: Context, carriers: Carriers) -> None:
         self.context, self.carriers = context, carriers
+        self.flags: dict[int, cst.Name] = {}  # by id: what stands for conditions within what is looked at next
 
     def after(self, node: Any) -> Any:
         if isinstance(node, cst.IfExp):
@@ -114,7 +115,11 @@ class _Decided:
         """`not args.no_cuda and torch.cuda.is_available()` as a value: `False`, as what is left of it is no other value."""
         test = self._test(node)
         is_flag = isinstance(self._test(node.left), bool) or isinstance(node.left, cst.Comparison) or isinstance(node.left, cst.UnaryOperation) and isinstance(node.left.operator, cst.Not)
-        return cst.Name(str(test)) if isinstance(test, bool) and is_flag else node
+        if not isinstance(test, bool) or not is_flag:
+            return node
+        flag = cst.Name(str(test))
+        self.flags[id(flag)] = flag
+        return flag
 
     def _asks_for_gradients(self, test: Any) -> bool:
         """Whether a condition asks if a tensor, and no param, requires a gradient."""
@@ -123,6 +128,8 @@ class _Decided:
 
     def _test(self, node: Any) -> Any:
         """True, False, or the expression that is left of a condition: the node itself where nothing is decided."""
+        if id(node) in self.flags:
+            return self.flags[id(node)].value == "True"
         if isinstance(node, (cst.Call, cst.Attribute)):
             found = (
                 self._is_parameter(node) if isinstance(node, cst.Call) and len(node.args) == 2 else self._constant(node)
