@@ -91,7 +91,7 @@ class _Jumps:
         out: list[Any] = []
         for i, statement in enumerate(statements):
             rest = statements[i + 1 :]
-            statement = self._guarded(statement)
+            statement = self._guarded(statement, rest)
             if self.loop and self.loop.flag and tail and not rest and self._only_breaks(statement):
                 flag = tree.assignment(self.loop.flag, self._boolean(negated(self.context, bare(statement.test))))
                 return [*out, tree.replace(flag, leading_lines=statement.leading_lines)]
@@ -120,16 +120,26 @@ class _Jumps:
             self.defined |= set(tree.names_assigned(statement))
         return out
 
-    def _guarded(self, node: Any) -> Any:
-        """`if m is not None and m.sum() > 0:` is two branches: the second one, on data, must not be there for what is None."""
-        test = node.test if isinstance(node, cst.If) and node.orelse is None else None
-        if not isinstance(test, cst.BooleanOperation) or not isinstance(test.operator, cst.And) or not is_traced(self.context.value(test.right)):
+    def _guarded(self, node: Any, rest: list[Any]) -> Any:
+        """`if m is not None and m.sum() > 0:` is two branches: the second one, on data, must not be there for what is None.
+
+        So is `if m is None or m.sum() == 0:`. The side that both tests lead to is written twice, if it is short.
+        """
+        test = node.test if isinstance(node, cst.If) else None
+        if not isinstance(test, cst.BooleanOperation) or is_traced(self.context.value(test.left)) or not is_traced(self.context.value(test.right)):
             return node
-        guards = [n for n in tree.walk(test.left) if isinstance(n, cst.Comparison) and isinstance(n.comparisons[0].operator, cst.IsNot)]
-        if not guards or is_traced(self.context.value(test.left)):
+        both = isinstance(test.operator, cst.And)
+        given = cst.IsNot if both else cst.Is
+        guarded = {tree.code(n.left) for n in tree.nodes(test.left, cst.Comparison) if isinstance(n.comparisons[0].operator, given)}
+        other = [] if node.orelse is None else [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
+        inner = tree.replace(node, test=bare(test.right), leading_lines=[])
+        if both:
+            if not guarded or other and (_is_long(other) or not _reads(tree.body_statements(node), guarded)):
+                return node
+            return tree.replace(node, test=bare(test.left), body=cst.IndentedBlock([inner]))
+        if not guarded or _is_long(tree.body_statements(node)) or not _reads([*other, *rest], guarded):
             return node
-        inner = cst.If(bare(test.right), node.body)
-        return tree.replace(node, test=bare(test.left), body=cst.IndentedBlock([inner]))
+        return tree.replace(node, test=bare(test.left), orelse=inner)
 
     def _inside(self, node: Any, tail: bool) -> Any:
         body = tree.body_statements(node)
@@ -383,3 +393,13 @@ def _always_jumps(statements: list[Any]) -> bool:
         other = [last.orelse] if isinstance(last.orelse, cst.If) else tree.body_statements(last.orelse)
         return _always_jumps(tree.body_statements(last)) and _always_jumps(other)
     return False
+
+
+def _is_long(statements: list[Any]) -> bool:
+    """Whether statements are too many to be written twice."""
+    return sum(isinstance(n, cst.BaseSmallStatement) for s in statements for n in tree.walk(s)) > 4
+
+
+def _reads(statements: list[Any], expressions: set[str]) -> bool:
+    """Whether any of these names and attributes is read."""
+    return any(tree.code(n) in expressions for s in statements for n in tree.walk(s) if isinstance(n, (cst.Name, cst.Attribute)))
