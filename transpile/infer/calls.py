@@ -27,6 +27,7 @@ from ..values import (
 from . import constructors, functions, methods, modules, python_calls, supers, torch_calls
 from .frame import Argument, Env, Frame, Handlers
 
+_CHECKPOINT = "torch.utils.checkpoint.checkpoint"
 _Caller = Callable[[Frame, Any, list[Argument], cst.Call, Env], Value]
 
 
@@ -105,6 +106,12 @@ def _sides(value: Any) -> list[Any]:
 
 
 def _torch(frame: Frame, function: Torch, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    called = args[0].value if function.name == _CHECKPOINT and args else None
+    rest = [a for a in args[1:] if a.keyword is None]
+    if isinstance(called, Module):
+        return modules.call(frame, called, rest)
+    if isinstance(called, Function) and not called.base:
+        return functions.call(frame, called, rest)
     return torch_calls.call(frame, function.name, args, node)
 
 
