@@ -430,8 +430,9 @@ def _reads(info: FunctionInfo, name: str) -> bool:
 
 
 def forward_functions(facts: Inference) -> set[FunctionInfo]:
-    """The functions that a `forward` calls, directly or by way of others."""
-    return reachable(facts.calls, [f for f in _functions(facts) if f.name == "forward"])
+    """The functions that a `forward` calls, directly or by way of others. The constructor of a module builds, wherever it is called."""
+    calls = {f: called for f, called in facts.calls.items() if f.name != "__init__" or f.owner is None or not f.owner.is_module}
+    return reachable(calls, [f for f in _functions(facts) if f.name == "forward"])
 
 
 def running_functions(facts: Inference, forward: Set[FunctionInfo]) -> set[FunctionInfo]:
