@@ -166,5 +166,10 @@ def test_overlapping_copy_is_reported():
     both(body, ["overlapping-copy"])
 
 
+def test_checks_of_what_a_function_is_given_are_left_out():
+    own = "class Round(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, top):\n        assert top > 0\n        return torch.round(x / top) * top\n\n    @staticmethod\n    def backward(ctx, grad):\n        return grad, None\n\n\nround_to = Round.apply\n\n\ndef f(x, y):\n    return round_to(x, y.abs().max().item()) + Round.apply(y, 2.0)"
+    compare(own, three(), ["data-check"])
+
+
 def test_checks_are_left_out():
     compare("assert x.dim() == 2\nassert torch.isfinite(x).all()\nif torch.isnan(x).any():\n    raise ValueError('nan')\nreturn x * y", three(), ["data-check", "data-check"])

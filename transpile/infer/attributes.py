@@ -106,6 +106,8 @@ def _of_class(frame: Frame, base: Class, name: str) -> Value:
     ref = base.ref
     if not isinstance(ref, ClassInfo):
         return UNKNOWN
+    if name == "apply" and ref.is_autograd_function and ref.find("forward") is not None:
+        return Method(base, name)
     method = ref.find(name)
     if method is not None:
         return Function(method, ref, base=not method.is_classmethod and not method.is_static)

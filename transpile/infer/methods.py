@@ -9,10 +9,12 @@ import libcst as cst
 
 from ..rule_bodies import flags
 from ..values import (
+    BACKWARD_CONTEXT,
     MISSING,
     NONE,
     NUMPY,
     UNKNOWN,
+    Class,
     Instance,
     Mapping,
     Method,
@@ -26,7 +28,7 @@ from ..values import (
     join,
     sequence,
 )
-from . import instances, modules
+from . import functions, instances, modules
 from .assignments import store
 from .evidence import takes
 from .frame import Argument, Env, Frame
@@ -158,8 +160,17 @@ def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:
     return name not in ORDINARY and not (name in SHARED and constructing)
 
 
+def _of_class(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    """`Round.apply(x)` of a torch.autograd.Function calls its forward."""
+    assert isinstance(function.receiver, Class)
+    forward = function.receiver.ref.find("forward")  # type: ignore[union-attr]
+    functions.bind_arguments(frame, forward, [Argument(None, "", BACKWARD_CONTEXT), *args])
+    return functions.result(frame, forward)
+
+
 _BY_RECEIVER: dict[type, Callable[[Frame, Method, list[Argument], cst.Call, Env], Value]] = {
     Module: modules.call_method,
+    Class: _of_class,
     Instance: instances.call_method,
     Sequence: _of_sequence,
     Mapping: _of_mapping,
