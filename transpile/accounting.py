@@ -69,7 +69,7 @@ def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None
         found = False
         for node, statement in (r for s in reading.get(name, ()) for r in _reads_below(s, name, s)):
             found = True
-            _report(context, node if context.position(node) != (1, 1) else statement, f"{what} not there any more, and is still used")
+            _report(context, node if context.place(node) is not None else statement, f"{what} not there any more, and is still used")
         if not found:
             _report(context, module, f"{what} not there any more, and is still used")
 

@@ -642,7 +642,7 @@ def apply(context: Context, definitions: tuple[Definition, ...], arguments: list
     made = inline(context, binding)
     made = call(context, binding) if made is None else made
     if binding.definition.note:
-        placed = made if context.position(made) != (1, 1) or not arguments else arguments[0].node  # a constant stands nowhere
+        placed = made if context.place(made) is not None or not arguments else arguments[0].node  # a constant stands nowhere
         context.report("taken-for-granted", placed, binding.definition.note)
     return made
 

@@ -50,28 +50,28 @@ class Context:
         return resolved if isinstance(resolved, str) and resolved.startswith("torch.") else None
 
     def report(self, id: str, node: cst.CSTNode, message: str) -> None:
-        """Add a diagnostic at the place where the node stood in the source."""
-        line, column = self.position(node)
-        found = Diagnostic(str(self.module.path), line, column, id, message)
+        """Add a diagnostic at the place where the node stood in the source. A copy of a statement has none: it says what the first one said."""
+        place = self.place(node)
+        if place is None and any((d.id, d.message) == (id, message) for d in self.diagnostics):
+            return
+        found = Diagnostic(str(self.module.path), *(place or (1, 1)), id, message)
         if found not in self.diagnostics:
             self.diagnostics.append(found)
 
-    def position(self, node: cst.CSTNode) -> tuple[int, int]:
-        for candidate in self._candidates(node):
-            place = self._places.get(candidate)
-            if place is not None:
-                return place
-        return 1, 1
+    def place(self, node: cst.CSTNode) -> tuple[int, int] | None:
+        """Line and column of the first part of a node that stood in the source."""
+        places = map(self._places.get, self._candidates(node))
+        return next((place for place in places if place is not None), None)
 
     @property
     def source(self) -> str:
-        """The text of the file as the passes got it."""
+        """The text of the file."""
         return self._places.text
 
     @property
     def _places(self) -> Positions:
         if self._positions is None:
-            self._positions = Positions(self.module.tree)
+            self._positions = Positions(self.module.source)
         return self._positions
 
     def _candidates(self, node: cst.CSTNode) -> Iterable[cst.CSTNode]:

@@ -102,7 +102,8 @@ def unformatted(text: str, path: str = "module.py") -> pipeline.Converted:
     """The conversion of one source text as a tree, before it is formatted."""
     ast.parse(text)
     project = Project({})
-    project.add(PurePosixPath(path), _spelt(cst.parse_module(text)))
+    source = cst.parse_module(text)
+    project.add(PurePosixPath(path), _spelt(source), source)
     (made,) = pipeline.convert(project, rulebook.load(), lambda p: "import jax_nn as nn")
     return made
 
@@ -135,7 +136,7 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
         loaded = _load(path, relative, report)
         if loaded is not None:
             sources[relative] = loaded[0]
-            modules[relative] = project.add(relative, loaded[1])
+            modules[relative] = project.add(relative, _spelt(loaded[1]), loaded[1])
     book = rulebook.load()
     converted = _convert_all(project, book, is_package, report, root)
     names: set[str] = set()
@@ -175,7 +176,7 @@ def _load(path: Path, relative: PurePosixPath, report: Report) -> tuple[_Source,
         message = getattr(error, "msg", None) or type(error).__name__
         report.files.append(File(path, None, [Diagnostic(str(relative), line, column, "syntax-error", str(message))]))
         return None
-    return _Source(relative, text, encoding, bom, newline), _spelt(module)
+    return _Source(relative, text, encoding, bom, newline), module
 
 
 def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, report: Report, root: Path) -> list[pipeline.Converted]:
@@ -197,7 +198,7 @@ def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, re
     converted = []
     for module in list(project.modules.values()):  # one file fails: convert each by itself
         alone = Project({})
-        alone.add(module.path, module.tree)
+        alone.add(module.path, module.tree, module.source)
         converted += _convert_all(alone, book, is_package, report, root)
     return converted
 

@@ -227,6 +227,7 @@ class ModuleInfo:
     path: PurePosixPath  # relative to the directory that is converted
     tree: cst.Module
     dotted: str
+    source: cst.Module  # as the user wrote it: what is left of it in the tree are the same nodes
     imports: dict[str, str] = field(default_factory=dict)  # bound name -> dotted name, absolute
     functions: dict[str, FunctionInfo] = field(default_factory=dict)
     classes: dict[str, ClassInfo] = field(default_factory=dict)
@@ -251,12 +252,12 @@ class Project:
     modules: dict[str, ModuleInfo]
     package: str = ""  # the name of the directory, where that is a package itself
 
-    def add(self, path: PurePosixPath, module: cst.Module) -> ModuleInfo:
-        """Register a parsed file."""
+    def add(self, path: PurePosixPath, module: cst.Module, source: cst.Module | None = None) -> ModuleInfo:
+        """Register a file, and the tree that was made of its text where that is another."""
         parts = list(path.with_suffix("").parts)
         if parts and parts[-1] == "__init__":
             parts.pop()
-        info = ModuleInfo(path, module, ".".join(parts))
+        info = ModuleInfo(path, module, ".".join(parts), source or module)
         _collect(info, module.body, None, None)
         self.modules[info.dotted] = info
         return info

@@ -130,7 +130,7 @@ def _small(scope: Scope, small: Any) -> Any:
             return written
         return small if value is small.value and target is small.target else tree.replace(small, target=target, value=value)
     if isinstance(small, cst.Expr):
-        scope.hint = "_"
+        scope.hint = "_" if scope.stateful_call(small.value) else None
         value = scope.expression(small.value)
         scope.hint = None
         if isinstance(value, cst.Name) and value is not small.value and scope.prelude:

@@ -1,0 +1,148 @@
+"""Loops over submodules that are listed in the loop's head are written as their turns, and names that several get at once one by one.
+
+    for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:           x = F.relu(self.bn1(self.conv1(x)))
+        x = F.relu(bn(conv(x)))                                          ->     x = F.relu(self.bn2(self.conv2(x)))
+
+    encode, predict = self.encoder, self.predictor                       ->     encode = self.encoder
+                                                                                predict = self.predictor
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+
+_LONGEST = 24  # statements that a loop may become
+
+
+def with_layers_apart(function: cst.FunctionDef) -> cst.FunctionDef:
+    """A function in which each submodule that is called by a local name can be followed to where it is."""
+    called = {n.func.value for n in tree.nodes(function.body, cst.Call) if isinstance(n.func, cst.Name)}
+    outside = _outside_of_loops(function.body, frozenset())
+
+    def after(node: Any) -> Any:
+        if isinstance(node, cst.ListComp):
+            return _listed(node, called)
+        body = [new for statement in node.body for new in _turns(statement, called, outside) or _one_by_one(statement, called) or [statement]]
+        return node if tree.same(body, node.body) else tree.replace(node, body=body)
+
+    return tree.rewrite(function, None, after, only={cst.IndentedBlock, cst.ListComp})  # type: ignore[no-any-return]
+
+
+def _one_by_one(statement: Any, called: set[str]) -> list[Any]:
+    """`f = self.encoder` and `h = self.predictor` for `f, h = self.encoder, self.predictor`."""
+    small = tree.only_small(statement)
+    if not isinstance(small, cst.Assign) or len(small.targets) != 1:
+        return []
+    targets, values = _parts(small.targets[0].target), _parts(small.value)
+    names = [t.value for t in targets or [] if isinstance(t, cst.Name)]
+    if not targets or not values or len(names) != len(targets) != 0 or len(targets) != len(values) or not called & set(names):
+        return []
+    if not all(map(_is_of_self, values)) or set(names) & {n.value for v in values for n in tree.nodes(v, cst.Name)}:
+        return []
+    lines = [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(t)], v)]) for t, v in zip(targets, values)]
+    lines[0] = tree.replace(lines[0], leading_lines=statement.leading_lines)
+    lines[-1] = tree.replace(lines[-1], trailing_whitespace=statement.trailing_whitespace)
+    return lines
+
+
+def _turns(statement: Any, called: set[str], outside: set[str]) -> list[Any]:
+    """The turns of a loop over listed submodules, one after the other."""
+    if not isinstance(statement, cst.For) or statement.orelse is not None or statement.asynchronous is not None:
+        return []
+    turns = _bindings(statement.target, statement.iter, called)
+    body = tree.body_statements(statement)
+    names = tree.target_names(statement.target)
+    if not turns or tree.jumps(statement.body) or len(turns) * sum(isinstance(n, cst.BaseSmallStatement) for n in tree.walk(statement.body)) > _LONGEST:
+        return []
+    if set(names) & outside or any(isinstance(n, (cst.Lambda, cst.FunctionDef)) for n in tree.walk(statement.body)):
+        return []
+    read = {n.value for turn in turns for value in turn.values() for n in tree.nodes(value, cst.Name)} - {"self"}
+    kept = {tree.code(value) for turn in turns for value in turn.values()}
+    if (read | set(names)) & set(tree.names_assigned(statement.body)) or any(tree.code(n.target) in kept for n in tree.nodes(statement.body, cst.AssignTarget)):
+        return []
+    made: list[Any] = []
+    for i, turn in enumerate(turns):
+        for j, line in enumerate(body):
+            new = _with(line, turn, i > 0)
+            lead = [*statement.leading_lines, *new.leading_lines] if i == j == 0 else new.leading_lines if i == 0 else []
+            made.append(tree.replace(new, leading_lines=lead))
+    return made
+
+
+def _listed(node: cst.ListComp, called: set[str]) -> Any:
+    """`[self.a(x), self.b(x)]` for `[f(x) for f in (self.a, self.b)]`."""
+    loop = node.for_in
+    turns = _bindings(loop.target, loop.iter, called) if not loop.ifs and loop.inner_for_in is None and loop.asynchronous is None else []
+    return tree.replace(cst.List([cst.Element(_with(node.elt, turn, i > 0)) for i, turn in enumerate(turns)]), lpar=node.lpar, rpar=node.rpar) if turns else node
+
+
+def _with(node: Any, turn: dict[str, Any], again: bool) -> Any:
+    """A statement or expression, or a copy of it, with what the loop's names stand for in a turn."""
+    return tree.with_names(node.deep_clone() if again else node, lambda n: turn[n.value].deep_clone() if n.value in turn else None)
+
+
+def _outside_of_loops(node: Any, bound: frozenset[str]) -> set[str]:
+    """The names at or below a node that stand in no loop or comprehension over them."""
+    if isinstance(node, cst.Name):
+        return set() if node.value in bound else {node.value}
+    if isinstance(node, cst.For):
+        inner = bound | set(tree.target_names(node.target))
+        parts = [(node.target, inner), (node.body, inner), (node.iter, bound), *([(node.orelse, bound)] if node.orelse is not None else [])]
+        return set().union(*(_outside_of_loops(part, names) for part, names in parts))
+    if isinstance(node, cst.BaseComp):
+        bound |= {name for loop in tree.nodes(node, cst.CompFor) for name in tree.target_names(loop.target)}
+    return set().union(*(_outside_of_loops(child, bound) for child in tree.children(node)))
+
+
+def _bindings(target: Any, iterated: Any, called: set[str]) -> list[dict[str, Any]]:
+    """What the names of a loop stand for in each turn, where its head lists submodules, one of which is called by its name; else nothing."""
+    if isinstance(iterated, cst.Call) and tree.dotted(iterated.func) == "enumerate" and len(iterated.args) == 1:
+        parts = _parts(target)
+        if parts is None or len(parts) != 2 or not isinstance(parts[0], cst.Name):
+            return []
+        inner = _bindings(parts[1], iterated.args[0].value, called)
+        return [{parts[0].value: cst.Integer(str(i)), **turn} for i, turn in enumerate(inner)]
+    listed = _parts(iterated)
+    if isinstance(iterated, cst.Call) and tree.dotted(iterated.func) == "zip" and iterated.args and all(a.keyword is None and not a.star for a in iterated.args):
+        columns = [_parts(a.value) for a in iterated.args]
+        if any(c is None or len(c) != len(columns[0] or []) for c in columns):
+            return []
+        listed = [cst.Tuple([cst.Element(part) for part in row]) for row in zip(*columns)]  # type: ignore[arg-type]
+    turns = [_matched(target, element) for element in listed or []]
+    names = {name for turn in turns for name, value in (turn or {}).items() if _is_of_self(value)}
+    return turns if turns and None not in turns and names & called else []  # type: ignore[return-value]
+
+
+def _matched(target: Any, element: Any) -> dict[str, Any] | None:
+    """The names of a target with the parts of an element, all of which can be written more than once."""
+    if isinstance(target, cst.Name):
+        return {target.value: element} if _is_of_self(element) or isinstance(element, (cst.Name, cst.SimpleString, cst.Integer, cst.Float)) else None
+    names, parts = _parts(target), _parts(element)
+    if names is None or parts is None or len(names) != len(parts):
+        return None
+    found: dict[str, Any] = {}
+    for name, part in zip(names, parts):
+        matched = _matched(name, part)
+        if matched is None:
+            return None
+        found |= matched
+    return found
+
+
+def _parts(node: Any) -> Sequence[Any] | None:
+    """The elements of a tuple or list that is written out."""
+    plain = isinstance(node, (cst.Tuple, cst.List)) and not any(isinstance(e, cst.StarredElement) for e in node.elements)
+    return [e.value for e in node.elements] if plain else None
+
+
+def _is_of_self(node: Any) -> bool:
+    """`self.conv`, `self.block.conv`, `self.layers[0]`, `self.layers[1:]`"""
+    if isinstance(node, cst.Subscript):
+        plain = all(isinstance(n, (cst.Integer, cst.UnaryOperation, cst.Minus)) for e in node.slice for n in tree.nodes(e.slice, cst.BaseExpression))
+        return plain and _is_of_self(node.value)
+    return isinstance(node, cst.Attribute) and (tree.dotted(node) or "").startswith("self.")
