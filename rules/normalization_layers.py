@@ -57,7 +57,7 @@ class BatchNorm(ChannelNorm):
         batches = batches + 1
         momentum = 1 / batches if self.momentum is None else self.momentum  # None is the mean of all batches
         output, mean, var = batch_norm_moving(input, mean, var, weight, bias, momentum, self.eps)
-        return output, {"running_mean": mean, "running_var": var, "num_batches_tracked": batches}
+        return output, {**state, "running_mean": mean, "running_var": var, "num_batches_tracked": batches}
 
 
 @layer("torch.nn.BatchNorm1d", "torch.nn.modules.batchnorm.BatchNorm1d")

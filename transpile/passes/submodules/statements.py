@@ -231,7 +231,7 @@ def _return(scope: Scope, node: cst.Return) -> Any:
 def _returned_name(scope: Scope, node: cst.BaseExpression) -> str | None:
     """In `return self.head(self.bn(x))` nothing reads x any more: its name can hold what is taken out."""
     calls = scope.stateful_calls(node)
-    if not calls or not calls[-1].args or not isinstance(calls[-1].args[0].value, cst.Name):
+    if not calls or not calls[-1].args or calls[-1].args[0].star or not isinstance(calls[-1].args[0].value, cst.Name):
         return None
     name = calls[-1].args[0].value.value
     return scope.renames.get(name, name) if not read_outside(scope, node, name) and not scope.nested else None
