@@ -1,5 +1,6 @@
 """Params that may be missing: with and without them a module computes what torch's does."""
 
+import jax
 import numpy as np
 import pytest
 import torch
@@ -47,6 +48,48 @@ def test_a_param_that_may_be_missing(name, use):
     x = torch.randn(3, 4)
     got = jax_module.apply(params, state, x.numpy())[0]
     np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+
+
+NUMBERS = {
+    "a number on the other way": "if use:\n            self.b = nn.Parameter(torch.randn(n))\n        else:\n            self.b = 2.0",
+    "a number first": "if not use:\n            self.b = 2.0\n        else:\n            self.b = nn.Parameter(torch.randn(n))",
+    "a choice": "self.b = nn.Parameter(torch.randn(n)) if use else 2.0",
+    "what is given": "self.b = nn.Parameter(torch.randn(n)) if use else n",
+    "two at once": "if use:\n            self.a = nn.Parameter(torch.randn(n))\n            self.b = nn.Parameter(torch.randn(n))\n        else:\n            self.a, self.b = 1.0, 2",
+}
+
+
+@pytest.mark.parametrize("use", [True, False])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_no_param(name, use):
+    source = MODULE.format(made=NUMBERS[name]).replace("F.linear(x, self.w, self.b)", "x @ self.w * self.b")
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, jax_module = both_modules(source, result, 4, use)
+    params, state = from_torch(torch_module, jax_module)
+    assert jax_module.init(jax.random.key(0)).keys() == params.keys(), result.code
+    x = torch.randn(3, 4)
+    got = jax_module.apply(params, state, x.numpy())[0]
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+
+
+OBJECTS = {
+    "a method of an object": "scheme = Scheme(use)\n        self.b = nn.Parameter(torch.Tensor(n))\n        scheme.apply(self.b, 2)",
+    "in a loop": "scheme = Scheme(use)\n        self.a = nn.Parameter(torch.Tensor(n))\n        self.b = nn.Parameter(torch.Tensor(n)) if n > 3 else None\n        for p in [self.a, self.b]:\n            if p is not None:\n                scheme.apply(p, 2)",
+    "made there": "self.b = nn.Parameter(torch.Tensor(n))\n        Scheme(use).apply(self.b, 2)",
+}
+
+
+@pytest.mark.parametrize("use", [True, False])
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects_fill_params(name, use):
+    scheme = "\n\nclass Scheme:\n    def __init__(self, ones):\n        self.ones = ones\n\n    def apply(self, x, d):\n        if self.ones:\n            nn.init.ones_(x)\n        else:\n            nn.init.uniform_(x, a=d, b=2 * d)\n"
+    source = HEAD + scheme + MODULE.removeprefix(HEAD).format(made=OBJECTS[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    _, jax_module = both_modules(source, result, 4, use)
+    b = jax_module.init(jax.random.key(0))["b"]
+    assert (b == 1).all() if use else ((2 <= b) & (b <= 4)).all() and b[0] != b[1], result.code
 
 
 @pytest.mark.parametrize("use", [True, False])

@@ -272,7 +272,7 @@ class Arrays:
         if is_parameter and _without_gradient(facts, value):
             found.frozen.add(name)
         sides = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]
-        if any(_is_plain(facts.of(side)) for side in sides if side is not None and not _makes_parameter(facts, side)):
+        if any(is_plain(facts.of(side), side, function) for side in sides if side is not None and not _makes_parameter(facts, side)):
             found.plain.add(name)
         if isinstance(known, Tensor) and (not known.assumed or is_parameter) or is_parameter:
             where = "params" if is_parameter else "constant"
@@ -391,9 +391,9 @@ def _without_gradient(facts: Inference, value: Any) -> bool:
     return isinstance(written, cst.Call) and any(a.keyword is not None and a.keyword.value == "requires_grad" and tree.code(a.value) == "False" for a in written.args)
 
 
-def _is_plain(value: Value) -> bool:
-    """Whether a value is certain to be no array: a number, or what a constructor is given."""
-    return isinstance(value, Static) and value != NONE
+def is_plain(value: Value, node: Any, function: FunctionInfo) -> bool:
+    """Whether a value is certain to be no array: a number, or what a constructor is given, of which nothing is known."""
+    return isinstance(value, Static) and value != NONE or value == UNKNOWN and isinstance(node, cst.Name) and node.value in tree.parameter_names(function.node)
 
 
 def _assignments(node: cst.CSTNode, self_name: str | None) -> Iterator[tuple[str, cst.BaseExpression | None]]:

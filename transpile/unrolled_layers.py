@@ -21,7 +21,7 @@ _LONGEST = 24  # statements that a loop may become
 
 def with_layers_apart(function: cst.FunctionDef) -> cst.FunctionDef:
     """A function in which each submodule that is called by a local name can be followed to where it is."""
-    called = {n.func.value for n in tree.nodes(function.body, cst.Call) if isinstance(n.func, cst.Name)}
+    called = {n.func.value for n in tree.nodes(function.body, cst.Call) if isinstance(n.func, cst.Name)} | _filled(function)
     outside = _outside_of_loops(function.body, frozenset())
 
     def after(node: Any) -> Any:
@@ -31,6 +31,13 @@ def with_layers_apart(function: cst.FunctionDef) -> cst.FunctionDef:
         return node if tree.same(body, node.body) else tree.replace(node, body=body)
 
     return tree.rewrite(function, None, after, only={cst.IndentedBlock, cst.ListComp})  # type: ignore[no-any-return]
+
+
+def _filled(function: cst.FunctionDef) -> set[str]:
+    """The names that a constructor gives to methods of objects which it makes: `scheme.apply(weight)`."""
+    made = tree.times_bound(function.body) if function.name.value == "__init__" else {}
+    calls = [n for n in tree.nodes(function.body, cst.Call) if isinstance(n.func, cst.Attribute) and isinstance(n.func.value, cst.Name) and n.func.value.value in made]
+    return {n.args[0].value.value for n in calls if n.args and isinstance(n.args[0].value, cst.Name)}
 
 
 def _one_by_one(statement: Any, called: set[str]) -> list[Any]:
@@ -44,6 +51,11 @@ def _one_by_one(statement: Any, called: set[str]) -> list[Any]:
         return []
     if not all(map(_is_of_self, values)) or set(names) & {n.value for v in values for n in tree.nodes(v, cst.Name)}:
         return []
+    return one_each(statement, targets, values)
+
+
+def one_each(statement: Any, targets: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    """An assignment to several targets as one to each."""
     lines = [cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(t)], v)]) for t, v in zip(targets, values)]
     lines[0] = tree.replace(lines[0], leading_lines=statement.leading_lines)
     lines[-1] = tree.replace(lines[-1], trailing_whitespace=statement.trailing_whitespace)

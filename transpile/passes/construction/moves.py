@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...arrays import registered_value
+from ...arrays import is_plain, registered_value
 from ...context import KEY
 from ...emit import unaugmented
 from ...paths import below
@@ -117,6 +117,8 @@ class Moves:
             return STAYS
         if array.where == "params" and is_none(small.value):
             return DROPPED
+        if array.plain and not holds_parameter(small) and is_plain(self.context.value(small.value), small.value, self.cls.methods["__init__"]):
+            return STAYS  # `self.gamma = 1.0` on the way on which it is no parameter
         if array.where == "params" and isinstance(small.value, cst.IfExp):
             return Move("params", (_conditional(statement, small, small.value),))
         value = initial_value(small.value)
