@@ -9,25 +9,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import collections
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import libcst as cst
 
 from . import tree
 
+_GROWING = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort"})
 _LONGEST = 24  # statements that a loop may become
 
 
-def with_layers_apart(function: cst.FunctionDef) -> cst.FunctionDef:
-    """A function in which each submodule that is called by a local name can be followed to where it is."""
+Lists = Mapping[str, Any]  # by "self.blocks", the submodules that an attribute lists
+
+
+def with_layers_apart(node: Any) -> Any:
+    """A class, or a function of none, in which each submodule that is called by a local name can be followed to where it is."""
+    if isinstance(node, cst.FunctionDef):
+        return _function(node, {})
+    lists = _listed_once(node)
+    body = [_function(s, lists) if isinstance(s, cst.FunctionDef) else s for s in tree.body_statements(node)]
+    return node if tree.same(body, tree.body_statements(node)) else tree.with_body(node, body)
+
+
+def _listed_once(node: cst.ClassDef) -> Lists:
+    """The attributes that a constructor gives a list of submodules, `self.blocks = [self.b1, self.b2]`, where all is set once."""
+    methods = [s for s in tree.body_statements(node) if isinstance(s, cst.FunctionDef)]
+    times = collections.Counter(tree.dotted(t) for m in methods for t in _written(m))
+    starts = [s for m in methods if m.name.value == "__init__" for s in tree.body_statements(m)]
+    found: dict[str, Any] = {}
+    for small in map(tree.only_small, starts):
+        name = tree.dotted(small.targets[0].target) if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
+        parts = _parts(small.value) if name is not None and name.startswith("self.") and times[name] == 1 else None
+        if parts and all(_is_of_self(p) and times[tree.dotted(p) or ""] == 1 for p in parts):
+            found[name] = small.value  # type: ignore[index]
+    return found
+
+
+def _written(function: cst.FunctionDef) -> Iterator[Any]:
+    """What a function assigns to, deletes, stores into or calls a method of."""
+    for n in tree.nodes(function.body, cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del, cst.Call):
+        if isinstance(n, cst.Call):
+            if isinstance(n.func, cst.Attribute) and n.func.attr.value in _GROWING:
+                yield n.func.value
+            continue
+        target: Any = n.target
+        yield from (e.value for e in target.elements) if isinstance(target, (cst.Tuple, cst.List)) else [target.value if isinstance(target, cst.Subscript) else target]
+
+
+def _function(function: cst.FunctionDef, lists: Lists) -> Any:
     called = {n.func.value for n in tree.nodes(function.body, cst.Call) if isinstance(n.func, cst.Name)} | _filled(function)
     outside = _outside_of_loops(function.body, frozenset())
 
     def after(node: Any) -> Any:
         if isinstance(node, cst.ListComp):
-            return _listed(node, called)
-        body = [new for statement in node.body for new in _turns(statement, called, outside) or _one_by_one(statement, called) or [statement]]
+            return _listed(node, called, lists)
+        body = [new for statement in node.body for new in _turns(statement, called, outside, lists) or _one_by_one(statement, called) or [statement]]
         return node if tree.same(body, node.body) else tree.replace(node, body=body)
 
     return tree.rewrite(function, None, after, only={cst.IndentedBlock, cst.ListComp})  # type: ignore[no-any-return]
@@ -62,11 +100,11 @@ def one_each(statement: Any, targets: Sequence[Any], values: Sequence[Any]) -> l
     return lines
 
 
-def _turns(statement: Any, called: set[str], outside: set[str]) -> list[Any]:
+def _turns(statement: Any, called: set[str], outside: set[str], lists: Lists) -> list[Any]:
     """The turns of a loop over listed submodules, one after the other."""
     if not isinstance(statement, cst.For) or statement.orelse is not None or statement.asynchronous is not None:
         return []
-    turns = _bindings(statement.target, statement.iter, called)
+    turns = _bindings(statement.target, statement.iter, called, lists)
     body = tree.body_statements(statement)
     names = tree.target_names(statement.target)
     if not turns or tree.jumps(statement.body) or len(turns) * sum(isinstance(n, cst.BaseSmallStatement) for n in tree.walk(statement.body)) > _LONGEST:
@@ -86,10 +124,10 @@ def _turns(statement: Any, called: set[str], outside: set[str]) -> list[Any]:
     return made
 
 
-def _listed(node: cst.ListComp, called: set[str]) -> Any:
+def _listed(node: cst.ListComp, called: set[str], lists: Lists) -> Any:
     """`[self.a(x), self.b(x)]` for `[f(x) for f in (self.a, self.b)]`."""
     loop = node.for_in
-    turns = _bindings(loop.target, loop.iter, called) if not loop.ifs and loop.inner_for_in is None and loop.asynchronous is None else []
+    turns = _bindings(loop.target, loop.iter, called, lists) if not loop.ifs and loop.inner_for_in is None and loop.asynchronous is None else []
     return tree.replace(cst.List([cst.Element(_with(node.elt, turn, i > 0)) for i, turn in enumerate(turns)]), lpar=node.lpar, rpar=node.rpar) if turns else node
 
 
@@ -111,17 +149,19 @@ def _outside_of_loops(node: Any, bound: frozenset[str]) -> set[str]:
     return set().union(*(_outside_of_loops(child, bound) for child in tree.children(node)))
 
 
-def _bindings(target: Any, iterated: Any, called: set[str]) -> list[dict[str, Any]]:
+def _bindings(target: Any, iterated: Any, called: set[str], lists: Lists) -> list[dict[str, Any]]:
     """What the names of a loop stand for in each turn, where its head lists submodules, one of which is called by its name; else nothing."""
     if isinstance(iterated, cst.Call) and tree.dotted(iterated.func) == "enumerate" and len(iterated.args) == 1:
         parts = _parts(target)
         if parts is None or len(parts) != 2 or not isinstance(parts[0], cst.Name):
             return []
-        inner = _bindings(parts[1], iterated.args[0].value, called)
+        inner = _bindings(parts[1], iterated.args[0].value, called, lists)
         return [{parts[0].value: cst.Integer(str(i)), **turn} for i, turn in enumerate(inner)]
-    listed = _parts(iterated)
+    if isinstance(iterated, cst.Call) and tree.dotted(iterated.func) == "reversed" and len(iterated.args) == 1:
+        return _bindings(target, iterated.args[0].value, called, lists)[::-1]
+    listed = _elements(iterated, lists)
     if isinstance(iterated, cst.Call) and tree.dotted(iterated.func) == "zip" and iterated.args and all(a.keyword is None and not a.star for a in iterated.args):
-        columns = [_parts(a.value) for a in iterated.args]
+        columns = [_elements(a.value, lists) for a in iterated.args]
         if any(c is None or len(c) != len(columns[0] or []) for c in columns):
             return []
         listed = [cst.Tuple([cst.Element(part) for part in row]) for row in zip(*columns)]  # type: ignore[arg-type]
@@ -144,6 +184,11 @@ def _matched(target: Any, element: Any) -> dict[str, Any] | None:
             return None
         found |= matched
     return found
+
+
+def _elements(node: Any, lists: Lists) -> Sequence[Any] | None:
+    """What a loop's head lists, or an attribute that it goes over."""
+    return _parts(lists.get(tree.dotted(node) or "", node))
 
 
 def _parts(node: Any) -> Sequence[Any] | None:
