@@ -11,6 +11,8 @@ from . import tree
 
 def made_at_once(node: cst.Call) -> Any:
     """The one call for an empty tensor and its sizes; None for any other call."""
+    if not isinstance(node.func, cst.Attribute):
+        return None
     method, empty = node.func.attr.value, node.func.value
     if method not in ("resize_", "resize_as_") or not node.args or any(a.keyword is not None for a in node.args):
         return None

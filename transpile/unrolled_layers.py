@@ -42,13 +42,14 @@ def _listed_once(node: cst.ClassDef) -> Lists:
     for small in map(tree.only_small, starts):
         name = tree.dotted(small.targets[0].target) if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
         parts = _parts(small.value) if name is not None and name.startswith("self.") and times[name] == 1 else None
-        if parts and all(_is_of_self(p) and times[tree.dotted(p) or ""] == 1 for p in parts):
-            found[name] = small.value  # type: ignore[index]
+        if name is not None and parts and all((tree.dotted(p) or "").startswith("self.") and times[tree.dotted(p)] == 1 for p in parts):
+            found[name] = small.value
     return found
 
 
 def _written(function: cst.FunctionDef) -> Iterator[Any]:
     """What a function assigns to, deletes, stores into or calls a method of."""
+    n: Any
     for n in tree.nodes(function.body, cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.Del, cst.Call):
         if isinstance(n, cst.Call):
             if isinstance(n.func, cst.Attribute) and n.func.attr.value in _GROWING:
@@ -68,7 +69,7 @@ def _function(function: cst.FunctionDef, lists: Lists) -> Any:
         body = [new for statement in node.body for new in _turns(statement, called, outside, lists) or _one_by_one(statement, called) or [statement]]
         return node if tree.same(body, node.body) else tree.replace(node, body=body)
 
-    return tree.rewrite(function, None, after, only={cst.IndentedBlock, cst.ListComp})  # type: ignore[no-any-return]
+    return tree.rewrite(function, None, after, only={cst.IndentedBlock, cst.ListComp})
 
 
 def _filled(function: cst.FunctionDef) -> set[str]:
@@ -164,7 +165,7 @@ def _bindings(target: Any, iterated: Any, called: set[str], lists: Lists) -> lis
         columns = [_elements(a.value, lists) for a in iterated.args]
         if any(c is None or len(c) != len(columns[0] or []) for c in columns):
             return []
-        listed = [cst.Tuple([cst.Element(part) for part in row]) for row in zip(*columns)]  # type: ignore[arg-type]
+        listed = [cst.Tuple([cst.Element(part) for part in row]) for row in zip(*columns)]
     turns = [_matched(target, element) for element in listed or []]
     names = {name for turn in turns for name, value in (turn or {}).items() if _is_of_self(value)}
     return turns if turns and None not in turns and names & called else []  # type: ignore[return-value]
@@ -200,6 +201,5 @@ def _parts(node: Any) -> Sequence[Any] | None:
 def _is_of_self(node: Any) -> bool:
     """`self.conv`, `self.block.conv`, `self.layers[0]`, `self.layers[1:]`"""
     if isinstance(node, cst.Subscript):
-        plain = all(isinstance(n, (cst.Integer, cst.UnaryOperation, cst.Minus)) for e in node.slice for n in tree.nodes(e.slice, cst.BaseExpression))
-        return plain and _is_of_self(node.value)
+        return _is_of_self(node.value) and not any(isinstance(n, (cst.Call, cst.NamedExpr)) for e in node.slice for n in tree.walk(e))
     return isinstance(node, cst.Attribute) and (tree.dotted(node) or "").startswith("self.")

@@ -163,7 +163,7 @@ def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:
 def _of_class(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
     """`Round.apply(x)` of a torch.autograd.Function calls its forward."""
     assert isinstance(function.receiver, Class)
-    forward = function.receiver.ref.find("forward")  # type: ignore[union-attr]
+    forward = function.receiver.ref.find("forward")
     functions.bind_arguments(frame, forward, [Argument(None, "", BACKWARD_CONTEXT), *args])
     return functions.result(frame, forward)
 

@@ -37,7 +37,8 @@ def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     module = _without_partials(tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try}))
     module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
     module = tree.rewrite(module, None, through_super, only={cst.ClassDef})
-    module = tree.rewrite(module, None, lambda node: with_parameters_apart(without_filled_names(node)), only={cst.FunctionDef})
+    for of_function in (without_filled_names, with_parameters_apart):
+        module = tree.rewrite(module, None, of_function, only={cst.FunctionDef})  # type: ignore[arg-type]
     module = tree.rewrite(module, None, with_layers_apart, only={cst.FunctionDef, cst.ClassDef})
     return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock})  # type: ignore[no-any-return]
 
