@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from transpile import convert_source
+from transpile import convert_source, from_torch
 
 from .small_programs import HEAD, both_modules
 
@@ -40,3 +40,33 @@ def test_two_calls(name):
     for x in torch.randn(3, 4, 4):
         got, state = jax_module(state, x.numpy())
         np.testing.assert_allclose(got, torch_module(x).numpy(), rtol=1e-5, err_msg=result.code)
+
+
+DEPLOYED = HEAD + """
+class M(nn.Module):
+    def __init__(self, deploy):
+        super().__init__()
+        if deploy:
+            self.fused = nn.Linear(4, 4)
+        else:
+            self.dense, self.skip = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        if hasattr(self, "fused"):
+            return self.fused(x)
+        return self.dense(x) + self.skip(x)
+
+    def deploy(self):
+        self.fused = self.dense
+"""
+
+
+@pytest.mark.parametrize("deploy", [True, False])
+def test_a_module_that_the_constructor_makes_on_one_way_is_asked_for(deploy):
+    """The method that puts another in its place is not called here."""
+    result = convert_source(DEPLOYED)
+    torch_module, jax_module = both_modules(DEPLOYED, result, deploy)
+    params, state = from_torch(torch_module, jax_module)
+    x = torch.randn(3, 4)
+    got = jax_module.apply(params, state, x.numpy())[0]
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-5, atol=1e-6, err_msg=result.code)

@@ -9,7 +9,7 @@ from rules.linear_layers import Linear
 from rules.parametrization import ParametrizedSpectralNorm
 from transpile import convert_source, from_torch
 
-from .small_programs import load
+from .small_programs import both_modules, load
 
 
 def test_the_class_weights_of_a_loss_must_be_those_it_was_built_with():
@@ -38,3 +38,36 @@ def test_a_computed_constant_must_be_what_the_source_holds():
     torch_module.mask[0, 1] = 5.0
     with pytest.raises(ValueError, match="mask is a constant of M"):
         from_torch(torch_module, module)
+
+
+def test_a_table_that_is_built_may_differ_in_its_last_digits():
+    """sin(4999 * 0.99) is known to 4999 roundings of the factor."""
+    source = """import math
+
+import torch
+import torch.nn as nn
+
+
+class M(nn.Module):
+    def __init__(self, n=8, length=5000, kind="cosine"):
+        super().__init__()
+        if kind == "cosine":
+            place = torch.arange(0, length).float().unsqueeze(1)
+            pe = torch.zeros(length, n)
+            factor = torch.exp(torch.arange(0, n, 2).float() * -(math.log(10000.0) / n))
+            pe[:, 0::2] = torch.sin(place * factor)
+            pe[:, 1::2] = torch.cos(place * factor)
+        elif kind == "linear":
+            pe = torch.arange(0, length).float().unsqueeze(1) / length
+        else:
+            raise ValueError
+        self.register_buffer("pe", pe)
+
+    def forward(self, x):
+        return x + self.pe[: x.shape[0]]
+"""
+    torch_module, jax_module = both_modules(source, convert_source(source))
+    from_torch(torch_module, jax_module)
+    torch_module.pe[0, 0] = 0.01
+    with pytest.raises(ValueError, match="another value than the source holds"):
+        from_torch(torch_module, jax_module)

@@ -102,31 +102,28 @@ def _nested(tree: Any, path: str, tensors: dict[str, tuple[str, Any]]) -> Any:
 
 
 def _check_constant(module: Any, path: str, value: Any) -> None:
-    """What the module was built with, as the class weights of a loss, must be what the source holds."""
-    import numpy as np
-
+    """What the module was built with, as the class weights of a loss, or computes when it is asked for, must be what the source holds."""
     name = path.rpartition(".")[2]
-    own = vars(module).get(name)
-    if isinstance(getattr(type(module), name, None), property):
-        _check_computed(module, name, path, value)
-    elif hasattr(own, "shape") and (own.shape != value.shape or not np.allclose(own, value, 1e-6, 1e-6, equal_nan=True)):
-        raise ValueError(f"{path} is a constant of {type(module).__name__}, which was built with another value than the source holds")
+    computed = isinstance(getattr(type(module), name, None), property)
+    try:
+        own = getattr(module, name) if computed else vars(module).get(name)
+    except Exception:  # it needs params
+        return
+    if hasattr(own, "shape") and not _agree(own, value):
+        how = "computes" if computed else "was built with"
+        raise ValueError(f"{path} is a constant of {type(module).__name__}, which {how} another value than the source holds")
 
 
-def _check_computed(module: Any, name: str, path: str, value: Any) -> None:
-    """A constant that is computed when it is asked for, as `sin` computes it here and there: within 1e-3 of its largest element."""
+def _agree(own: Any, value: Any) -> bool:
+    """Whether two arrays are the same but for how `sin` is computed here and there: within 1e-3 of the largest element."""
     import numpy as np
 
-    try:
-        own = np.asarray(getattr(module, name))
-    except Exception:  # it needs params, or is no array
-        return
+    own = np.asarray(own)
     if own.dtype.kind not in "biuf":
-        return
+        return True
     held, own = np.asarray(value, np.float64), own.astype(np.float64)
-    finite = np.abs(own[np.isfinite(own)])
-    if own.shape != held.shape or not np.allclose(own, held, 1e-3, 1e-3 * (finite.max() if finite.size else 0), equal_nan=True):
-        raise ValueError(f"{path} is a constant of {type(module).__name__}, which computes another value than the source holds")
+    largest = np.abs(own[np.isfinite(own)]).max(initial=0)
+    return own.shape == held.shape and np.allclose(own, held, 1e-3, 1e-3 * largest, equal_nan=True)
 
 
 def _declares(module: Any) -> bool:

@@ -32,6 +32,7 @@ def _class(node: cst.ClassDef) -> cst.ClassDef:
     late = [m for m in methods if m.name.value != "__init__" and _self_name(m)]
     found = {name: value for m in late for name, value in _set(m).items()}
     plain = {name for name, value in found.items() if not _makes_modules(value)}
+    plain -= {name for m in methods if m.name.value == "__init__" and _self_name(m) for name in _set_on_some_way(m)}
     if not plain:
         return node
     return tree.with_body(node, [_method(s, _self_name(s), plain) if s in late else s for s in body])
@@ -54,6 +55,13 @@ def _set(method: cst.FunctionDef) -> dict[str, Any]:
                 if isinstance(target.target, cst.Attribute) and tree.dotted(target.target.value) == own:
                     found[target.target.attr.value] = node.value
     return found
+
+
+def _set_on_some_way(constructor: cst.FunctionDef) -> set[str]:
+    """The attributes that a constructor sets under a branch alone: where it does not, they are not there."""
+    lines = [s for s in tree.body_statements(constructor) if isinstance(s, cst.SimpleStatementLine)]
+    always = _set(tree.with_body(constructor, lines))
+    return _set(constructor).keys() - always.keys()
 
 
 def _registered(node: cst.Call, own: str) -> tuple[str, Any] | None:
