@@ -49,7 +49,7 @@ import torch.nn as nn
 
 
 class M(nn.Module):
-    def __init__(self, n=8, length=5000, kind="cosine"):
+    def __init__(self, n=128, length=5000, kind="cosine"):
         super().__init__()
         if kind == "cosine":
             place = torch.arange(0, length).float().unsqueeze(1)
