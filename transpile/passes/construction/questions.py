@@ -189,7 +189,7 @@ def asked_of_self(original: Original, statement: Any) -> Any:
         return Asked(original.holder(name), name) if name is not None else None
 
     def before(node: Any) -> Any:
-        if isinstance(node, cst.AssignTarget):
+        if isinstance(node, (cst.AssignTarget, cst.Del)):
             return node
         if isinstance(node, cst.Comparison):
             return presence(context, node, find)
@@ -199,9 +199,15 @@ def asked_of_self(original: Original, statement: Any) -> Any:
             return known
         if (row := _size_of_row(context, node, find)) is not None:
             return row
-        return context.unconverted("module-value", node, NO_ARRAYS) if original.array(node) in original.inherited else None
+        return context.unconverted("module-value", node, NO_ARRAYS) if _is_missing(original, original.array(node)) else None
 
-    return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Call, cst.Comparison, cst.Attribute})
+    return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Del, cst.Call, cst.Comparison, cst.Attribute})
+
+
+def _is_missing(original: Original, name: str | None) -> bool:
+    """Whether the module itself has nothing of this name: a param or buffer that is never anything else."""
+    array = original.own.get(name or "")
+    return name in original.inherited or array is not None and array.where in ("params", "state") and not array.plain and not array.optional
 
 
 def _made_like(original: Original, node: cst.Call) -> Any:
