@@ -72,8 +72,9 @@ class Effects:
             elif kind == "super":
                 found |= self.layer(subject)
                 if function.owner is not None and self.is_container(subject):
-                    held = self.facts.held(function.owner)
-                    found |= self._held(function.owner) | (self.module(held) if isinstance(held, Module) else NOTHING)
+                    for cls in function.owner.ancestors():  # a base of the user's may be what fills the container
+                        held = self.facts.held(cls)
+                        found |= self._held(cls) | (self.module(held) if isinstance(held, Module) else NOTHING)
             elif kind == "array":
                 owner, name = subject
                 array = self.arrays.find(owner, name)

@@ -14,6 +14,7 @@ from ... import tree
 from ...arrays import Arrays
 from ...context import Context
 from ...effects import ALL, Effects, runs
+from ...infer.supers import through_super
 from ...paths import Names, Path, Paths
 from ...project import FunctionInfo
 from ...values import Function, Method, Module
@@ -152,7 +153,8 @@ class Scope:
             return "state" in self.needs_of(value) and not self.holds_bound(func)
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             if value.name == "forward":
-                return "state" in self.effects.module(value.receiver)
+                holds_any = through_super(node) and (not value.receiver.classes or self.effects.is_container(value.receiver.refs[0]))
+                return holds_any or "state" in self.effects.module(value.receiver)
             if isinstance(value, Method) and self.effects.of_any(value):
                 return bool(self.effects.method_of_any(value.name))
             return runs(self.facts, value) and not value.receiver.is_self
