@@ -139,3 +139,24 @@ def test_a_module_of_each_turn_is_not_shared():
 def test_modules_of_unknown_make_are_wrapped_one_by_one():
     body = "def __init__(self, enc, dec):\n        super().__init__()\n        self.enc, self.dec = enc, dec\n\n    def forward(self, x):\n        return self.dec(self.enc(x))\n"
     assert "self.enc, self.dec = nn.as_module(enc), nn.as_module(dec)" in convert_source(f"{HEAD}class M(nn.Module):\n    {body}").code
+
+
+def test_a_tensor_that_becomes_a_parameter_is_one():
+    """Neither is it said to be a plain tensor, nor does anything stay of the lines that change nothing."""
+    source = HEAD + """
+class M(nn.Module):
+    def __init__(self, n, learn):
+        super().__init__()
+        self.w = torch.ones(n)
+        self.w = nn.Parameter(self.w)
+        self.n = n
+        if learn:
+            self.n = n * 2
+        else:
+            self.w = nn.Parameter(self.w)
+
+    def forward(self, x):
+        return x * self.w * self.n
+"""
+    result = convert_source(source)
+    assert not result.diagnostics and 'return {"w": jnp.ones(self.n_)}' in result.code and "pass" not in result.code, (result.diagnostics, result.code)

@@ -21,11 +21,13 @@ def report(context: Context, arrays: Arrays) -> None:
         cls = context.facts.class_by_node.get(id(unit))
         written: dict[str, Any] = {tree.code(t.target).rpartition(".")[2]: n.value for n in tree.nodes(unit, cst.Assign) for t in n.targets} if cls is not None else {}
         state = {id(written.get(name)) for name, array in arrays.own[cls].arrays.items() if array.where != "params"} if cls in arrays.own else set()
-        functions = [f for f in tree.nodes(unit, cst.FunctionDef) if context.facts.by_node.get(id(f)) in arrays.running]
+        infos = [(f, context.facts.by_node.get(id(f))) for f in tree.nodes(unit, cst.FunctionDef)]
+        functions = [f for f, info in infos if info in arrays.running]
+        replaced = {target for _, info in infos if info is not None for target in info.superseded}
         running = {id(n) for f in functions for n in tree.nodes(f, cst.Assign, cst.Call)}  # what they set is no param
         for node in nodes:
             what = _frozen(context, node) if not {id(node), id(getattr(node, "value", node))} & state else None
-            if what is None and cls in arrays.own and id(node) not in running:
+            if what is None and cls in arrays.own and id(node) not in running and not (isinstance(node, cst.Assign) and id(node.targets[0].target) in replaced):
                 what = _fixed(context, arrays.own[cls].arrays, node)
             if what is not None:
                 context.report("frozen-param", node, f"{what} is not trained in torch: leave it out of what the optimizer updates")

@@ -128,6 +128,8 @@ class Moves:
             if isinstance(value, cst.Name) and value.value in self.original.parameters:
                 return STAYS  # given to the constructor: there is nothing to compute
             return self._constant(statement, name, value)
+        if array.where == "params" and tree.code(value) == tree.code(small.targets[0].target):
+            return DROPPED  # `self.scale = nn.Parameter(self.scale)`
         return Move(array.where, (tree.replace(statement, body=[tree.replace(small, value=value)]),))
 
     def _constant(self, statement: Any, name: str, value: Any) -> Move:

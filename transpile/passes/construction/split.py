@@ -245,6 +245,7 @@ class Split:
     def _side(self, block: Any) -> Constructor:
         statements = tree.body_statements(block)
         found = self._apart(lambda: self._all(statements, block.body))
+        found.kept = [line for line in found.kept if not isinstance(tree.only_small(line), cst.Pass)]
         found.params = self.locals.with_definitions(found.params, statements)
         found.state = self.locals.with_definitions(found.state, statements)
         return found
