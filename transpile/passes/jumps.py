@@ -91,7 +91,9 @@ class _Jumps:
         out: list[Any] = []
         for i, statement in enumerate(statements):
             rest = statements[i + 1 :]
-            statement = self._guarded(statement, rest)
+            statement, *more = self._guarded(statement, rest)
+            if more:
+                return [*out, *self.block([statement, *more, *rest], tail)]
             if self.loop and self.loop.flag and tail and not rest and self._only_breaks(statement):
                 flag = tree.assignment(self.loop.flag, self._boolean(negated(self.context, bare(statement.test))))
                 return [*out, tree.replace(flag, leading_lines=statement.leading_lines)]
@@ -102,7 +104,7 @@ class _Jumps:
                 if not tail:
                     out.append(self._refuse(statement))
                     continue
-                out.append(self._pushed(statement, rest))
+                out.extend(self._pushed(statement, rest))
                 return out
             if isinstance(statement, (cst.For, cst.While)):
                 made, after = self._loop(statement, tail)
@@ -120,14 +122,14 @@ class _Jumps:
             self.defined |= set(tree.names_assigned(statement))
         return out
 
-    def _guarded(self, node: Any, rest: list[Any]) -> Any:
+    def _guarded(self, node: Any, rest: list[Any]) -> list[Any]:
         """`if m is not None and m.sum() > 0:` is two branches: the second one, on data, must not be there for what is None.
 
         So is `if m is None or m.sum() == 0:`. The side that both tests lead to is written twice, if it is short.
         """
         test = node.test if isinstance(node, cst.If) else None
         if not isinstance(test, cst.BooleanOperation) or is_traced(self.context.value(test.left)) or not is_traced(self.context.value(test.right)):
-            return node
+            return [node]
         both = isinstance(test.operator, cst.And)
         given = cst.IsNot if both else cst.Is
         guarded = {tree.code(n.left) for n in tree.nodes(test.left, cst.Comparison) if isinstance(n.comparisons[0].operator, given)}
@@ -135,11 +137,13 @@ class _Jumps:
         inner = tree.replace(node, test=bare(test.right), leading_lines=[])
         if both:
             if not guarded or other and (_is_long(other) or not _reads(tree.body_statements(node), guarded)):
-                return node
-            return tree.replace(node, test=bare(test.left), body=cst.IndentedBlock([inner]))
+                return [node]
+            return [tree.replace(node, test=bare(test.left), body=cst.IndentedBlock([inner]))]
         if not guarded or _is_long(tree.body_statements(node)) or not _reads([*other, *rest], guarded):
-            return node
-        return tree.replace(node, test=bare(test.left), orelse=inner)
+            return [node]
+        if not other and tree.always_returns(tree.body_statements(node)):
+            return [tree.replace(node, test=bare(test.left)), inner]
+        return [tree.replace(node, test=bare(test.left), orelse=inner)]
 
     def _inside(self, node: Any, tail: bool) -> Any:
         body = tree.body_statements(node)
@@ -156,18 +160,20 @@ class _Jumps:
                 new = tree.replace(new, orelse=tree.with_body(orelse, made))
         return new
 
-    def _pushed(self, node: Any, rest: list[Any]) -> Any:
+    def _pushed(self, node: Any, rest: list[Any]) -> list[Any]:
         """The statement with what follows it moved into the sides that go on."""
         body = tree.body_statements(node)
         if rest and len(body) == 1 and tree.code(body[0]).strip() == "pass":
             body = []
         then = self.block([*body, *rest] if self._goes_on(body) else body, True)
+        new = tree.with_body(node, then)
         if isinstance(node, cst.With):
-            return tree.with_body(node, then)
+            return [new]
         orelse = [] if node.orelse is None else [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
         other = self.block([*orelse, *rest] if self._goes_on(orelse) else orelse, True)
-        new = tree.with_body(node, then)
-        return tree.replace(new, orelse=cst.Else(cst.IndentedBlock(other)) if other else None)
+        if node.orelse is None and tree.always_returns(then) and not is_traced(self.context.value(node.test)):
+            return [new, *other]  # Python's own `if`: what follows is where it was
+        return [tree.replace(new, orelse=cst.Else(cst.IndentedBlock(other)) if other else None)]
 
     def _goes_on(self, statements: list[Any]) -> bool:
         return not statements or not (tree.always_returns(statements) or _always_jumps(statements))
