@@ -47,6 +47,7 @@ def test_what_is_left(name):
 GRADIENTS = {
     "straight through": "x = x * 2\nz = x.round()\nif x.requires_grad:\n    z = x + (z - x).detach()\nreturn z * y",
     "detached": "x = x * 2\nif not x.requires_grad:\n    x = x.detach()\nreturn x * y",
+    "gradients on": "if torch.is_grad_enabled():\n    x = x * 2\nreturn x * y",
     "a choice": "x = x * 2\nreturn (x if x.requires_grad else x.detach()) * y",
 }
 

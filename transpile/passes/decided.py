@@ -23,7 +23,7 @@ from ..emit import bare
 from ..infer import asks_torch, is_differentiable
 from ..values import MISSING, External, Static, Tensor
 
-_GRADIENTS = "every tensor counts as one that requires a gradient: see that the other way computes the same values"
+_GRADIENTS = "gradients count as enabled, and every tensor as one that requires one: see that the other way computes the same values"
 _KINDS = frozenset({cst.BooleanOperation, cst.IfExp, cst.IndentedBlock, cst.Module})
 _VERSION = re.compile(r"""['"](\d+(?:\.\d+)*)['"]""")
 _VERSIONS = ("parse", "Version", "LooseVersion", "StrictVersion", "parse_version", "digit_version")
@@ -122,7 +122,9 @@ class _Decided:
         return flag
 
     def _asks_for_gradients(self, test: Any) -> bool:
-        """Whether a condition asks if a tensor, and no param, requires a gradient."""
+        """Whether a condition asks if a tensor, and no param, requires a gradient, or whether gradients are on at all."""
+        if any(self.context.torch_name(n) == "torch.is_grad_enabled" for n in tree.nodes(test, cst.Call)):
+            return True
         asked = [self.context.value(n.value) for n in tree.nodes(test, cst.Attribute) if n.attr.value == "requires_grad"]
         return any(isinstance(value, Tensor) and not value.param and is_differentiable(value) for value in asked)
 

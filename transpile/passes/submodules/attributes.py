@@ -103,11 +103,21 @@ def _property_call(scope: Scope, node: cst.Attribute, prop: Function) -> Any:
     """A property that needs params is a method in the output."""
     needs = scope.needs_of(prop)
     path = scope.path(node.value)
-    if path is None or "state" in needs:
+    if path is None or "state" in needs and _changes_state(scope, prop):
         return scope.context.unconverted("module-value", node, "a property whose params could not be followed")
-    given = [*([path.params] if "params" in needs else []), *(f"{name}={text}" for name, text in keywords(needs))]
-    call = tree.expression(f"x({', '.join(given)})")
-    return tree.replace(call, func=tree.replace(node, value=scope.callee(node.value)))
+    arrays = (("params", path.params), ("state", path.state))
+    given = [*(text for name, text in arrays if name in needs), *(f"{name}={text}" for name, text in keywords(needs))]
+    call = tree.replace(tree.expression(f"x({', '.join(given)})"), func=tree.replace(node, value=scope.callee(node.value)))
+    return tree.replace(tree.expression("x[0]"), value=call) if "state" in needs else call
+
+
+def _changes_state(scope: Scope, prop: Function) -> bool:
+    """Whether a property does more than read the state that it is given."""
+    body = prop.info.node.body
+    calls = [scope.facts.of(n.func) for n in tree.nodes(body, cst.Call)]
+    called = any(isinstance(v, Module) or isinstance(v, Function) and "state" in scope.needs_of(v) for v in calls)
+    targets: list[Any] = list(tree.nodes(body, cst.AssignTarget, cst.AugAssign))
+    return called or any(not isinstance(n.target, cst.Name) for n in targets)
 
 
 @dataclass(frozen=True)

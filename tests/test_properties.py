@@ -1,0 +1,57 @@
+"""Properties of modules: their setters are called, and what they read may be state."""
+
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, both_modules
+
+MODULE = HEAD + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._scale = 1.0
+        self.register_buffer("_count", torch.zeros(1))
+        self.scale = 4.0
+
+    @property
+    def scale(self):
+        return self._scale * 2
+
+    @scale.setter
+    def scale(self, value):
+        self._scale = value / 2
+
+    @property
+    def count(self):
+        return self._count[0]
+
+    @count.setter
+    def count(self, value):
+        self._count.fill_(value)
+
+    def reset(self, value):
+        self.scale = value
+
+    def forward(self, x):
+{body}
+"""
+BODIES = {
+    "read": "return x * self.scale + self.count",
+    "written": "self.count = self.count + 2\nself.count += 1\nreturn x * self.count",
+    "written by a method": "y = x * self.scale\nself.reset(6.0)\nreturn y + self.scale * 10",
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_two_calls(name):
+    source = MODULE.format(body="".join(f"        {line}\n" for line in BODIES[name].splitlines()))
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, jax_module = both_modules(source, result)
+    params, state = from_torch(torch_module, jax_module)
+    for x in torch.randn(2, 3, 4):
+        got, state = jax_module.apply(params, state, x.numpy())
+        np.testing.assert_allclose(got, torch_module(x).numpy(), rtol=1e-5, err_msg=result.code)
