@@ -8,6 +8,7 @@ import libcst as cst
 
 from . import tree
 from .context import Context
+from .emit import call
 from .values import Static, Tensor, Value, is_traced
 
 _INVERSE: dict[type, Any] = {cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal}
@@ -26,6 +27,8 @@ def negated(context: Context, node: Any) -> Any:
             return tree.replace(node, comparisons=[tree.replace(target, operator=table[type(target.operator)]())])
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.BitInvert):
         return node.expression
+    if isinstance(value, Tensor) and value.python and not isinstance(node, (cst.Comparison, cst.UnaryOperation)):
+        return call("jnp.logical_not", [node])  # `~True` is -2
     if isinstance(value, Tensor) and value.kind == "b" or is_boolean(node):
         operation = cst.UnaryOperation(cst.BitInvert(), node)
         return tree.replace(operation, expression=tree.fit(operation, "expression", node))

@@ -30,6 +30,7 @@ class Tensor(Value):
     param: bool = False  # an nn.Parameter, or a buffer: lives in params or state
     number: bool | None = False  # in torch a number of Python's, `x.item()`; None where it may be one
     host: bool = False  # NumPy's, before it was traced: its methods are NumPy's, which JAX's arrays have
+    python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def join(a: Value | None, b: Value | None) -> Value:
             return Static()
         return other
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.number if a.number is b.number else None, a.host and b.host)
+        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.number if a.number is b.number else None, a.host and b.host, a.python or b.python)
     if isinstance(a, Static) and isinstance(b, Static):
         return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose)
     if isinstance(a, Module) and isinstance(b, Module):
@@ -208,10 +209,10 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Class(("one of", one_of))
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
-            return other if not isinstance(other, Static) else Tensor(assumed=True)
+            return other if not isinstance(other, Static) else Tensor(assumed=True, python=True)
         if isinstance(one, Tensor) and isinstance(other, Static):
             return dataclasses.replace(
-                one, param=False, number=one.number and None
+                one, param=False, number=one.number and None, python=True
             )  # a number that becomes a tensor in a loop
         if isinstance(one, External) and one.name in GENERATORS and other == UNKNOWN:
             return one  # `random.Random() if rng is None else rng`

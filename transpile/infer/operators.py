@@ -137,7 +137,7 @@ def _boolean(frame: Frame, node: cst.BooleanOperation, env: Env) -> Value:
     for side, other in ((left, right), (right, left)):
         if isinstance(side, Static) and isinstance(other, Tensor) and other.kind == "b":
             return Tensor(
-                kind="b", assumed=other.assumed
+                kind="b", assumed=other.assumed, python=True
             )  # `k is None or k >= n` where nothing says that k is a tensor
     return right if left == NONE else join(left, right)
 
