@@ -55,6 +55,7 @@ NUMBERS = {
     "a number first": "if not use:\n            self.b = 2.0\n        else:\n            self.b = nn.Parameter(torch.randn(n))",
     "a choice": "self.b = nn.Parameter(torch.randn(n)) if use else 2.0",
     "what is given": "self.b = nn.Parameter(torch.randn(n)) if use else n",
+    "under the name of an argument": "self.use = nn.Parameter(torch.randn(n)) if use else 2.0\n        self.b = 3.0 if use else self.use",
     "two at once": "if use:\n            self.a = nn.Parameter(torch.randn(n))\n            self.b = nn.Parameter(torch.randn(n))\n        else:\n            self.a, self.b = 1.0, 2",
 }
 

@@ -38,8 +38,9 @@ class AttributeNames:
 
     def free(self, cls: ClassInfo, attribute: str, name: str) -> bool:
         """Whether a constructor may keep a local name under an attribute: no other class has that, or has the same value there."""
-        if attribute in self.facts.rulebook.methods("Module"):
-            return False
+        own = self.arrays.own[cls].arrays.get(attribute) if cls in self.arrays.own else None
+        if attribute in self.facts.rulebook.methods("Module") or own is not None and own.plain:
+            return False  # `self.scale = 2.0` where it is no parameter: that value is there
         return self._free_in_layer(cls, attribute, name) and all(self._same(cls, attribute, name, other) for other in _relatives(cls) if self._has(other, attribute))
 
     def kept(self, cls: ClassInfo, attribute: str) -> bool:
