@@ -123,6 +123,9 @@ UNROLLED = {
 # what cannot be lowered says so, at its line
 REFUSED = {
     "append under a branch": ("parts = [x]\nif x.mean() > 0:\n    parts.append(y)\nreturn torch.cat(parts)", "traced-branch"),
+    "a function under a branch": ("def g(u):\n    return u\nif x.mean() > 0:\n    def g(u):\n        return -u\nreturn g(y)", "traced-branch"),
+    "another function under a branch": ("g = torch.tanh\nif x.mean() > 0:\n    g = torch.relu\nreturn g(y)", "traced-branch"),
+    "a function in a loop": ("def g(u):\n    return u\nwhile x.norm() > 1:\n    def g(u):\n        return -u\n    x = x * 0.5\nreturn g(x)", "traced-loop"),
     "None under a branch": ("z = x\nif x.mean() > 0:\n    z = None\nreturn x if z is None else z", "traced-branch"),
     "set on one side": ("if x.mean() > 0:\n    z = x\nelse:\n    w = y\nif x.mean() > 0:\n    return z\nreturn w", "traced-branch"),
     "return from a loop with an else": ("for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\nelse:\n    y = y * 2\nreturn y", "traced-branch"),

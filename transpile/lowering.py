@@ -12,7 +12,7 @@ from .context import Context
 from .dataflow import given
 from .host_effects import GROWING, effect
 from .liveness import Liveness
-from .values import Tensor, Value
+from .values import FUNCTION, Class, External, Function, Tensor, Torch, Value
 
 
 class Refused(Exception):
@@ -115,6 +115,17 @@ class Lowering:
                 holder = node.func.value
                 if isinstance(holder, cst.Name) and holder.value not in own and not isinstance(self.context.value(holder), self.unharmed):
                     raise Refused(f"the list or dict {holder.value} changes {self.where}")
+
+    def refuse_functions(self, statements: list[Any], live: Set[str]) -> None:
+        """Refuse functions and classes that are made in a block and used after it: they are no arrays, that it could give back."""
+        for node in [*statements, *tree.walk_scope(cst.IndentedBlock(statements))]:
+            if isinstance(node, (cst.FunctionDef, cst.ClassDef)) and node.name.value in live:
+                raise Refused(f"{node.name.value} is defined {self.where}")
+            value = self.context.value(node.value) if isinstance(node, cst.Assign) else None
+            if isinstance(node, cst.Assign) and (isinstance(value, (Function, Class, Torch)) or value in (FUNCTION, External("lambda"))):
+                names = [n for t in node.targets for n in tree.target_names(t.target) if n in live]
+                if names:
+                    raise Refused(f"{names[0]} becomes another function {self.where}")
 
     def _kept_outside(self, target: Any, own: Set[str]) -> str | None:
         """What a store goes into, where others see it beside those that get the function's result: `found["loss"] = None` of an argument."""

@@ -73,6 +73,7 @@ class _Branches(Lowering):
     def _joined(self, old: cst.If, test: Any, then: list[Any], other: list[Any], live: frozenset[str]) -> list[Any]:
         """Both sides as functions, or as a choice, of what is read later."""
         self._check(then + other)
+        self.refuse_functions(then + other, live)
         written = [n for n in dict.fromkeys([*writes(then), *writes(other)])]
         results = [n for n in written if n in live]
         if not results and not any(map(prints, then + other)):

@@ -84,6 +84,7 @@ class _Loops(Lowering):
         """What a turn sets and the next turn, the test or what comes after reads. Raises Refused."""
         self._check(body)
         live = self.liveness.after.get(id(old), frozenset())
+        self.refuse_functions(body, live | set(exposed(body)))
         before = {*exposed(body), *tested}
         found = [n for n in writes(body) if n in before or n in live]
         if not found:
