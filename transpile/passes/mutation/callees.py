@@ -103,7 +103,7 @@ def _arguments(frame: Frame, info: FunctionInfo, written: Set[str], node: cst.Ca
         names = names[1:]  # `Scale.apply(x)` gives no ctx
     for i, argument in enumerate(node.args):
         name = argument.keyword.value if argument.keyword is not None else names[i] if i < len(names) else ""
-        if name in written:
+        if name in written and tree.code(argument.value) not in ("True", "False", "None"):  # a flag, which `flag |= other` binds anew
             yield name, argument
 
 
