@@ -187,6 +187,7 @@ MODES = {
     "of a part": ("self.bn.eval()", ["module-mode"]),
     "set": ("self.bn.training = False", ["module-mode"]),
     "its own": ("self.training = False", ["module-mode"]),
+    "its own, called": ("self.eval()", ["module-mode"]),
 }
 
 

@@ -53,6 +53,8 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
             return cst.RemoveFromParent() if made is None else tree.replace(node, body=[tree.replace(small, value=made)])
         if _requires_grad(context, small) or _sets_backend(context, small) or _freezes(context, small, constructs):
             return cst.RemoveFromParent()
+        if _sets_own_mode(context, small, constructs):
+            return tree.replace(node, body=[cst.Expr(context.unconverted("module-mode", small.value, _MODE))])
         if _assigns_mode(context, small):
             return tree.replace(node, body=[cst.Expr(context.unconverted("module-mode", small.targets[0].target, _MODE))]) if not constructs else _unset_mode(context, small)
         checked = _assertion(context, small)
@@ -137,6 +139,15 @@ def _freezes(context: Context, small: Any, constructs: bool) -> bool:
             context.report("module-mode", call, f"{tree.code(call.func)}() is left out: {_MODE}")
         return isinstance(receiver, Module) and name in MODULE_STATEMENTS
     return False
+
+
+def _sets_own_mode(context: Context, small: Any, constructs: bool) -> bool:
+    """`self.eval()` in a method that runs: the mode of what it calls next, and of the module from then on."""
+    call = small.value if isinstance(small, cst.Expr) else None
+    if constructs or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ("eval", "train"):
+        return False
+    receiver = context.value(call.func.value)
+    return isinstance(receiver, Module) and receiver.is_self and not isinstance(context.value(call.func), Function)
 
 
 _MODE = "the mode of a module is the argument training of its calls"

@@ -15,6 +15,12 @@ from . import methods, subscripts
 from .walk import Walk
 
 
+def _is_given(walk: Walk, node: Any) -> bool:
+    """A parameter of which nothing says that it is a tensor: `cfg.H` is a height rather than a conjugate transpose."""
+    given = {name for function in walk.functions for name in tree.parameter_names(function)}
+    return isinstance(node, cst.Name) and node.value in given and walk.context.value(node) == Tensor(assumed=True)
+
+
 def attribute(walk: Walk, node: cst.Attribute) -> Any:
     """A property of a tensor, a device or a dtype, or a torch name."""
     name_ = walk.torch_name(node)
@@ -34,7 +40,7 @@ def attribute(walk: Walk, node: cst.Attribute) -> Any:
     if name in ("is_floating_point", "is_complex") and isinstance(base, Static) and base.type in ("dtype", ""):
         definitions = walk.context.rulebook.find("torch.dtype." + name)
         return walk.apply(node, definitions, "torch.dtype." + name, [Argument(walk.convert(node.value), base)])
-    if isinstance(base, Tensor) and name in PROPERTIES:
+    if isinstance(base, Tensor) and name in PROPERTIES and not (name == "H" and _is_given(walk, node.value)):
         definitions = walk.context.rulebook.find("torch.Tensor." + name)
         if name == "requires_grad" and not is_differentiable(base):
             return walk.done(node, cst.Name("False"))
