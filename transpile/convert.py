@@ -17,6 +17,7 @@ import libcst as cst
 
 from . import formatting, pipeline, rulebook, support, tree
 from .diagnostics import Diagnostic
+from .keyword_spaces import with_spaces
 from .passes import equal_starts, late_attributes, legacy_joins, spellings
 from .project import ModuleInfo, Project
 
@@ -92,7 +93,7 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
 
 def _spelt(module: cst.Module) -> cst.Module:
     """A file in the spellings that the analysis knows."""
-    module = spellings.run(module, rulebook.load())
+    module = spellings.run(with_spaces(module), rulebook.load())
     for spelt in (late_attributes, legacy_joins, equal_starts):
         module = spelt.run(module)
     return module

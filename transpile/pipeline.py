@@ -116,10 +116,10 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             if trees[module] is not module.tree or imports.brings_torch(context):
                 trees[module] = quotes.run(imports.run(context, trees[module], support_import(module.path)))
     out = [Converted(m.path, m.tree, [], False) for m in untouched]
-    return out + [_accounted(context, trees) for context in contexts.values()]
+    return out + [_accounted(context, trees, support_import(context.module.path)) for context in contexts.values()]
 
 
-def _accounted(context: Context, trees: dict[ModuleInfo, cst.Module]) -> Converted:
+def _accounted(context: Context, trees: dict[ModuleInfo, cst.Module], support_import: str) -> Converted:
     """One file as it comes out, with a diagnostic for whatever slipped through the passes."""
     module = context.module
     new = trees[module]
@@ -131,7 +131,7 @@ def _accounted(context: Context, trees: dict[ModuleInfo, cst.Module]) -> Convert
     try:
         accounting.check(context, new, code)
     except SyntaxError:
-        new = _parsing(context, new)
+        new = imports.run(context, _parsing(context, new), support_import)
         code = tree.code(new)
         accounting.check(context, new, code)
     return Converted(module.path, new, sorted(context.diagnostics), True, code, support.names_used(new))
