@@ -31,6 +31,7 @@ PROGRAMS = {
     "a comprehension": "a, b = [f(x) for f in (self.conv1, self.bn1)]\nreturn a * b + sum([conv(x) for conv in [self.conv1, self.conv2]])",
     "with other things": "for layer, scale, name in [(self.conv1, 2.0, 'a'), (self.bn1, 3, 'b')]:\n    x = layer(x) * scale if name == 'a' else layer(x) + scale\nreturn x",
     "listed on self": "out = [x]\nfor layer in self.pair:\n    out.append(layer(out[-1]))\nfor i, layer in enumerate(reversed(self.pair)):\n    x = layer(x) + i\nreturn out[1:], x",
+    "lists of layers": "for part in (self.layers, self.layers[1:]):\n    for layer in part:\n        x = layer(x)\nreturn x",
     "names at once": "f, h = self.bn1, self.conv1\nz = f(x)\nreturn h(z) + f(x)",
     "parts at once": "rest, last = self.layers[:-1], self.layers[-1]\nfirst, others = self.layers[0], self.layers[1:]\nreturn last(rest(x) + 1) * others(first(x))",
 }  # fmt: skip

@@ -40,7 +40,7 @@ def with_spaces(module: cst.Module) -> cst.Module:
             changes = {}
         return tree.replace(node, **changes) if changes else node
 
-    return tree.rewrite(module, None, after, only=set(_FIELDS))
+    return tree.rewrite(module, None, after, only=set(_FIELDS))  # type: ignore[no-any-return]
 
 
 def _is_empty(space: Any) -> bool:

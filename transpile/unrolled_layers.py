@@ -61,6 +61,7 @@ def _written(function: cst.FunctionDef) -> Iterator[Any]:
 
 def _function(function: cst.FunctionDef, lists: Lists) -> Any:
     called = {n.func.value for n in tree.nodes(function.body, cst.Call) if isinstance(n.func, cst.Name)} | _filled(function)
+    called |= {n.iter.value for n in tree.nodes(function.body, cst.For) if isinstance(n.iter, cst.Name) and called & set(tree.target_names(n.target))}
     outside = _outside_of_loops(function.body, frozenset())
 
     def after(node: Any) -> Any:

@@ -2,7 +2,7 @@
 
 `map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
 `mask != None` is `mask is not None`; `weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
-`nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`); `self.scale = v` of a property is `self.set_scale(v)` (`property_setters.py`); `x.new().resize_(n, m)` is `x.new_empty(n, m)` (`resized.py`); loops over listed submodules are their turns (`unrolled_layers.py`); what is a parameter on one way only has a line on each (`parameters_apart.py`);
+`nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`); `self.scale = v` of a property is `self.set_scale(v)` (`property_setters.py`); `x.new().resize_(n, m)` is `x.new_empty(n, m)` (`resized.py`); loops over listed submodules are their turns (`unrolled_layers.py`); what is a parameter on one way only has a line on each (`parameters_apart.py`); a constructor's short name for registering is written out (`registering.py`);
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 several statements on a line are lines of their own; an attribute `self.init` has another name (`shadowing.py`); what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
@@ -22,6 +22,7 @@ from ..filled_names import without_filled_names
 from ..mapped import without_map
 from ..parameters_apart import with_parameters_apart
 from ..property_setters import with_setters_called
+from ..registering import written_out
 from ..resized import made_at_once
 from ..rulebook import Rulebook, erased
 from ..shadowing import without_shadowing
@@ -39,7 +40,7 @@ def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
     for of_class in (through_super, with_setters_called):
         module = tree.rewrite(module, None, of_class, only={cst.ClassDef})  # type: ignore[arg-type]
-    for of_function in (without_filled_names, with_parameters_apart):
+    for of_function in (written_out, without_filled_names, with_parameters_apart):
         module = tree.rewrite(module, None, of_function, only={cst.FunctionDef})  # type: ignore[arg-type]
     module = tree.rewrite(module, None, with_layers_apart, only={cst.FunctionDef, cst.ClassDef})
     return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock})  # type: ignore[no-any-return]
