@@ -151,3 +151,11 @@ def test_parameters():
 
 def test_what_may_be_a_parameter_is_reported():
     assert reported("def f(x, y):\n    return x * 2 if isinstance(y, nn.Parameter) else x") == {"taken-for-granted"}
+
+
+def test_a_name_of_any_value_that_becomes_a_number():
+    """`if torch.is_tensor(v): v = v.item()`, after which a number of torch's is an array here."""
+    body = "def g(**kwargs):\n    found = []\n    for k, v in kwargs.items():\n        if isinstance(v, torch.Tensor):\n            v = v.item()\n        if isinstance(v, (float, int)):\n            found.append(v)\n    return found\n\n\ndef f(x, y):\n    return g(loss=x.mean(), lr=0.5, name='no')"
+    torch_f, jax_f, code = both(body)
+    x = torch.ones(2, 3)
+    assert len(jax_f(jnp.ones((2, 3)), 1)) == len(torch_f(x, x)) == 2, code

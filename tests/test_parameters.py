@@ -248,3 +248,8 @@ def test_what_is_trained_on_one_way_only_is_said(lines):
     result = convert_source(source)
     assert [d.id for d in result.diagnostics] == ["frozen-param"], result.code
     assert (load(result)["M"]().init(jax.random.key(0))["w"] == 1).all()
+
+
+def test_a_helper_that_freezes_any_module_is_said():
+    helper = "def set_requires_grad(nets, requires_grad=False):\n    if not isinstance(nets, list):\n        nets = [nets]\n    for net in nets:\n        for param in net.parameters():\n            param.requires_grad = requires_grad\n"
+    assert [d.id for d in convert_source(HEAD + helper).diagnostics] == ["frozen-param"]

@@ -25,8 +25,9 @@ def report(context: Context, arrays: Arrays) -> None:
         functions = [f for f, info in infos if info in arrays.running]
         replaced = {target for _, info in infos if info is not None for target in info.superseded}
         running = {id(n) for f in functions for n in tree.nodes(f, cst.Assign, cst.Call)}  # what they set is no param
+        walked = {n for loop in tree.nodes(unit, cst.For) if _walks_params(loop.iter) for n in tree.target_names(loop.target)} if nodes else set()
         for node in nodes:
-            what = _frozen(context, node) if not {id(node), id(getattr(node, "value", node))} & state else None
+            what = _frozen(context, node, walked) if not {id(node), id(getattr(node, "value", node))} & state else None
             if what is None and cls in arrays.own and id(node) not in running and not (isinstance(node, cst.Assign) and id(node.targets[0].target) in replaced):
                 what = _fixed(context, arrays.own[cls].arrays, node)
             if what is not None:
@@ -34,14 +35,19 @@ def report(context: Context, arrays: Arrays) -> None:
                 break
 
 
-def _frozen(context: Context, node: Any) -> str | None:
-    """What a statement or call keeps from being trained."""
+def _walks_params(node: Any) -> bool:
+    """`net.parameters()` of any net: a helper takes several."""
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("parameters", "named_parameters")
+
+
+def _frozen(context: Context, node: Any, walked: set[str]) -> str | None:
+    """What a statement or call keeps from being trained; `walked` are the names that loops give params."""
     if isinstance(node, cst.Assign):
         flag = is_flag(node) and tree.code(node.value) != "True" and isinstance(node.value, cst.Name)
         target: Any = node.targets[0].target
         if isinstance(target, cst.Attribute) and any(_without_gradient(context, n) for n in tree.nodes(node.value, cst.Call)):
             return tree.code(target)
-        return tree.code(target.value) if flag and _is_trained(context, target.value) else None
+        return tree.code(target.value) if flag and (tree.code(target.value) in walked or _is_trained(context, target.value)) else None
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value != "requires_grad_" or not _is_trained(context, node.func.value):
         return None
     given = [tree.code(a.value) for a in node.args]

@@ -116,6 +116,8 @@ def _of_number(walk: Walk, subject: Any, parts: list[Any]) -> Any:
     names = [v.name if isinstance(v := walk.context.value(p), External) else "" for p in parts]
     asked = {_NUMBERS[n] for n in names if n in _NUMBERS}
     every = len(asked) == 2 or bool(_ANY_NUMBER & set(names))
+    if is_anything(known) and (asked or every) and _is_set_to_number(walk, subject) and not any(_is_tensor_type(walk, p) for p in parts):
+        known = Tensor(number=True)
     if (
         not walk.runs
         or not isinstance(known, Tensor)
@@ -134,6 +136,14 @@ def _of_number(walk: Walk, subject: Any, parts: list[Any]) -> Any:
     if not all(n in _NUMBERS for n in names):
         raise Refused("a number that is computed from a tensor is an array here")
     return call("jnp.issubdtype", [call("jnp.result_type", [subject]), tree.expression(asked.pop())])
+
+
+def _is_set_to_number(walk: Walk, subject: Any) -> bool:
+    """Whether a name of any value becomes one that torch takes out of a tensor: `if torch.is_tensor(v): v = v.item()`."""
+    body = walk.functions[-1].body if walk.functions and isinstance(subject, cst.Name) else None
+    made = [n.value for n in tree.nodes(body, cst.Assign) for t in n.targets if tree.target_names(t.target) == [subject.value]] if body is not None else []
+    values = [walk.context.value(walk.context.facts.origin.get(id(m), m)) for m in made]
+    return any(isinstance(v, Tensor) and v.number is not False for v in values)
 
 
 # ------------------------------------------------------------------ parameters
