@@ -164,8 +164,21 @@ def _of_class(frame: Frame, function: Method, args: list[Argument], node: cst.Ca
     """`Round.apply(x)` of a torch.autograd.Function calls its forward."""
     assert isinstance(function.receiver, Class)
     forward = function.receiver.ref.find("forward")
-    functions.bind_arguments(frame, forward, [Argument(None, "", BACKWARD_CONTEXT), *args])
-    return functions.result(frame, forward)
+    given = [a._replace(value=UNKNOWN) if _holds_modules(a.value) else a for a in args]  # it gets them without params
+    functions.bind_arguments(frame, forward, [Argument(None, "", BACKWARD_CONTEXT), *given])
+    return _taken_for_tensors(functions.result(frame, forward))
+
+
+def _holds_modules(value: Value) -> bool:
+    return isinstance(value, Module) or isinstance(value, (Sequence, Mapping)) and _holds_modules(value.element)
+
+
+def _taken_for_tensors(value: Value) -> Value:
+    """What is not known of what a Function gives is a tensor: autograd takes nothing else."""
+    if isinstance(value, Sequence):
+        items = None if value.items is None else tuple(map(_taken_for_tensors, value.items))
+        return dataclasses.replace(value, element=_taken_for_tensors(value.element), items=items)
+    return Tensor(assumed=True) if value == UNKNOWN else value
 
 
 _BY_RECEIVER: dict[type, Callable[[Frame, Method, list[Argument], cst.Call, Env], Value]] = {

@@ -83,6 +83,6 @@ def _temporary(scope: Scope, node: cst.Call) -> str:
     while isinstance(func, (cst.Subscript, cst.Call)):
         func = func.value if isinstance(func, cst.Subscript) else func.func
     stem = func.attr.value if isinstance(func, cst.Attribute) else func.value if isinstance(func, cst.Name) else "y"
-    if stem in ("forward", "__call__"):
+    if stem in ("forward", "__call__", "getattr"):
         stem = "y"
     return fresh_name(scope.used, f"{stem}_" if stem in ALL else stem)
