@@ -12,12 +12,19 @@ from .small_programs import HEAD, both_modules
 MODULE = HEAD + """import torch.utils.checkpoint as cp
 
 
+def checkpoint(func, inputs, params, flag):  # as guided-diffusion has it, whose Function computes the gradients again
+    return func(*inputs)
+
+
 class M(nn.Module):
     def __init__(self, n=4, flag=True):
         super().__init__()
         self.line, self.norm, self.drop, self.flag = nn.Linear(n, n), nn.BatchNorm1d(n), nn.Dropout(0.0), flag
         self.norms = nn.ModuleList([nn.BatchNorm1d(n) for _ in range(2)])
         self.register_buffer("calls", torch.zeros(()))
+
+    def mixed(self, x, y):
+        return self.drop(self.norm(x)) + self.line(y)
 
     def two(self, x):
         return self.norm(x), x * 2
@@ -39,6 +46,7 @@ CONVERTED = {
 CHECKPOINTED = {
     "an inner function": INNER + "return cp.checkpoint(inner, x, use_reentrant=False)",
     "modules of a loop": "for norm in self.norms:\n            x = cp.checkpoint(norm, x)\n        return x",
+    "by the project's own function": "return checkpoint(self.mixed, (x, x), self.parameters(), self.flag)",
     "a method with two results": "y, z = cp.checkpoint(self.two, x)\n        return y * z",
     "a module": "return cp.checkpoint(self.norm, self.line(x), use_reentrant=False)",
     "as in the backbones of OpenMMLab": INNER + "if self.flag and x.requires_grad:\n            out = cp.checkpoint(inner, x)\n        else:\n            out = inner(x)\n        return out + x",

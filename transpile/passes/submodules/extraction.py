@@ -45,8 +45,11 @@ def chosen(scope: Scope, node: cst.IfExp) -> Any:
     branches = []
     for part in (node.body, node.orelse):
         with scope.apart() as prelude:
+            scope.hint = name if not read_outside(scope, part, name) else None
             value = scope.expression(part)
-        branches.append([*prelude, tree.assignment(name, value)])
+            scope.hint = None
+        named = prelude and isinstance(value, cst.Name) and value.value == name
+        branches.append([*prelude, *([] if named else [tree.assignment(name, value)])])
     scope.prelude.append(cst.If(test, cst.IndentedBlock(branches[0]), cst.Else(cst.IndentedBlock(branches[1]))))
     return cst.Name(name)
 
