@@ -9,8 +9,9 @@ import libcst as cst
 from ... import tree
 from ...apply import Argument, Refused, bind, inline
 from ...infer import PROPERTIES, is_differentiable
+from ...project import ClassInfo
 from ...rulebook import Definition
-from ...values import Instance, Static, Tensor
+from ...values import Instance, Module, Static, Tensor
 from . import methods, subscripts
 from .walk import Walk
 
@@ -19,6 +20,14 @@ def _is_given(walk: Walk, node: Any) -> bool:
     """A parameter of which nothing says that it is a tensor: `cfg.H` is a height rather than a conjugate transpose."""
     given = {name for function in walk.functions for name in tree.parameter_names(function)}
     return isinstance(node, cst.Name) and node.value in given and walk.context.value(node) == Tensor(assumed=True)
+
+
+def _is_out_of_place(walk: Walk, ref: Any) -> bool:
+    """Whether a class extends a layer of torch's whose `inplace` nothing sets: it has no such attribute here."""
+    if not isinstance(ref, ClassInfo) or ref.torch_base() is None or walk.context.facts.attribute(ref, "inplace") is not None:
+        return False
+    made = ref.find("__init__")
+    return made is None or not any(n.value == "inplace" for n in tree.nodes(made.node, cst.Name))
 
 
 def attribute(walk: Walk, node: cst.Attribute) -> Any:
@@ -33,6 +42,8 @@ def attribute(walk: Walk, node: cst.Attribute) -> Any:
     name = node.attr.value
     if isinstance(base, Instance) and any(walk.context.rulebook.draws(cls, name) for cls in base.classes):
         return walk.unconverted("unsupported", node, f"{name} draws random numbers: call it directly")
+    if name == "inplace" and isinstance(base, Module) and base.is_self and all(_is_out_of_place(walk, ref) for ref in base.refs):
+        return walk.done(node, cst.Name("False"))
     if isinstance(base, Static) and base.type == "device":
         definitions = walk.context.rulebook.find("torch.device." + name)
         if definitions:
