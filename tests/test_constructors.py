@@ -160,3 +160,31 @@ class M(nn.Module):
 """
     result = convert_source(source)
     assert not result.diagnostics and 'return {"w": jnp.ones(self.n_)}' in result.code and "pass" not in result.code, (result.diagnostics, result.code)
+
+
+@pytest.mark.parametrize("made", ["Drop", "build"])
+def test_a_layer_of_another_library_is_of_any_class_whatever_it_is_given(made):
+    """A rate that is an item of a tensor says nothing of what it makes: not that it is always the Identity beside it."""
+    source = HEAD + f"""
+from layers import {made}
+
+
+class Block(nn.Module):
+    def __init__(self, rate=0.0):
+        super().__init__()
+        self.drop = {made}(rate) if rate > 0.0 else nn.Identity()
+
+    def forward(self, x):
+        return x + self.drop(x)
+
+
+class M(nn.Module):
+    def __init__(self, rate):
+        super().__init__()
+        rates = [x.item() for x in torch.linspace(0, rate, 2)]
+        self.blocks = nn.Sequential(*[Block(rates[i]) for i in range(2)])
+
+    def forward(self, x):
+        return self.blocks(x)
+"""
+    assert 'self.drop.apply(params["drop"], state["drop"], x, key=key, training=training)' in convert_source(source).code
