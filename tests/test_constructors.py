@@ -131,6 +131,22 @@ def test_a_module_that_every_turn_puts_into_another_is_reported(name):
     assert "shared-module" in {d.id for d in convert_source(_of_layers(SHARED[name])).diagnostics}
 
 
+NAMED = {
+    "called by another class": ("self.backbone = backbone", "\n\nclass Outer(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = M(nn.Linear(4, 4))\n\n    def forward(self, x):\n        return self.net(x) + self.net.backbone(x)\n"),
+    "of a known class": ("self.backbone = backbone", "\n\nnet = M(nn.Linear(4, 4))\n"),
+    "of an unknown class": ("self.backbone = backbone", ""),
+    "made by another library": ("self.backbone = backbone()", ""),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_module_that_a_container_holds_beside_its_own_name_is_reported(name):
+    """Torch trains it under both names, whoever calls it by either, and also where nobody calls it by one."""
+    line, after = NAMED[name]
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, backbone):\n        super().__init__()\n        {line}\n        self.encoder = nn.Sequential(self.backbone, nn.Linear(4, 4))\n\n    def forward(self, x):\n        return self.encoder(x)\n{after}"
+    assert "shared-module" in {d.id for d in convert_source(source).diagnostics}
+
+
 def test_a_module_of_each_turn_is_not_shared():
     body = "self.layers = nn.ModuleList()\nfor i in range(3):\n    lin = nn.Linear(4, 4)\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))"
     assert not convert_source(_of_layers(body)).diagnostics
