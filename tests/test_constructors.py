@@ -131,6 +131,22 @@ def test_a_module_that_every_turn_puts_into_another_is_reported(name):
     assert "shared-module" in {d.id for d in convert_source(_of_layers(SHARED[name])).diagnostics}
 
 
+NAMED = {
+    "called by another class": ("self.backbone = backbone", "\n\nclass Outer(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = M(nn.Linear(4, 4))\n\n    def forward(self, x):\n        return self.net(x) + self.net.backbone(x)\n"),
+    "of a known class": ("self.backbone = backbone", "\n\nnet = M(nn.Linear(4, 4))\n"),
+    "of an unknown class": ("self.backbone = backbone", ""),
+    "made by another library": ("self.backbone = backbone()", ""),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_module_that_a_container_holds_beside_its_own_name_is_reported(name):
+    """Torch trains it under both names, whoever calls it by either, and also where nobody calls it by one."""
+    line, after = NAMED[name]
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, backbone):\n        super().__init__()\n        {line}\n        self.encoder = nn.Sequential(self.backbone, nn.Linear(4, 4))\n\n    def forward(self, x):\n        return self.encoder(x)\n{after}"
+    assert "shared-module" in {d.id for d in convert_source(source).diagnostics}
+
+
 def test_a_module_of_each_turn_is_not_shared():
     body = "self.layers = nn.ModuleList()\nfor i in range(3):\n    lin = nn.Linear(4, 4)\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))"
     assert not convert_source(_of_layers(body)).diagnostics
@@ -160,3 +176,37 @@ class M(nn.Module):
 """
     result = convert_source(source)
     assert not result.diagnostics and 'return {"w": jnp.ones(self.n_)}' in result.code and "pass" not in result.code, (result.diagnostics, result.code)
+
+
+@pytest.mark.parametrize("made", ["Drop(rate) if rate > 0.0 else nn.Identity()", "build(rate) if rate > 0.0 else nn.Identity()", "chosen(rate)"])
+def test_a_layer_of_another_library_is_of_any_class_whatever_it_is_given(made):
+    """A rate that is an item of a tensor says nothing of what it makes: not that it is always the Identity beside it."""
+    source = HEAD + f"""
+from layers import Drop, build
+
+
+def chosen(rate):
+    if rate is None:
+        return nn.Identity()
+    return build(rate)
+
+
+class Block(nn.Module):
+    def __init__(self, rate=0.0):
+        super().__init__()
+        self.drop = {made}
+
+    def forward(self, x):
+        return x + self.drop(x)
+
+
+class M(nn.Module):
+    def __init__(self, rate):
+        super().__init__()
+        rates = [x.item() for x in torch.linspace(0, rate, 2)]
+        self.blocks = nn.Sequential(*[Block(rates[i]) for i in range(2)])
+
+    def forward(self, x):
+        return self.blocks(x)
+"""
+    assert 'self.drop.apply(params["drop"], state["drop"], x, key=key, training=training)' in convert_source(source).code

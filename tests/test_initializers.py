@@ -645,3 +645,59 @@ class M(nn.Module):
     params = load(result)["M"]((3, 4, 5)).init(KEY)
     assert [params["by_name"][f"d{i}"].shape for i in range(3)] == [(3, 2), (4, 2), (5, 2)], result.code
     assert [params["listed"][str(i)].shape for i in range(3)] == [(3, 3), (4, 4), (5, 5)], result.code
+
+
+ASKING = {
+    "a net that is rebound in parallel": ("if len(gpus) > 0:\n        net = torch.nn.DataParallel(net, gpus)\n    init_weights(net)", {"no-rule"}),
+    "a net that is made by who calls": ("init_weights(net)", set()),
+}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_function_that_goes_over_a_net_asks_init_for_params(name):
+    body, diagnostics = ASKING[name]
+    source = HEAD + f"""
+def init_weights(net):
+    def fill(m):
+        if hasattr(m, "weight"):
+            nn.init.constant_(m.weight.data, 3.0)
+            if hasattr(m, "bias") and m.bias is not None:
+                nn.init.constant_(m.bias.data, 2.0)
+
+    net.apply(fill)
+
+
+def init_net(net, gpus=()):
+    {body}
+    return net
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+def make():
+    return init_net(Net(3))
+"""
+    result = convert_source(source)
+    assert {d.id for d in result.diagnostics} == diagnostics
+    params = load(result)["make"]().init(KEY)["fc"]
+    assert (params["weight"] == 3).all() and (params["bias"] == 2).all()
+
+
+def test_what_a_function_fills_is_asked_for_params():
+    """Nothing calls it here: that it gives `m.weight` values says that m is a module."""
+    source = HEAD + """
+def init_weights(m):
+    if hasattr(m, "weight"):
+        nn.init.constant_(m.weight.data, 3.0)
+    if getattr(m, "bias", None) is not None:
+        m.bias.data.zero_()
+"""
+    code = convert_source(source).code
+    assert 'nn.has(m, "weight")' in code and 'nn.has(m, "bias")' in code and "attr(" not in code

@@ -12,14 +12,15 @@ from .arrays import Arrays
 from .context import Context
 from .effects import Effects
 from .project import ClassInfo, FunctionInfo
-from .values import Module
+from .values import UNKNOWN, Method, Module, Sequence, is_anything
 
+_CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 _LISTING = ("children", "named_children", "values", "items")
 _ADDING = ("append", "add_module", "insert", "extend", "register_module")
 
 
 def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects: Effects, arrays: Arrays) -> None:
-    """Report each module with params that two attributes hold, below or beside each other, and that run through both."""
+    """Report each module with params that two attributes hold, below or beside each other, where one runs."""
     init = cls.methods.get("__init__")
     if init is None or init.self_name is None:
         return
@@ -32,12 +33,22 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
         attributes |= _holding(init, arrays, cls, node, places)
     if not any(len(attributes) > 1 for _, attributes in places.values()):
         return
-    used = {n.attr.value for f in running if f.owner in cls.family() for n in tree.nodes(f.node, cst.Attribute) if tree.dotted(n.value) == f.self_name}
+    used = {n.attr.value for f in running for n in tree.nodes(f.node, cst.Attribute) if _is_of(context, cls, f, n.value)}
     for name, (node, attributes) in places.items():
         found = sorted(attributes & used)
+        if len(found) == 1 and (isinstance(node, cst.Name) or _own(node, init) is not None):
+            found = sorted(n for n in attributes if not isinstance(context.facts.attribute(cls, n), Sequence))  # torch trains it under the other name too
         if len(found) > 1:
             message = f"{name} is one module in {' and '.join(found)}: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
             context.report("shared-module", node, message)
+
+
+def _is_of(context: Context, cls: ClassInfo, info: FunctionInfo, node: Any) -> bool:
+    """Whether an expression in a function may be of this class: its self, or what another class calls, `self.net` of `self.net.backbone(x)`."""
+    if tree.dotted(node) == info.self_name:
+        return info.owner in cls.family()
+    value = context.value(node)
+    return isinstance(value, Module) and (value.open or not value.classes.isdisjoint(cls.family())) or isinstance(value, Method) or is_anything(value)
 
 
 def _report_repeated(context: Context, init: FunctionInfo, effects: Effects) -> None:
@@ -102,7 +113,7 @@ def _placed(context: Context, init: FunctionInfo, effects: Effects) -> Iterator[
         if attribute is None or inside is None or is_copy(inside):
             continue
         for part in _given(inside) if isinstance(inside, cst.Call) else [inside] if isinstance(inside, (cst.Name, cst.Attribute, cst.Subscript)) else []:
-            if tree.code(part) not in replaced and _is_shared(context, init, effects, part, once):
+            if tree.code(part) not in replaced and (_is_shared(context, init, effects, part, once) or _is_held_unknown(context, init, inside, part)):
                 yield attribute, part
 
 
@@ -117,6 +128,27 @@ def _is_shared(context: Context, init: FunctionInfo, effects: Effects, part: Any
     known = isinstance(root, cst.Name) and root.value in once or _own(root, init) is not None
     certain = isinstance(value, Module) and (bool(value.classes) or isinstance(part, cst.Subscript))
     return known and isinstance(value, Module) and not value.is_self and certain and "params" in effects.module(value)
+
+
+def _is_held_unknown(context: Context, init: FunctionInfo, inside: Any, part: Any) -> bool:
+    """Whether a container is filled with an attribute of unknown class, which is a module all the same: `nn.Sequential(self.backbone, nn.ReLU())`."""
+    own = _own(part, init)
+    value = context.facts.attribute(init.owner, own) if own is not None and init.owner is not None else None
+    unknown = value == UNKNOWN or isinstance(value, Module) and value.open and not value.classes
+    return unknown and any(n is part for n in _elements(context, inside))
+
+
+def _elements(context: Context, node: Any) -> Iterator[Any]:
+    """What containers of torch's are filled with, by a call or by what it calls: not the 3 of `nn.Sequential(nn.Linear(3, 3))`."""
+    value = context.value(node) if isinstance(node, cst.Call) else None
+    if isinstance(value, Module) and value.classes and value.classes <= _CONTAINERS:
+        for argument in node.args:
+            yield from _elements(context, argument.value)
+    elif isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
+        for element in node.elements:
+            yield from _elements(context, element.value)
+    else:
+        yield node
 
 
 def _given(call: cst.Call) -> Iterator[Any]:

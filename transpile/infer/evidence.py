@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import libcst as cst
 
 from .. import tree
-from ..project import FunctionInfo
+from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..values import Module
 from .tables import Inference
@@ -52,6 +52,34 @@ def used_as_dicts(facts: Inference, info: FunctionInfo) -> frozenset[str]:
     if info not in facts.dicts:
         facts.dicts[info] = _taken_for_dicts(info.node.body, {p.name.value for p in info.parameters()})
     return facts.dicts[info]
+
+
+def asks_modules(facts: Inference, info: FunctionInfo) -> bool:
+    """Whether a function asks what it is given first for a class of modules or for a param: `hasattr(m, "weight")`, `m.bias`."""
+    parameters = info.parameters()
+    return bool(parameters) and any(_of_modules(facts, info, node, parameters[0].name.value) for node in tree.nodes(info.node.body, cst.Call, cst.Attribute))
+
+
+def _of_modules(facts: Inference, info: FunctionInfo, node: Any, name: str) -> bool:
+    arrays = facts.rulebook.array_names
+    if isinstance(node, cst.Attribute):
+        return _is_one(node.value, {name}) and node.attr.value in arrays
+    function = tree.dotted(node.func)
+    if function not in ("isinstance", "hasattr", "getattr") or len(node.args) < 2 or not _is_one(node.args[0].value, {name}):
+        return False
+    asked = node.args[1].value
+    if function != "isinstance":
+        return isinstance(asked, cst.SimpleString) and asked.evaluated_value in arrays
+    classes = [e.value for e in asked.elements] if isinstance(asked, cst.Tuple) else [asked]
+    return any(_is_module_class(facts, facts.project.resolve(info.module, tree.dotted(c) or "")) for c in classes)
+
+
+def _is_module_class(facts: Inference, resolved: Any) -> bool:
+    """Whether a name stands for a class of modules, torch's or the user's."""
+    if isinstance(resolved, ClassInfo):
+        return resolved.is_module
+    layer = facts.rulebook.layer(resolved) if isinstance(resolved, str) else None
+    return layer is not None and facts.rulebook.is_module(layer)
 
 
 def dict_targets(loop: cst.For) -> frozenset[str]:

@@ -15,6 +15,7 @@ from ..values import (
     NUMPY,
     UNKNOWN,
     Class,
+    Function,
     Instance,
     Mapping,
     Method,
@@ -25,12 +26,13 @@ from ..values import (
     Value,
     both,
     element_of,
+    is_anything,
     join,
     sequence,
 )
 from . import functions, instances, modules
 from .assignments import store
-from .evidence import takes
+from .evidence import asks_modules, takes
 from .frame import Argument, Env, Frame
 from .torch_calls import overload
 from .vocabulary import ORDINARY, SHARED, plausible
@@ -106,6 +108,9 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
         return dataclasses.replace(receiver, kind=None)
     if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
         return modules.walked(Module(open=True), name)
+    if name == "apply" and _takes_modules(frame, receiver, args):
+        frame.facts.set(node.func.value, Module(open=True))  # type: ignore[attr-defined]
+        return modules.call_method(frame, Method(Module(open=True), name), args, node, env)
     if instances.draws(frame.facts, function, node):
         return Tensor()
     rulebook, results = frame.facts.rulebook, frame.facts.results
@@ -135,6 +140,12 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
     if name == "size":
         return Static(MISSING, "int" if args else "shape")
     return UNKNOWN
+
+
+def _takes_modules(frame: Frame, receiver: Value, args: list[Argument]) -> bool:
+    """Whether something unknown is a module, by what goes over it: `net.apply(init_func)`."""
+    function = args[0].value if len(args) == 1 and is_anything(receiver) else None
+    return isinstance(function, Function) and asks_modules(frame.facts, function.info)
 
 
 def _of_bytes(frame: Frame, receiver: Value, name: str, result: Value) -> Value:

@@ -187,11 +187,18 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
     if frame.facts.numpy_on_arrays(name, values):
         return Tensor(host=True)
     made = name.split(".")[0] == "numpy" and not name.startswith("numpy.random")
+    if not made and _may_be_layer(frame, name):
+        return UNKNOWN
     if any(isinstance(v, Tensor) for v in values):
         return NUMPY if made and not frame.facts.in_forward(frame.info) else Tensor(assumed=True)
     if made:
         return NUMPY
     return UNKNOWN
+
+
+def _may_be_layer(frame: Frame, name: str) -> bool:
+    """Whether a call may make a layer of another library's, whatever it is given: `DropPath(rates[i])`, and what constructors call."""
+    return name.rpartition(".")[2][:1].isupper() or frame.info is not None and frame.info.name == "__init__"
 
 
 def _partial(frame: Frame, function: Value) -> Value:

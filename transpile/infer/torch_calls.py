@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from .frame import Argument, Frame
 
 _INT = Static(MISSING, "int")
 _SHAPE = Static(MISSING, "shape")
+_PARALLEL = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 
 
 def call(frame: Frame, name: str, args: list[Argument], node: cst.Call) -> Value:
@@ -29,6 +31,8 @@ def call(frame: Frame, name: str, args: list[Argument], node: cst.Call) -> Value
         return _INT if rounded else Static(MISSING, "float")  # of sizes it is a number
     if static_size(frame.facts.of, name, node):
         return _INT
+    if name in _PARALLEL:  # there is no rule, but a net that is rebound by it under an `if` stays a module
+        return dataclasses.replace(args[0].value, open=True) if args and isinstance(args[0].value, Module) else Module(open=True)
     definition = rulebook.layer(name)
     if definition is not None and rulebook.is_module(definition):
         return constructors.layer(frame, name, definition, args)

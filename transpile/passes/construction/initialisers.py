@@ -17,12 +17,21 @@ from .given import initial, is_given
 from .in_place import assignment, reinitialised
 from .initial_values import registered_name
 from .parameter_loops import over_parameters
-from .questions import asked_by_name, asked_elsewhere, below_self, foreign_array, said_once, truth_asked, undetached
+from .questions import (
+    asked_by_name,
+    asked_elsewhere,
+    below_self,
+    filled_modules,
+    foreign_array,
+    said_once,
+    truth_asked,
+    undetached,
+)
 
 
 def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
     """Writes to the params of modules other than self, while models are built, become `nn.reinitialise`."""
-    own = info.self_name
+    own, filled = info.self_name, filled_modules(context, node, info.self_name)
 
     def before(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.SimpleStatementLine):
@@ -37,7 +46,7 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
             return made
         if isinstance(n, cst.Attribute) and _computed(context, n):
             return _filled(context, n)
-        if isinstance(n, (cst.Comparison, cst.Attribute, cst.Call)) and (asked := asked_elsewhere(context, n, own)) is not None:
+        if isinstance(n, (cst.Comparison, cst.Attribute, cst.Call)) and (asked := asked_elsewhere(context, n, own, filled)) is not None:
             return asked
         return _applied(context, n) if isinstance(n, cst.Call) else None
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,23 +109,26 @@ def asked_by_name(node: Any, function: str) -> tuple[Any, str] | None:
 # ------------------------------------------------------------------ arrays of other modules
 
 
-def asked_elsewhere(context: Context, node: Any, own: str | None) -> Any:
-    """Questions about the params of another module: `m.bias is not None`, `hasattr(m, "bias")`, `m.weight.shape`."""
+def asked_elsewhere(context: Context, node: Any, own: str | None, filled: Set[str] = frozenset()) -> Any:
+    """Questions about the params of another module: `m.bias is not None`, `hasattr(m, "bias")`, `m.weight.shape`.
+
+    What the function gives params values is a module, even where nothing else tells: `filled` has the paths.
+    """
 
     def foreign(n: Any) -> Asked | None:
         return foreign_array(context, n, own)
 
-    if (there := presence(context, node, lambda n: foreign(n) or _foreign_by_name(context, n, own, "getattr"))) is not None:
+    if (there := presence(context, node, lambda n: foreign(n) or _foreign_by_name(context, n, own, "getattr", filled))) is not None:
         return there
     if (known := fact(context, node, lambda n: foreign(undetached(n)))) is not None:
         return known
     if (there := _is_array(context, node, foreign)) is not None:
         return there
-    if isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and foreign(node) or _foreign_by_name(context, node, own, "getattr"):
+    if isinstance(node, cst.Attribute) and isinstance(context.value(node.value), Module) and foreign(node) or _foreign_by_name(context, node, own, "getattr", filled):
         return context.unconverted("module-value", node, NO_ARRAYS)
     if isinstance(node, cst.Call) and (shaped := by_shape(context, node, foreign)) is not None:
         return shaped
-    named = _foreign_by_name(context, node, own, "hasattr")
+    named = _foreign_by_name(context, node, own, "hasattr", filled)
     return ask(context, "has", named) if named is not None else None
 
 
@@ -160,14 +163,21 @@ def below_self(context: Context, node: Any, own: str | None) -> Asked | None:
     return by_path(node) if dotted is not None and dotted.startswith(f"{own}.") and isinstance(context.value(node.value), Module) else None
 
 
-def _foreign_by_name(context: Context, node: Any, own: str | None, function: str) -> Asked | None:
+def filled_modules(context: Context, function: cst.FunctionDef, own: str | None) -> set[str]:
+    """The paths of the modules whose params a function gives values: m of `m.weight = jnp.zeros_like(m.weight)`."""
+    targets = [undetached(n.target) for n in tree.nodes(function.body, cst.AssignTarget, cst.AugAssign)]  # type: ignore[attr-defined]
+    return {array.holder for t in targets if (array := foreign_array(context, t, own)) is not None}
+
+
+def _foreign_by_name(context: Context, node: Any, own: str | None, function: str, filled: Set[str]) -> Asked | None:
     """The array in `getattr(m, "weight", None)` or `hasattr(m, "weight")`, where m is another module."""
     found = asked_by_name(node, function)
     if found is None:
         return None
     subject, name = found
-    known = name in context.rulebook.array_names and tree.dotted(subject) != own and isinstance(context.value(subject), Module)
-    return Asked(tree.code(subject), name) if known else None
+    value, path = context.value(subject), tree.code(subject)
+    known = isinstance(value, Module) or path in filled and may_be_module(value)
+    return Asked(path, name) if known and name in context.rulebook.array_names and tree.dotted(subject) != own else None
 
 
 def may_be_module(value: Value) -> bool:
