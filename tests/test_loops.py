@@ -1,8 +1,9 @@
 """Loops in all their forms: over rows, ranges, parts and containers, nested, left early, that gather and that fill."""
 
+import jax.numpy as jnp
 import pytest
 
-from tests.small_programs import compare, reported, three
+from tests.small_programs import both, compare, reported, three
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -98,3 +99,11 @@ def test_program(name):
 def test_refused(name):
     body, diagnostics = REFUSED[name]
     assert sorted(reported(body)) == diagnostics
+
+
+def test_what_a_turn_that_is_left_has_set():
+    """`found` is a tensor behind the loop, though the branch that sets it leaves: the cast to its dtype stays."""
+    body = "def f(x, y):\n    found = None\n    for one in (x, y):\n        if isinstance(one, torch.Tensor):\n            found = one\n            LEAVES\n    return torch.tensor(0.5).to(found)"
+    for leaves in ("break", "continue"):
+        _, ours, code = both(body.replace("LEAVES", leaves))
+        assert ours(jnp.ones(2, jnp.float16), 1.0).dtype == jnp.float16, code

@@ -41,6 +41,7 @@ class Place:
     others: tuple[tuple[str, frozenset[Place]], ...] = ()  # other names in it, and what they were
     parameter: str | None = None
     entry: Any = None  # the expression that took it out of what holds it, which goes by `base`: `d["h"]`, `obj.h`
+    unheld: bool = False  # taken by a loop out of a dict that has no name: `for v in unwrap(m).state_dict().values()`
     repeated: bool = False  # a list two elements of which may be the same memory: `[h, h]`, `[torch.zeros(3)] * 2`
 
     def closure(self) -> set[Place]:
@@ -252,7 +253,7 @@ class Memory:
         first, last = target.elements[0].value, target.elements[-1].value
         if function == External("builtins.enumerate") and count == 2 and value.args:
             return [number, self._entry(value.args[0].value, first, last) or Part(value.args[0].value)]
-        if isinstance(function, Method) and isinstance(function.receiver, Mapping) and function.name == "items" and count == 2:
+        if isinstance(function, Method) and (isinstance(function.receiver, Mapping) or is_anything(function.receiver)) and function.name == "items" and count == 2:
             return [number, self._entry(getattr(value.func, "value", None), first, last) or Part(value)]
         return None
 
@@ -283,8 +284,7 @@ class Memory:
     def _made(self, value: Any) -> frozenset[Place]:
         """The places that an expression's value may be."""
         if isinstance(value, Part):
-            shared = self.shares(value)
-            return frozenset([Place(shared)]) if shared else frozenset([Place()])
+            return frozenset([Place(self.shares(value), unheld=self._is_unheld(value.value))])
         name = self.name(value)
         if name is not None and name not in ("None", "True", "False"):
             return self.places(name)
@@ -306,6 +306,34 @@ class Memory:
             other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {self.info.self_name or ""}))
             return frozenset([Place(shared, None, holder, other, entry=value)])
         return frozenset([Place(shared)]) if shared else frozenset([Place()])
+
+    def _is_unheld(self, node: Any) -> bool:
+        """Whether a loop goes over what a dict holds that has no name here, and that others may have: `unwrap(m).state_dict().items()`."""
+        if not isinstance(node, cst.Call):
+            return False
+        if isinstance(function := self.context.value(node.func), External):
+            return function.name.removeprefix("builtins.") in _HANDING_ON and any(self._is_unheld(a.value) for a in node.args)
+        if not isinstance(node.func, cst.Attribute) or node.func.attr.value not in ("items", "values", "buffers", "named_buffers"):
+            return False
+        held: Any = node.func.value
+        if node.func.attr.value.endswith("buffers"):
+            return True
+        if self.name(held) is not None or self.shares(held):
+            return False  # the write reaches what that name stands for
+        return not self._is_new(held) if isinstance(held, cst.Call) else isinstance(held, (cst.Attribute, cst.Subscript))
+
+    def _is_new(self, node: cst.Call) -> bool:
+        """Whether a call makes a dict of its own, as far as can be said: of the user's functions only those that build what they return."""
+        value = self.context.value(node.func)
+        if not isinstance(value, Function):
+            called = isinstance(value, (Torch, Module)) or self.name(node.func) is not None  # `model(x)`: outputs
+            return called or isinstance(value, External) and value.name.removeprefix("builtins.") not in ("vars", "getattr")
+        body = value.info.node.body
+        given = [n.value for n in tree.walk_scope(body) if isinstance(n, cst.Return)]
+        names = {n.value for n in given if isinstance(n, cst.Name)}
+        bound = [n for n in tree.walk_scope(body) if isinstance(n, cst.Assign) and any(self.name(t.target) in names for t in n.targets)]
+        made = [*(n for n in given if not isinstance(n, cst.Name)), *(n.value for n in bound)]
+        return names.isdisjoint(tree.parameter_names(value.info.node)) and bool(made) and all(isinstance(n, cst.Dict) or isinstance(n, cst.Call) and tree.dotted(n.func) == "dict" for n in made)
 
     def _holder(self, node: Any) -> str | None:
         """The name of the dict, list or plain object that an expression takes something out of."""
@@ -369,7 +397,7 @@ class Memory:
         if isinstance(node, cst.Attribute):
             name = self.name(node)
             if name is not None:
-                return self.places(name) if isinstance(value, (Tensor, Sequence)) or value in (UNKNOWN, NUMPY) else frozenset()
+                return self.places(name) if isinstance(value, (Tensor, Sequence, Mapping)) or value in (UNKNOWN, NUMPY) else frozenset()
             return self.shares(node.value) if node.attr.value in self.views or self._is_kept(node) else frozenset()
         if isinstance(node, cst.Subscript):
             return self._subscript(node)
@@ -457,6 +485,10 @@ class Memory:
             if other != name and other in self.env and other not in ("None", "True", "False") and any(place.closure() & mine for place in self.env[other]):
                 found.append(other)
         return found
+
+    def is_unheld(self, name: str) -> bool:
+        """Whether a name may be what a dict without a name holds: a write of it must reach that, and cannot."""
+        return any(p.unheld for place in self.places(name) for p in place.closure())
 
     def repeats(self, name: str) -> bool:
         """Whether what a name stands for may hold one tensor in two places."""

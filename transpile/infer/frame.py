@@ -43,6 +43,7 @@ class Frame:
         self.closure = closure or {}
         self.result: Value | None = None
         self.yields: Value | None = None
+        self.jumps: list[list[Env]] = []  # for each loop around the current statement, what held where its turns were left
         self.cls = info.owner if info is not None else None
         outer = info
         while outer is not None and self.cls is None:

@@ -48,7 +48,7 @@ def _for(frame: Frame, node: cst.For, env: Env) -> None:
     for _ in range(2):  # the second turn starts from what the first one has set
         bind(frame, node.target, Tensor(kind="i") if counted else element_of(iterated), env)
         env.update({name: Mapping(Tensor(assumed=True)) for name in dicts if is_anything(env[name])})
-        frame.suite(node, env)
+        _turn(frame, node, env)
         environments.merge(env, dict(env), before)
         if counted or _leaves_on_data(frame, node):
             environments.trace_numbers(env, node)
@@ -61,12 +61,26 @@ def _while(frame: Frame, node: cst.While, env: Env) -> None:
     before = dict(env)
     for _ in range(2):
         traced = is_traced(frame.expression(node.test, env))
-        frame.suite(node, env)
+        _turn(frame, node, env)
         environments.merge(env, dict(env), before)
         if traced or _leaves_on_data(frame, node):
             environments.trace_numbers(env, node)
     if node.orelse is not None:
         frame.suite(node.orelse, env)
+
+
+def _turn(frame: Frame, node: cst.For | cst.While, env: Env) -> None:
+    """The body of a loop: what it sets may be what it is where a `break` or `continue` leaves, `found = x; break`."""
+    frame.jumps.append([])
+    frame.suite(node, env)
+    bound = set(tree.names_assigned(node.body))
+    for left in frame.jumps.pop():  # of other names only tests have told something there
+        environments.merge(env, dict(env), {name: value for name, value in left.items() if name in bound})
+
+
+def _jump(frame: Frame, node: cst.Break | cst.Continue, env: Env) -> None:
+    if frame.jumps:
+        frame.jumps[-1].append(dict(env))
 
 
 def _leaves_on_data(frame: Frame, loop: Any) -> bool:
@@ -173,6 +187,8 @@ HANDLERS: Handlers = {
     cst.FunctionDef: _function,
     cst.ClassDef: _class,
     cst.Return: _return,
+    cst.Break: _jump,
+    cst.Continue: _jump,
     cst.Expr: _expression,
     cst.Import: _import,
     cst.ImportFrom: _import,

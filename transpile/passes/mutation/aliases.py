@@ -23,6 +23,8 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
     if frame.is_held_by_object(subject) and not frame.is_owned(subject.attr.value):
         message = f"{name} is written in place, and what it was made from, or who was given it, may have the same memory"
         frame.after.append(tree.assignment(subject, frame.context.unconverted("aliased-write", node, message)))
+    if frame.memory.is_unheld(name):
+        refuse(frame, name, node, f"{name} is written in place, and what holds it has no name here to store the new {name} by")
     for loop, over in frame.rows:
         if name == over or frame.memory.sharing(name, frozenset([over])):
             raise Stale(loop)

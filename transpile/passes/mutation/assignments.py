@@ -83,7 +83,8 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
     of_object = isinstance(target, cst.Attribute) and frame.memory.name(target) is None and frame.value(target) == UNKNOWN
     if isinstance(target, cst.Subscript) and frame.is_tensor(target) or of_object:
         element_written(frame, target, node)
-    if isinstance(target, (cst.Name, cst.Attribute)) and (frame.is_tensor(target) or frame.is_held_by_object(target) and frame.is_tensor(node.value)):
+    held = frame.is_held_by_object(target) and frame.is_tensor(node.value)
+    if isinstance(target, (cst.Name, cst.Attribute)) and (frame.is_tensor(target) or held or frame.may_be_given(target, node.value)):
         elsewhere = isinstance(target, cst.Attribute) and (target.attr.value == "data" or not frame.is_on_self(target))
         if elsewhere or lvalue(frame, target) is None or frame.is_elsewhere(target):
             return rebind(frame, target, binary(frame, target, OPERATORS[type(node.operator)], value), node)

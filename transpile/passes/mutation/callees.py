@@ -123,7 +123,7 @@ def _is_taken_back(frame: Frame, call: cst.Call) -> bool:
 def _refuse(frame: Frame, node: cst.Call, own: str, message: str, itself: bool = True) -> None:
     """What the callee has written, and what may be the same memory, raises where it is read; not `itself`, where that holds the new values."""
     live = frame.live - frame.rebound if node is frame.assigned else frame.live
-    lost = [own] if itself and (own in live or own.startswith("self.")) else []
+    lost = [own] if itself and (own in live or own.startswith("self.") or frame.memory.is_unheld(own)) else []
     for name in [*lost, *frame.memory.sharing(own, live)]:
         poison = frame.context.unconverted("mutated-argument", node, message)
         if not name.startswith("self."):

@@ -115,6 +115,15 @@ class Frame:
             return isinstance(node, cst.Attribute) and node.attr.value in self.context.rulebook.array_names
         return False
 
+    def may_be_given(self, target: Any, operand: Any) -> bool:
+        """Whether a name of unknown value may be a tensor that has another name: `h = default(h, make)`, `h += x`."""
+        if not isinstance(target, cst.Name) or self.value(target) != UNKNOWN:
+            return False
+        if self.is_tensor(operand):
+            return True
+        same = self.memory.parameters(target.value) | set(self.memory.sharing(target.value, frozenset(self.memory.env)))
+        return any(n.value in same and isinstance(self.value(n), Tensor) for n in tree.nodes(self.node.body, cst.Name))
+
     def goes_over_params(self, node: Any) -> bool:
         """Whether a name is that of a loop over the params of a module, `for p in self.parameters()`, in a function that runs with them."""
         value = self.value(node)
