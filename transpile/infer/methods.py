@@ -25,6 +25,7 @@ from ..values import (
     Value,
     both,
     element_of,
+    is_anything,
     join,
     sequence,
 )
@@ -100,10 +101,14 @@ def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.C
 def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
     """Of a tensor, or of an object that a method of this name may tell to be one."""
     receiver, name = function.receiver, function.name
+    if is_anything(receiver) and name not in ORDINARY:
+        _hand_over(frame, name, args)
     if not isinstance(receiver, Tensor) and frame.foreign:
         return UNKNOWN
     if isinstance(receiver, Tensor) and receiver.host and name not in ("item", "tolist"):
         return dataclasses.replace(receiver, kind=None)
+    if receiver == UNKNOWN and name == "to_numpy":
+        return NUMPY
     if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
         return modules.walked(Module(open=True), name)
     if instances.draws(frame.facts, function, node):
@@ -135,6 +140,18 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
     if name == "size":
         return Static(MISSING, "int" if args else "shape")
     return UNKNOWN
+
+
+def _hand_over(frame: Frame, name: str, args: list[Argument]) -> None:
+    """Note what a call gives to the methods of this name, of the user's classes that are no modules: which object it is, is not known."""
+    if any(a.star for a in args):
+        return
+    for cls in frame.facts.owners.get(name, ()):
+        if not cls.is_module:
+            method, table = cls.methods[name], frame.facts.handed.setdefault(cls.methods[name], {})
+            names = [p.name.value for p in method.parameters()]
+            for place, value in [(a.keyword or names[i], a.value) for i, a in enumerate(args) if a.keyword or i < len(names)]:
+                frame.facts.note(table, place, value)
 
 
 def _of_bytes(frame: Frame, receiver: Value, name: str, result: Value) -> Value:
