@@ -48,11 +48,15 @@ def bounded_while(condition, body, carry, bound):
     return lax.scan(turn, carry, length=bound)[0]
 
 
-def python_min(a, b):
-    """Python's ``min(a, b)``: the first where they do not compare."""
-    return jnp.where(b < a, b, a)
+def python_min(first, *others):
+    """Python's ``min``: the first of equals, and of those that do not compare."""
+    for other in others:
+        first = jnp.where(other < first, other, first)
+    return first
 
 
-def python_max(a, b):
-    """Python's ``max(a, b)``: the first where they do not compare."""
-    return jnp.where(b > a, b, a)
+def python_max(first, *others):
+    """Python's ``max``: the first of equals, and of those that do not compare."""
+    for other in others:
+        first = jnp.where(other > first, other, first)
+    return first

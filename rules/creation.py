@@ -179,6 +179,14 @@ def linspace(start, end, steps, *, dtype=None):
     return jnp.asarray(np.where(i < max(steps // 2, 1), start + step * i, end - step * (steps - 1 - i)), dtype)
 
 
+@rule("torch.linspace[whole]")
+def linspace_from_ends(start, end, steps):
+    """Evenly spaced numbers, counted from both ends to the middle as torch does: they are made whole later."""
+    i = jnp.arange(steps)
+    step = (end - start) / max(steps - 1, 1)
+    return jnp.where(i < max(steps // 2, 1), start + step * i, end - step * (steps - 1 - i)).astype(float)
+
+
 @rule("torch.logspace")
 def logspace(start, end, steps, base=10.0, *, dtype=None):
     return jnp.logspace(start, end, steps, base=base, dtype=dtype)

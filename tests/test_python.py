@@ -1,8 +1,10 @@
 """Python around the tensors: classes, decorators, generators, keywords, printing, custom gradients, masks."""
 
+import jax
+import numpy as np
 import pytest
 
-from tests.small_programs import compare, reported, three
+from tests.small_programs import both, compare, reported, three
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -108,3 +110,20 @@ def test_program(name):
 def test_refused(name):
     body, diagnostics = REFUSED[name]
     assert sorted(reported(body)) == diagnostics
+
+
+WHOLE = {
+    "cast": "return torch.linspace(-1, t - 1, steps=s + 1).int()",
+    "by a name": "times = torch.linspace(-1, t - 1, s + 1)\ntimes = list(reversed(times.int().tolist()))\nreturn torch.tensor(times)",
+    "each by itself": "return torch.tensor([int(x) for x in torch.linspace(0, t - 1, s)])",
+    "floor": "return torch.floor(torch.linspace(0, t - 1, steps=s)).to(torch.int64)",
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_of_a_linspace(name):
+    lines = "".join(f"    {line}\n" for line in WHOLE[name].splitlines())
+    torch_f, jax_f, code = both(f"def f(t, s):\n{lines}")
+    with jax.enable_x64(False):
+        for t, s in [(500, 50), (100, 50), (4000, 250), (1000, 20), (37, 10), (9, 1)]:
+            np.testing.assert_array_equal(np.asarray(jax_f(t, s)), torch_f(t, s).numpy(), err_msg=f"{t} {s} {code}")

@@ -5,7 +5,7 @@ to what is inside a node through the `frame`. The rest of the project reads the 
 """
 
 from .attributes import is_differentiable
-from .evidence import used_as_tensors
+from .evidence import may_be_numpy, used_as_tensors
 from .fixed_point import infer
 from .instances import draws, of_no_class
 from .operators import asks_torch
@@ -24,6 +24,7 @@ __all__ = [
     "draws",
     "infer",
     "is_differentiable",
+    "may_be_numpy",
     "of_no_class",
     "plausible",
     "static_size",

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..project import PLAIN_MODULE, ClassInfo
+from ..project import PLAIN_MODULE, ClassInfo, ModuleInfo
 from ..values import (
     GENERATORS,
     MISSING,
@@ -17,6 +17,7 @@ from ..values import (
     UNKNOWN,
     External,
     Instance,
+    Mapping,
     Module,
     Sequence,
     Static,
@@ -30,6 +31,7 @@ from .frame import Frame
 _PLAIN = frozenset({"int", "float", "bool", "str"})
 _TENSORS = frozenset({"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.tensor"})
 _SEQUENCES = frozenset({"List", "list", "Sequence", "Iterable", "Tuple", "tuple"})
+_MAPPINGS = frozenset({"Dict", "dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict", "defaultdict"})
 
 
 def annotated(frame: Frame, node: cst.BaseExpression) -> Value | None:
@@ -58,12 +60,23 @@ def _of_name(frame: Frame, node: cst.Name | cst.Attribute) -> Value | None:
             return Instance()
     if isinstance(resolved, ClassInfo) and resolved.is_module:
         return Module(frozenset([resolved]), open=True)
+    if isinstance(resolved, cst.Subscript) and (found := _where_assigned(frame, name)) is not None:
+        return annotated(frame.of_module(found), resolved)  # `ArrayDict = Dict[str, np.ndarray]`
     return None
+
+
+def _where_assigned(frame: Frame, name: str) -> ModuleInfo | None:
+    """The file that gives an expression the name by which another one may import it; None where it is its own part."""
+    expression = frame.facts.project.resolve(frame.module, name)
+    modules = (m for m in frame.facts.project.modules.values() if any(e is expression for e in m.assigned.values()))
+    return None if name in tree.names_read(expression) else next(modules, None)
 
 
 def _of_subscript(frame: Frame, node: cst.Subscript) -> Value | None:
     """`Optional[Tensor]`, `List[Tensor]`, `Tuple[Tensor, int]`."""
     head = (tree.dotted(node.value) or "").rpartition(".")[2]
+    if head in _MAPPINGS and len(node.slice) == 2:
+        return _of_mapping(frame, node.slice[1].slice)
     inner = node.slice[0].slice
     element = annotated(frame, inner.value) if isinstance(inner, cst.Index) else None
     if element is None:
@@ -71,6 +84,8 @@ def _of_subscript(frame: Frame, node: cst.Subscript) -> Value | None:
     if head == "Optional":
         if isinstance(element, (Tensor, Module)):
             return join(element, NONE)
+        if isinstance(element, Mapping):
+            return element
         return Static() if isinstance(element, Static) else None
     if head not in _SEQUENCES:
         return None
@@ -78,6 +93,17 @@ def _of_subscript(frame: Frame, node: cst.Subscript) -> Value | None:
         items = [annotated(frame, s.slice.value) or UNKNOWN for s in node.slice if isinstance(s.slice, cst.Index)]
         return sequence(items, True)
     return Sequence(element, None, head.lower() == "tuple")
+
+
+def _of_mapping(frame: Frame, held: cst.BaseSlice) -> Value | None:
+    """`Dict[str, np.ndarray]`: of other dicts what calls give says more."""
+    element = annotated(frame, held.value) if isinstance(held, cst.Index) else None
+    return Mapping(element) if element is not None and holds_numpy(element) else None
+
+
+def holds_numpy(value: Value) -> bool:
+    """Whether a value is an array of NumPy's, or a list or dict of such."""
+    return value == NUMPY or isinstance(value, (Mapping, Sequence)) and holds_numpy(value.element)
 
 
 def _of_union(frame: Frame, node: cst.BinaryOperation) -> Value | None:

@@ -54,6 +54,8 @@ def _attribute(frame: Frame, node: cst.Attribute, env: Env) -> Value:
         return of_base(frame, base, name)
     if name in ("shape", "dtype", "device"):
         return Static(MISSING, name)
+    if base == UNKNOWN and name == "values" and "pandas" in frame.module.imports.values():
+        return NUMPY
     if base == UNKNOWN and isinstance(node.value, cst.Attribute) and frame.facts.is_method_of_modules(name):
         return Method(Module(open=True), name)  # `self.bias.get_bias()`, where self.bias is of one of several classes
     return Method(base, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any, TypeGuard
 
 import libcst as cst
@@ -14,6 +14,8 @@ from ..values import Module
 from .tables import Inference
 from .vocabulary import ORDINARY, SHARED, computes, plausible
 
+_OF_ARRAYS = frozenset({"shape", "device", "dtype", "ndim"})
+_QUESTIONS = frozenset({"is_tensor", "isinstance", "hasattr", "type"})
 _COPIES = ("{}.copy()", "dict({})", "copy.copy({})", "copy.deepcopy({})", "deepcopy({})")
 
 
@@ -21,11 +23,22 @@ def used_as_tensors(facts: Inference, info: FunctionInfo) -> frozenset[str]:
     """The parameters that a function, or what it passes them on to, uses in a way that only a tensor allows."""
     if info not in facts.evidence:
         facts.evidence[info] = frozenset()  # what a function finds of itself by way of others
-        facts.evidence[info] = frozenset(_found(facts, info))
+        facts.evidence[info] = frozenset(_found(facts, info, _OF_ARRAYS))
     return facts.evidence[info]
 
 
-def _found(facts: Inference, info: FunctionInfo) -> Iterator[str]:
+def may_be_numpy(facts: Inference, info: FunctionInfo, name: str) -> bool:
+    """Whether a function uses a parameter only in ways that an array of NumPy's allows too, and does not ask what it is."""
+    return name not in _found(facts, info, frozenset({"device"})) and not is_asked(info, name)
+
+
+def is_asked(info: FunctionInfo, name: str) -> bool:
+    """Whether a function asks whether a parameter is a tensor: it may be one or not."""
+    calls = (c for c in tree.nodes(info.node.body, cst.Call) if c.args and (tree.dotted(c.func) or "").rpartition(".")[2] in _QUESTIONS)
+    return any(tree.dotted(c.args[0].value) == name for c in calls)
+
+
+def _found(facts: Inference, info: FunctionInfo, attributes: Set[str]) -> Iterator[str]:
     names = {p.name.value for p in info.parameters()}
     data = {f"{n}.data" for n in names}
     dropped = {id(s.value) for s in tree.nodes(info.node.body, cst.Expr)}
@@ -37,7 +50,7 @@ def _found(facts: Inference, info: FunctionInfo) -> Iterator[str]:
             elif node.args and _is_one(node.args[0].value, names):
                 yield from _as_argument(facts, info, node, names)
         elif isinstance(node, cst.Attribute) and _is_one(node.value, names):
-            if node.attr.value in ("shape", "device", "dtype", "ndim"):
+            if node.attr.value in attributes:
                 yield node.value.value
         elif isinstance(node, cst.Attribute) and node.attr.value in ("size", "dim", "shape"):
             if (dotted := tree.dotted(node.value)) in data:

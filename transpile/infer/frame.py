@@ -59,6 +59,10 @@ class Frame:
         """The frame of another function, which this one calls or defines."""
         return Frame(self.facts, self.handlers, info.module, info, closure)
 
+    def of_module(self, module: ModuleInfo) -> Frame:
+        """The frame of a file, which this one imports from."""
+        return Frame(self.facts, self.handlers, module, None)
+
     def expression(self, node: cst.BaseExpression | None, env: Env) -> Value:
         """The value of an expression, recorded. The recursion of all handlers goes through here."""
         if node is None:

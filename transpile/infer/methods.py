@@ -102,10 +102,14 @@ def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.C
 def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
     """Of a tensor, or of an object that a method of this name may tell to be one."""
     receiver, name = function.receiver, function.name
+    if is_anything(receiver) and name not in ORDINARY:
+        _hand_over(frame, name, args)
     if not isinstance(receiver, Tensor) and frame.foreign:
         return UNKNOWN
     if isinstance(receiver, Tensor) and receiver.host and name not in ("item", "tolist"):
         return dataclasses.replace(receiver, kind=None)
+    if receiver == UNKNOWN and name == "to_numpy":
+        return NUMPY
     if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
         return modules.walked(Module(open=True), name)
     if name == "apply" and _takes_modules(frame, receiver, args):
@@ -146,6 +150,18 @@ def _takes_modules(frame: Frame, receiver: Value, args: list[Argument]) -> bool:
     """Whether something unknown is a module, by what goes over it: `net.apply(init_func)`."""
     function = args[0].value if len(args) == 1 and is_anything(receiver) else None
     return isinstance(function, Function) and asks_modules(frame.facts, function.info)
+
+
+def _hand_over(frame: Frame, name: str, args: list[Argument]) -> None:
+    """Note what a call gives to the methods of this name, of the user's classes that are no modules: which object it is, is not known."""
+    if any(a.star for a in args):
+        return
+    for cls in frame.facts.owners.get(name, ()):
+        if not cls.is_module:
+            method, table = cls.methods[name], frame.facts.handed.setdefault(cls.methods[name], {})
+            names = [p.name.value for p in method.parameters()]
+            for place, value in [(a.keyword or names[i], a.value) for i, a in enumerate(args) if a.keyword or i < len(names)]:
+                frame.facts.note(table, place, value)
 
 
 def _of_bytes(frame: Frame, receiver: Value, name: str, result: Value) -> Value:

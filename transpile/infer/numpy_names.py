@@ -42,6 +42,7 @@ class _Search:
     def __init__(self, facts: Inference, info: FunctionInfo) -> None:
         self.facts, self.info = facts, info
         self.found: set[int] = set()
+        self.kept = _attributes(facts, info)
 
     def before(self, statements: list[Any], wanted: set[str]) -> set[str]:
         for statement in reversed(statements):
@@ -87,6 +88,7 @@ class _Search:
         made = _sources(node.value) if names & wanted and all(isinstance(t, cst.Name) for t in targets) else set()
         for target in targets:
             self._bind(target, wanted)
+            made |= _sources(node.value) if tree.dotted(target) in self.kept else set()
         return wanted - names | made | self._used(node.value)
 
     def _bind(self, target: Any, wanted: set[str]) -> None:
@@ -104,6 +106,15 @@ class _Search:
             if name is not None and call.args and self.facts.project.resolve(self.info.module, name) in _MAKERS:
                 used |= _sources(call.args[0].value)
         return used - {n for c in tree.scope_nodes(node, cst.CompFor) for n in tree.target_names(c.target)}
+
+
+def _attributes(facts: Inference, info: FunctionInfo) -> frozenset[str]:
+    """The attributes of an object that is no module which its methods call `torch.from_numpy` of: "self.mean"."""
+    if info.owner is None or info.owner.is_module:
+        return frozenset()
+    calls = ((m, c) for m in info.owner.methods.values() for c in tree.nodes(m.node.body, cst.Call) if c.args)
+    made = ((m, tree.dotted(c.args[0].value) or "") for m, c in calls if facts.project.resolve(m.module, tree.dotted(c.func) or "") == "torch.from_numpy")
+    return frozenset(f"{info.self_name}.{n.partition('.')[2]}" for m, n in made if n.startswith(f"{m.self_name}."))
 
 
 def _sources(value: Any) -> set[str]:

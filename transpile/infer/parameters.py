@@ -29,7 +29,7 @@ from ..values import (
     join,
 )
 from .annotations import annotated
-from .evidence import gone_over_for_dicts, used_as_dicts, used_as_tensors
+from .evidence import gone_over_for_dicts, is_asked, may_be_numpy, used_as_dicts, used_as_tensors
 from .frame import Env, Frame
 from .numpy_names import is_bound_to_numpy
 
@@ -45,7 +45,9 @@ def bound(frame: Frame) -> Env:
     evidence, dicts, loaders = used_as_tensors(frame.facts, info), used_as_dicts(frame.facts, info), gone_over_for_dicts(info)
     for parameter in info.parameters():
         name = parameter.name.value
-        env[name] = _parameter(frame, parameter, known.get(name), name in evidence)
+        given = _given(frame, name, known.get(name))
+        numpy = given == NUMPY or is_bound_to_numpy(frame.facts, info, parameter, UNKNOWN)
+        env[name] = _parameter(frame, parameter, given, name in evidence and not (numpy and may_be_numpy(frame.facts, info, name)))
         if name in dicts and is_anything(env[name]):
             env[name] = Mapping(Tensor(assumed=True))
         elif name in loaders and is_anything(env[name]):
@@ -61,6 +63,13 @@ def bound(frame: Frame) -> Env:
     if p.star_kwarg is not None:
         env[p.star_kwarg.name.value] = Mapping(placed=any(f"**{word}" in known for word in PLACED))
     return env
+
+
+def _given(frame: Frame, name: str, seen: Value | None) -> Value | None:
+    """What calls give for a parameter; of those that only may mean this method, arrays of NumPy's alone."""
+    assert frame.info is not None
+    handed = frame.facts.handed_over(frame.info, name)
+    return NUMPY if handed == NUMPY and seen is None and not is_asked(frame.info, name) else seen
 
 
 def _context(frame: Frame) -> str | None:

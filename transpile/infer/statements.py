@@ -8,8 +8,9 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..values import NONE, Class, Function, Mapping, Tensor, element_of, is_anything, is_traced, join
+from ..values import NONE, Class, Function, Mapping, Tensor, Value, element_of, is_anything, is_traced, join
 from . import environments, functions, narrowing
+from .annotations import annotated, holds_numpy
 from .assignments import bind
 from .evidence import dict_targets
 from .frame import Env, Frame, Handlers
@@ -137,6 +138,16 @@ def _class(frame: Frame, node: cst.ClassDef, env: Env) -> None:
     if cls is not None:
         env[cls.name] = Class(cls)
         frame.block([s for s in tree.body_statements(node) if not isinstance(s, cst.FunctionDef)], dict(env))
+        for name, declared in [] if cls.is_module else _fields(frame, node):
+            frame.facts.set_attribute(cls, name, declared)
+
+
+def _fields(frame: Frame, node: cst.ClassDef) -> Iterator[tuple[str, Value]]:
+    """The fields of a class that are declared to hold arrays of NumPy's: `y: Dict[str, np.ndarray]`."""
+    for field in tree.scope_nodes(node.body, cst.AnnAssign):
+        declared = annotated(frame, field.annotation.annotation)
+        if isinstance(field.target, cst.Name) and declared is not None and holds_numpy(declared):
+            yield field.target.value, declared
 
 
 def _return(frame: Frame, node: cst.Return, env: Env) -> None:

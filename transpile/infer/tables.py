@@ -41,6 +41,7 @@ class Round:
     parameters: dict[FunctionInfo, dict[str, Value]] = field(default_factory=dict)
     contents: dict[ClassInfo, Value] = field(default_factory=dict)
     dynamic: dict[ClassInfo, Value] = field(default_factory=dict)
+    handed: dict[FunctionInfo, dict[str, Value]] = field(default_factory=dict)
 
 
 class Inference:
@@ -65,6 +66,7 @@ class Inference:
         self.class_by_node: dict[int, ClassInfo] = {}
         self.contents: dict[ClassInfo, Value] = {}  # what a user's container class holds
         self.dynamic: dict[ClassInfo, Value] = {}  # attributes set under computed names
+        self.handed: dict[FunctionInfo, dict[str, Value]] = {}  # to methods of plain classes, by calls on what is not known to be of one
         self.earlier = Round()
         self.running: set[FunctionInfo] = set()
         self._traced: set[FunctionInfo] = set()  # what forward calls, as far as the last round tells
@@ -91,14 +93,14 @@ class Inference:
         self._traced = reachable(self.calls, [f for f in functions if f.name == "forward"])
         self._outside = with_callers(self.calls, filter(is_host_code, functions), functions) - self._traced
         self.values, self.kept, self.returns, self.returns_for = {}, [], {}, {}
-        self.attributes, self.parameters, self.contents, self.dynamic = {}, {}, {}, {}
+        self.attributes, self.parameters, self.contents, self.dynamic, self.handed = {}, {}, {}, {}, {}
 
     def settled(self) -> bool:
         """Whether this round has found what the last one did."""
         return self.earlier == self._found()
 
     def _found(self) -> Round:
-        return Round(self.attributes, self.parameters, self.contents, self.dynamic)
+        return Round(self.attributes, self.parameters, self.contents, self.dynamic, self.handed)
 
     # ------------------------------------------------------------------ expressions
 
@@ -205,6 +207,10 @@ class Inference:
     def known_parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """What calls give for the parameters of a function: those of this round, and of the last where there are none yet."""
         return {**self.earlier.parameters.get(info, {}), **self.parameters.get(info, {})}
+
+    def handed_over(self, info: FunctionInfo, name: str) -> Value | None:
+        """What calls give for a parameter that may mean this method: `scaler.fit(data)`, of whatever scaler is."""
+        return (self.handed.get(info) or self.earlier.handed.get(info, {})).get(name)
 
     def forward_of(self, ref: Any) -> FunctionInfo | None:
         return ref.find("forward") if isinstance(ref, ClassInfo) else None

@@ -7,7 +7,6 @@ A static left side stays Python's: `self.training and x.sum() > 0` gives False o
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import libcst as cst
@@ -232,7 +231,7 @@ class _Conditions:
         if name in ("min", "max") and len(args) == 2 and any(traced):
             return self._extremum(name, first, args[1].value)
         if name in ("min", "max") and len(args) > 2 and any(traced):
-            return functools.reduce(lambda a, b: call(self.context.name(f"python_{name}"), [a, b]), (a.value for a in args))
+            return call(self.context.name(f"python_{name}"), [a.value for a in args])
         if name in ("any", "all", "min", "max") and len(args) == 1:
             return self._reduced(node, name, first)
         if name == "print" and any(any(is_traced(self.value(n)) for n in shown(a.value)) for a in args):
@@ -252,6 +251,10 @@ class _Conditions:
             whole = isinstance(known, Sequence) and is_traced(known.element)
         if not whole and not is_traced(known):
             return node
+        if whole and name in ("min", "max"):  # Python compares them in turn: of equal ones it keeps the first
+            listed = isinstance(of, (cst.List, cst.Tuple)) and not any(isinstance(e, cst.StarredElement) for e in of.elements)
+            args = [cst.Arg(e.value) for e in of.elements] if listed else [cst.Arg(of, star="*")]
+            return cst.Call(tree.expression(self.context.name(f"python_{name}")), args)
         array = call("jnp.array", [of]) if whole else of
         return cst.Call(cst.Attribute(tree.fit(cst.Attribute(cst.Name("x"), cst.Name("y")), "value", array), cst.Name(name)))
 

@@ -14,7 +14,7 @@ from ...infer import draws, of_no_class, static_size
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import ARRAY_TYPE, Class, External, Method, Sequence, Torch
-from . import dtype_tests, legacy_sizes, methods, references, type_tests
+from . import dtype_tests, legacy_sizes, methods, references, type_tests, whole_numbers
 from .walk import Walk
 
 
@@ -93,6 +93,8 @@ def _builtin(walk: Walk, node: cst.Call, name: str) -> Any:
 
 def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
     definitions = walk.rules(name)
+    if (exact := walk.context.rulebook.find(f"{name}[whole]")) and whole_numbers.are_made(walk, node):
+        definitions = (*exact, *definitions)
     if walk.runs and (traced := walk.context.rulebook.find(f"{name}[traced]")):
         if not _is_kept(walk, node):
             definitions = traced

@@ -13,7 +13,7 @@ from ...infer import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
 from ...numpy_writes import root, written
 from ...rulebook import Definition
 from ...values import MISSING, NUMPY, UNKNOWN, Method, Sequence, Static, Tensor
-from . import legacy_sizes
+from . import legacy_sizes, numpy_methods
 from .walk import Walk
 
 SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimension", "dtype", "device"})
@@ -59,6 +59,7 @@ def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> A
     arguments = [receiver, *walk.arguments(node)]
     if not certain and choose(definitions, arguments) is None:
         return None  # not a tensor, then
+    numpy_methods.told(walk, node, func, method)
     return walk.apply(node, definitions, "torch.Tensor." + name, legacy_sizes.told(walk.context, walk.functions, definitions, node, arguments))
 
 

@@ -19,7 +19,8 @@ def run(context: Context, module: cst.Module, running: set[FunctionInfo], forwar
     """Convert every use of torch in a file; what cannot be is reported and raises where it stood.
 
     In functions that run in a forward pass, a rule for `name[traced]` goes before that for `name`: `x.item()`. In a
-    comparison, a rule for `name[compared]` does: it need not care for the gradient.
+    comparison, a rule for `name[compared]` does: it need not care for the gradient. Where the result is cast or rounded
+    in the same function, a rule for `name[whole]` does: it has torch's last digit.
     """
     return Walk(context, running, forward, visit).convert(module)  # type: ignore[no-any-return]
 
