@@ -68,15 +68,12 @@ def _function(frame: Frame, node: Any, value: Torch) -> Write | None:
 
 
 def applied(context: Context, node: cst.Call) -> FunctionInfo | None:
-    """The forward of a torch.autograd.Function that a call runs: `Scale.apply(x)`, or `scale(x)` after `scale = Scale.apply` in the file."""
-    func: Any = node.func
-    if isinstance(func, cst.Name) and context.value(func) == UNKNOWN:
-        lines = [s.body[0] for s in context.module.tree.body if isinstance(s, cst.SimpleStatementLine)]
-        func = next((s.value for s in lines if isinstance(s, cst.Assign) and tree.code(s.targets[0].target) == func.value), func)
-    owner = context.value(func.value) if isinstance(func, cst.Attribute) and func.attr.value == "apply" else None
+    """The forward of a torch.autograd.Function that a call runs: `Scale.apply(x)`, or `scale(x)` after `scale = Scale.apply`."""
+    value = context.value(node.func)
+    owner = value.receiver if isinstance(value, Method) and value.name == "apply" else None
     if not isinstance(owner, Class) or not isinstance(owner.ref, ClassInfo) or not owner.ref.is_autograd_function:
         return None
-    return owner.ref.methods.get("forward")
+    return owner.ref.find("forward")
 
 
 def may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
