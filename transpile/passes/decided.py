@@ -47,8 +47,9 @@ class _Decided:
             return self._flag(node)
         body: list[Any] = []
         for statement in node.body:
-            if _checks_gradients(tree.only_small(statement)):
-                continue
+            small = tree.only_small(statement)
+            if _checks_gradients(small) or isinstance(small, cst.Assert) and isinstance(self._test(small.test), bool):
+                continue  # `assert torch.cuda.is_available()`: where arrays are is JAX's affair
             made = self._chain(statement) if isinstance(statement, cst.If) else [statement]
             body.extend(made)
             if tree.always_returns(made) and made != [statement]:
