@@ -59,7 +59,7 @@ def test_any_tensor_may_be_differentiated(name):
 
 
 CHECKS = {
-    "asserted": "n = torch.ones(6)\nassert not n.requires_grad\nassert not n.requires_grad, 'a constant'\nreturn x * n + y",
+    "asserted": "n = torch.ones(6)\nassert not n.requires_grad\nassert not n.requires_grad, 'a constant'\nassert n.requires_grad == False\nreturn x * n + y",
     "raised": "n = torch.ones(6)\nif n.requires_grad:\n    raise ValueError\nreturn x * n + y",
     "gradients that torch keeps": "z = x * y\nif z.requires_grad and z.grad is not None:\n    z.grad.zero_()\nif z.requires_grad:\n    z.retain_grad()\nreturn z",
     "of integers": "i = x > 0\nif i.requires_grad:\n    return y\nreturn x * i",

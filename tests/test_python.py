@@ -47,6 +47,7 @@ PROGRAMS = {
     "autograd function of two": "class Mul(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        ctx.save_for_backward(a, b)\n        return a * b\n\n    @staticmethod\n    def backward(ctx, g):\n        a, b = ctx.saved_tensors\n        return g * b, g * a\n\n\ndef f(x, y):\n    return Mul.apply(x, y)",
     "a height of some object": "class Size:\n    H, W = 3, 8\n\n\ndef g(t, size):\n    return t.reshape(size.H, size.W)\n\n\ndef f(x, y):\n    return g(x, Size()) * g(y, Size())",
     "keywords without a space": "def f(x, y):\n    assert(torch.is_tensor(x))\n    if(torch.is_tensor(y)):\n        y = y * 2\n    z = x if(torch.is_tensor(x))else y\n    return(z + sum([v for v in(x, y)if(torch.is_tensor(v))]))",
+    "a function without gradient": "def same(t):\n    return t * 2\n\n\n@torch.no_grad()\ndef g(t, how=None):\n    if how is None:\n        how = same\n    return how(t)\n\n\ndef f(x, y):\n    return g(x) * y + g(y, torch.sigmoid)",
     "a flag that a function binds anew": "def g(t, flag):\n    flag |= t > 0\n    return torch.where(flag, t, -t)\n\n\ndef f(x, y):\n    z = g(x, flag=False)\n    return z + g(y, flag=True), True",
     "checkpoint of a lambda": "from torch.utils.checkpoint import checkpoint\n\n\ndef f(x, y):\n    return checkpoint(lambda t: torch.tanh(t) * y, x, use_reentrant=False)",
     "inference mode": "with torch.inference_mode():\n    z = (x.detach() * 2).clone()\nreturn x * y + z.clone()",

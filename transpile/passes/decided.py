@@ -223,6 +223,8 @@ def _checks_gradients(small: Any) -> bool:
     test: Any = small.test if isinstance(small, cst.Assert) else None
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test = test.expression
+    if isinstance(test, cst.Comparison):  # `assert indices.requires_grad == False`
+        test = test.left
     return isinstance(test, cst.Attribute) and test.attr.value == "requires_grad"
 
 

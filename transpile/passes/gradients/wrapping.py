@@ -68,6 +68,8 @@ class Block:
     def wrapped(self, value: Any) -> Any:
         """A value as a constant, where it would carry a gradient out of the block."""
         known = self.context.value(value)
+        if isinstance(value, cst.Name) and isinstance(known, Function):
+            return value  # a function by its name; an attribute may be a property
         if isinstance(value, _LAZY) or not isinstance(value, (cst.Dict, cst.List, cst.Tuple)) and (not may_carry(known) or self._is_passed_on(value)):
             return value
         if isinstance(value, (cst.Dict, cst.List, cst.Tuple)):
