@@ -201,6 +201,8 @@ def asked_of_self(original: Original, statement: Any) -> Any:
     def before(node: Any) -> Any:
         if isinstance(node, (cst.AssignTarget, cst.Del)):
             return node
+        if isinstance(node, (cst.AnnAssign, cst.AugAssign)):  # what they assign to is not asked for
+            return node if node.value is None else tree.replace(node, value=tree.rewrite(node.value, before, only=_ASKED))
         if isinstance(node, cst.Comparison):
             return presence(context, node, find)
         if isinstance(node, cst.Call):
@@ -211,7 +213,10 @@ def asked_of_self(original: Original, statement: Any) -> Any:
             return row
         return context.unconverted("module-value", node, NO_ARRAYS) if _is_missing(original, original.array(node)) else None
 
-    return tree.rewrite(statement, before, only={cst.AssignTarget, cst.Del, cst.Call, cst.Comparison, cst.Attribute})
+    return tree.rewrite(statement, before, only=_ASKED)
+
+
+_ASKED = {cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del, cst.Call, cst.Comparison, cst.Attribute}
 
 
 def _is_missing(original: Original, name: str | None) -> bool:
