@@ -209,8 +209,6 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Class(("one of", one_of))
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
-            if isinstance(other, Module):
-                return dataclasses.replace(other, open=True)  # what an unknown function makes of an item of a tensor may be a module too
             return other if not isinstance(other, Static) else Tensor(assumed=True, python=True)
         if isinstance(one, Tensor) and isinstance(other, Static):
             return dataclasses.replace(
