@@ -238,6 +238,8 @@ def test_what_is_not_trained_is_said_once(name):
     [
         "if learned:\n    self.w = nn.Parameter(w)\nelse:\n    self.register_buffer('w', w)",
         "if learned:\n    self.w = nn.Parameter(w)\nelse:\n    self.w = w",
+        "if not learned:\n    self.register_buffer('w', torch.ones(6) * 1)\nelse:\n    self.w = nn.Parameter(w)",
+        "if not learned:\n    self.register_buffer('w', torch.ones(6))\nelse:\n    self.register_parameter('w', nn.Parameter(w))",
         "self.w = nn.Parameter(w, requires_grad=learned)",
         "self.w = nn.Parameter(w) if learned else torch.ones(6)",
     ],

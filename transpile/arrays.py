@@ -278,7 +278,7 @@ class Arrays:
             where = "params" if is_parameter else "constant"
             if array is None:
                 array = found.arrays[name] = Array(name, where, registered=is_parameter)
-            elif array.where != "state":
+            elif is_parameter or array.where != "state":  # a parameter on one way is one, whatever a buffer on another may hold
                 array.where = "params" if "params" in (where, array.where) else where
                 array.registered = array.registered or is_parameter
             array.optional = array.optional or _has_none(facts, value)
@@ -307,7 +307,7 @@ class Arrays:
         array = found.arrays.get(literal.const)
         if array is None:
             array = found.arrays[literal.const] = Array(literal.const, where, registered=True)
-        elif array.where != "state":
+        elif where == "params" or array.where != "state":
             array.where = "params" if "params" in (where, array.where) else where
         array.registered = True
         array.optional = array.optional or _has_none(self.facts, value)
