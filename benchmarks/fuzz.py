@@ -140,6 +140,8 @@ def main(count=5000, seed=0):
                 refusals[why.split("(")[0]] += 1
             elif status in ("wrong", "error"):
                 print(f"==== {status}\n{source}\n---- {why}\n", flush=True)
+            if counts.total() % 500 == 0:
+                print(dict(counts), f"{time.time() - start:.0f} s", file=sys.stderr, flush=True)
     for why, n in refusals.most_common():
         print(f"{n:6} {why}")
     print(", ".join(f"{n} {status}" for status, n in counts.most_common()), f"of {len(sources)} different programs in {time.time() - start:.0f} s")
