@@ -228,3 +228,12 @@ def test_what_a_call_gives_back_with_the_state_is_returned():
     body = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.n = nn.BatchNorm1d(3)\n    def inner(self, x):\n        return self.n(x) + 1\n    def forward(self, x):\n        return self.inner(x * 2)\n"
     code = convert_source(HEAD + body).code
     assert "return self.inner(params, state, x * 2, training=training)" in code and "state = dict(state)" in code, code
+
+
+def test_starred_parameters_named_like_the_params():
+    source = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lin = nn.Linear(3, 3)\n    def forward(self, x, *params, **state):\n        y = self.lin(x)\n        for p in params:\n            y = y + p\n        return y + state['a']\n"
+    m = converted(source)["M"]()
+    params = m.init(jax.random.key(0))
+    x = jnp.ones((2, 3))
+    expected = x @ params["lin"]["weight"].T + params["lin"]["bias"] + 1 + 2 + 4
+    np.testing.assert_allclose(m(params, x, 1.0, 2.0, a=4.0), expected, rtol=1e-6)

@@ -28,7 +28,10 @@ def run(node: cst.FunctionDef, info: FunctionInfo, needs: frozenset[str], rename
     if info.owner is not None or info.outer is None:
         positional = [*positional[:at], *added, *positional[at:]]
     positional = [_spaced(p) for p in positional]
-    new = tree.replace(node, params=tree.replace(parameters, params=positional, kwonly_params=kwonly))
+    starred = {
+        field: _renamed(p, renames) for field in ("star_arg", "star_kwarg") if isinstance(p := getattr(parameters, field), cst.Param)
+    }
+    new = tree.replace(node, params=tree.replace(parameters, params=positional, kwonly_params=kwonly, **starred))
     new = add_keywords(new, [n for n in ("key", "training") if n in needs and n not in {p.name.value for p in kwonly}])
     if is_forward:
         new = tree.replace(new, name=cst.Name(method_name(info.name)))
@@ -53,7 +56,7 @@ def _spaced(parameter: cst.Param) -> cst.Param:
 
 def renames(info: FunctionInfo, node: cst.FunctionDef, needs: frozenset[str]) -> dict[str, str]:
     """The user's names that clash with the effects: `key` becomes `key_`."""
-    parameters = {p.name.value for p in info.parameters()}
+    parameters = tree.parameter_names(node)
     local = _assigned(node) | parameters
     # A top-level call passes key and training by name: those of forward are always kept apart.
     clash = (local & needs) | (parameters & ALL if info.name == "forward" and info.owner is not None else set())
