@@ -37,10 +37,8 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("use", [True, False])
-@pytest.mark.parametrize("name", MADE)
-def test_a_param_that_may_be_missing(name, use):
-    source = MODULE.format(made=MADE[name])
+def computes_the_same(source, use):
+    """A module that converts without a diagnostic and computes what torch's does; returns it with its params and its code."""
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
     torch_module, jax_module = both_modules(source, result, 4, use)
@@ -48,6 +46,13 @@ def test_a_param_that_may_be_missing(name, use):
     x = torch.randn(3, 4)
     got = jax_module.apply(params, state, x.numpy())[0]
     np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+    return jax_module, params, result.code
+
+
+@pytest.mark.parametrize("use", [True, False])
+@pytest.mark.parametrize("name", MADE)
+def test_a_param_that_may_be_missing(name, use):
+    computes_the_same(MODULE.format(made=MADE[name]), use)
 
 
 NUMBERS = {
@@ -63,15 +68,8 @@ NUMBERS = {
 @pytest.mark.parametrize("use", [True, False])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_is_no_param(name, use):
-    source = MODULE.format(made=NUMBERS[name]).replace("F.linear(x, self.w, self.b)", "x @ self.w * self.b")
-    result = convert_source(source)
-    assert not result.diagnostics, (result.diagnostics, result.code)
-    torch_module, jax_module = both_modules(source, result, 4, use)
-    params, state = from_torch(torch_module, jax_module)
-    assert jax_module.init(jax.random.key(0)).keys() == params.keys(), result.code
-    x = torch.randn(3, 4)
-    got = jax_module.apply(params, state, x.numpy())[0]
-    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=result.code)
+    jax_module, params, code = computes_the_same(MODULE.format(made=NUMBERS[name]).replace("F.linear(x, self.w, self.b)", "x @ self.w * self.b"), use)
+    assert jax_module.init(jax.random.key(0)).keys() == params.keys(), code
 
 
 OBJECTS = {
