@@ -284,6 +284,7 @@ def runs(facts: Inference, value: Method) -> bool:
 
 PARAMETER_CONTAINERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
 PARAMETERS = frozenset(("parameters", "named_parameters"))
+MODULE_CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 HOST_METHODS = frozenset(
     "children named_children modules named_modules parameters named_parameters buffers append extend insert add_module"

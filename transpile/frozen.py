@@ -9,6 +9,7 @@ import libcst as cst
 from . import tree
 from .arrays import PARAMETER, Array, Arrays, registered_value
 from .context import Context
+from .effects import PARAMETERS
 from .values import Module, Tensor
 
 _WALKS = ("parameters", "named_parameters", "modules", "named_modules", "children", "named_children")
@@ -37,7 +38,7 @@ def report(context: Context, arrays: Arrays) -> None:
 
 def _walks_params(node: Any) -> bool:
     """`net.parameters()` of any net: a helper takes several."""
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in ("parameters", "named_parameters")
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in PARAMETERS
 
 
 def _frozen(context: Context, node: Any, walked: set[str]) -> str | None:
@@ -104,8 +105,7 @@ def only_flags(node: Any) -> bool:
         return walks and node.orelse is None and all(map(only_flags, tree.body_statements(node))) and any(is_flag(n) or _is_call(n) for n in tree.walk(node))
     if not isinstance(node, cst.If) or any(isinstance(n, cst.NamedExpr) for n in tree.walk(node.test)):
         return False
-    other = [] if node.orelse is None else [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
-    return all(map(only_flags, [*tree.body_statements(node), *other]))
+    return all(map(only_flags, [*tree.body_statements(node), *tree.else_statements(node)]))
 
 
 def _is_call(small: Any) -> bool:

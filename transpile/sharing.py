@@ -10,11 +10,10 @@ import libcst as cst
 from . import tree
 from .arrays import Arrays
 from .context import Context
-from .effects import Effects
+from .effects import MODULE_CONTAINERS, Effects
 from .project import ClassInfo, FunctionInfo
 from .values import UNKNOWN, Method, Module, Sequence, is_anything
 
-_CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 _LISTING = ("children", "named_children", "values", "items")
 _ADDING = ("append", "add_module", "insert", "extend", "register_module")
 
@@ -141,7 +140,7 @@ def _is_held_unknown(context: Context, init: FunctionInfo, inside: Any, part: An
 def _elements(context: Context, node: Any) -> Iterator[Any]:
     """What containers of torch's are filled with, by a call or by what it calls: not the 3 of `nn.Sequential(nn.Linear(3, 3))`."""
     value = context.value(node) if isinstance(node, cst.Call) else None
-    if isinstance(value, Module) and value.classes and value.classes <= _CONTAINERS:
+    if isinstance(value, Module) and value.classes and value.classes <= MODULE_CONTAINERS:
         for argument in node.args:
             yield from _elements(context, argument.value)
     elif isinstance(node, (cst.List, cst.Tuple, cst.Dict)):

@@ -649,8 +649,7 @@ def always_returns(statements: Sequence[Any]) -> bool:
         if isinstance(current, cst.SimpleStatementLine) and isinstance(current.body[-1], (cst.Return, cst.Raise)):
             return True
         if isinstance(current, cst.If) and current.orelse is not None:
-            other = [current.orelse] if isinstance(current.orelse, cst.If) else body_statements(current.orelse)
-            if always_returns(body_statements(current)) and always_returns(other):
+            if always_returns(body_statements(current)) and always_returns(else_statements(current)):
                 return True
         if isinstance(current, cst.With) and always_returns(body_statements(current)):
             return True
@@ -673,6 +672,12 @@ def body_statements(node: Any) -> list[Any]:
     if isinstance(block, cst.SimpleStatementSuite):
         return [cst.SimpleStatementLine([s]) for s in block.body]
     return list(block.body)
+
+
+def else_statements(node: Any) -> list[Any]:
+    """The statements of the other side of an `if`, or of the `else` of a loop; an `elif` is one statement."""
+    orelse = getattr(node, "orelse", None)
+    return [] if orelse is None else [orelse] if isinstance(orelse, cst.If) else body_statements(orelse)
 
 
 def with_body(node: Node, statements: Sequence[Any]) -> Node:

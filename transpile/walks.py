@@ -14,6 +14,7 @@ import libcst as cst
 from . import tree
 from .arrays import Arrays
 from .callgraph import reachable, with_callers
+from .effects import PARAMETERS
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
 from .sharing import is_copy
@@ -164,7 +165,7 @@ def walking(facts: Inference, functions: list[FunctionInfo]) -> set[FunctionInfo
 
 def over_parameters(loop: cst.For) -> bool:
     """Whether a loop goes over the params of modules: `for p, q in zip(source.parameters(), target.parameters())`."""
-    return any(isinstance(c.func, cst.Attribute) and c.func.attr.value in ("parameters", "named_parameters") for c in tree.nodes(loop.iter, cst.Call))
+    return any(isinstance(c.func, cst.Attribute) and c.func.attr.value in PARAMETERS for c in tree.nodes(loop.iter, cst.Call))
 
 
 def walks(node: cst.CSTNode) -> bool:

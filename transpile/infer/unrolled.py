@@ -63,7 +63,7 @@ def _turn(frame: Frame, statements: list[Any], env: Env) -> None:
         elif holds:
             _turn(frame, tree.body_statements(statement), env)
         elif statement.orelse is not None:
-            _turn(frame, [statement.orelse] if isinstance(statement.orelse, cst.If) else tree.body_statements(statement.orelse), env)
+            _turn(frame, tree.else_statements(statement), env)
 
 
 def _decided(frame: Frame, test: Any, env: Env) -> bool | None:

@@ -51,7 +51,7 @@ class _Branches(Lowering):
     # ------------------------------------------------------------------ one branch
 
     def lower(self, old: cst.If, node: cst.If) -> list[Any]:
-        then, other = ([printing(s, lambda name: is_traced(self.kinds.get(name, NONE))) for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), _otherwise(node)))
+        then, other = ([printing(s, lambda name: is_traced(self.kinds.get(name, NONE))) for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), tree.else_statements(node)))
         test = bare(node.test)
         if tree.always_returns(then) and tree.always_returns(other):
             return self._returning(test, then, other)
@@ -218,9 +218,3 @@ def _grown(then: list[Any], other: list[Any]) -> str | None:
             return None
         found.add(value.func.value.value if isinstance(value.func.value, cst.Name) else "")
     return found.pop() if len(found) == 1 and "" not in found else None
-
-
-def _otherwise(node: cst.If) -> list[Any]:
-    if node.orelse is None:
-        return []
-    return [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)

@@ -17,11 +17,11 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..effects import MODULE_CONTAINERS
 from ..infer import Inference
 from ..project import ClassInfo, FunctionInfo
 from ..values import UNKNOWN, Module
 
-_CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 _ADDING = frozenset({"append", "extend", "insert"})
 _BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 _LISTING = frozenset({"children", "named_children", "_modules"})
@@ -114,7 +114,7 @@ def _placed(facts: Inference, node: Any, self_name: str) -> Iterator[str]:
 
 def _is_container(facts: Inference, call: cst.Call) -> bool:
     value = facts.of(call)
-    return isinstance(value, Module) and bool(value.classes) and value.classes <= _CONTAINERS
+    return isinstance(value, Module) and bool(value.classes) and value.classes <= MODULE_CONTAINERS
 
 
 def _is_module(facts: Inference, node: Any) -> bool:

@@ -83,8 +83,7 @@ class _Jumps:
         return isinstance(node, (cst.For, cst.While)) and self._returns_on_data(node)
 
     def _suites(self, node: Any) -> list[Any]:
-        orelse = getattr(node, "orelse", None)
-        return [*tree.body_statements(node), *([orelse] if isinstance(orelse, cst.If) else tree.body_statements(orelse) if orelse is not None else [])]
+        return [*tree.body_statements(node), *tree.else_statements(node)]
 
     def block(self, statements: list[Any], tail: bool) -> list[Any]:
         """`tail`: what follows the block is the end of the function, or of the turn of a loop."""
@@ -133,7 +132,7 @@ class _Jumps:
         both = isinstance(test.operator, cst.And)
         given = cst.IsNot if both else cst.Is
         guarded = {tree.code(n.left) for n in tree.nodes(test.left, cst.Comparison) if isinstance(n.comparisons[0].operator, given)}
-        other = [] if node.orelse is None else [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
+        other = tree.else_statements(node)
         inner = tree.replace(node, test=bare(test.right), leading_lines=[])
         if both:
             if not guarded or other and (_is_long(other) or not _reads(tree.body_statements(node), guarded)):
@@ -169,7 +168,7 @@ class _Jumps:
         new = tree.with_body(node, then)
         if isinstance(node, cst.With):
             return [new]
-        orelse = [] if node.orelse is None else [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
+        orelse = tree.else_statements(node)
         other = self.block([*orelse, *rest] if self._goes_on(orelse) else orelse, True)
         if node.orelse is None and tree.always_returns(then) and not is_traced(self.context.value(node.test)):
             return [new, *other]  # Python's own `if`: what follows is where it was
@@ -353,12 +352,7 @@ class _Jumps:
 
     def _unchecked(self, node: Any, rest: list[Any], tail: bool) -> list[Any]:
         self.context.report("data-check", node.test, "a check of a tensor's value cannot raise under jit: it was left out")
-        if not _only_raises(tree.body_statements(node)):
-            kept = tree.body_statements(node)
-        elif node.orelse is None:
-            kept = []
-        else:
-            kept = [node.orelse] if isinstance(node.orelse, cst.If) else tree.body_statements(node.orelse)
+        kept = tree.body_statements(node) if not _only_raises(tree.body_statements(node)) else tree.else_statements(node)
         return self.block([*kept, *([] if tree.always_returns(kept) else rest)], tail) or [tree.statement("pass")]
 
     def _refuse(self, node: Any) -> Any:
@@ -396,8 +390,7 @@ def _always_jumps(statements: list[Any]) -> bool:
     if isinstance(last, cst.SimpleStatementLine):
         return isinstance(last.body[-1], (cst.Break, cst.Continue, cst.Return, cst.Raise))
     if isinstance(last, cst.If) and last.orelse is not None:
-        other = [last.orelse] if isinstance(last.orelse, cst.If) else tree.body_statements(last.orelse)
-        return _always_jumps(tree.body_statements(last)) and _always_jumps(other)
+        return _always_jumps(tree.body_statements(last)) and _always_jumps(tree.else_statements(last))
     return False
 
 

@@ -29,8 +29,8 @@ def assigned(node: cst.CSTNode) -> set[str]:
 def surely_assigned(statement: Any) -> set[str]:
     """Names that a statement binds whichever way its conditions go; loops are taken to make a turn."""
     if isinstance(statement, cst.If):
-        other = [statement.orelse] if isinstance(statement.orelse, cst.If) else tree.body_statements(statement.orelse) if statement.orelse else []
-        return set.intersection(*({n for s in way for n in surely_assigned(s)} for way in (tree.body_statements(statement), other)))
+        ways = (tree.body_statements(statement), tree.else_statements(statement))
+        return set.intersection(*({n for s in way for n in surely_assigned(s)} for way in ways))
     return set(tree.names_assigned(statement))
 
 

@@ -39,8 +39,7 @@ def _sides(statement: Any) -> tuple[list[Any], list[Any]] | None:
     """The two sides of a branch of which one always returns, at its end, and nothing else does."""
     if not isinstance(statement, cst.If):
         return None
-    orelse = statement.orelse
-    sides = tree.body_statements(statement), [orelse] if isinstance(orelse, cst.If) else tree.body_statements(orelse) if orelse is not None else []
+    sides = tree.body_statements(statement), tree.else_statements(statement)
     inner = [s for side in sides for s in (side[:-1] if _ends_in_return(side) else side)]
     return sides if any(map(_ends_in_return, sides)) and not any(map(tree.returns, inner)) else None
 

@@ -116,8 +116,7 @@ def _names_bound(small: Any) -> set[str]:
 
 
 def _pruned_block(s: Any, names: set[str]) -> list[Any]:
-    body, orelse = _pruned(tree.body_statements(s), names), s.orelse
-    other = _pruned([orelse] if isinstance(orelse, cst.If) else tree.body_statements(orelse) if orelse is not None else [], names)
+    body, other = _pruned(tree.body_statements(s), names), _pruned(tree.else_statements(s), names)
     if isinstance(s, cst.If):
         return [branch(s, body, other)] if body or other else []
     return [tree.with_body(s, body)] if body else other

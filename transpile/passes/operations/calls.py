@@ -98,7 +98,7 @@ def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
     if walk.runs and (traced := walk.context.rulebook.find(f"{name}[traced]")):
         if not _is_kept(walk, node):
             definitions = traced
-        elif walk.context.facts.by_node.get(id(walk.functions[-1])) in walk.forward:
+        elif walk.info in walk.forward:
             walk.context.report("taken-for-granted", node, "what is made while the model runs is state here, and not trained: make it in the constructor")
     sizes = static_size(walk.context.facts.of, name, node)
     if sizes:

@@ -32,15 +32,13 @@ def told(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> Non
         return
     if _OTHERWISE[name] is _PAIRS and (not node.args or _is_unpacked(walk, node)):
         return
-    info = walk.context.facts.by_node.get(id(walk.functions[-1])) if walk.functions else None
-    if _may_be_given_numpy(walk, info) and _is_open(walk, info, func.value, method):
+    if _may_be_given_numpy(walk, walk.info) and _is_open(walk, walk.info, func.value, method):
         walk.context.report("taken-for-granted", node, f"{tree.code(func.value)} is taken for a tensor: NumPy's {name} {_OTHERWISE[name]}")
 
 
 def _is_unpacked(walk: Walk, node: cst.Call) -> bool:
     """`_, predicted = outputs.max(1)`"""
-    body = walk.functions[-1].body if walk.functions else walk.context.module.source
-    return any(a.value is node and isinstance(a.targets[0].target, (cst.Tuple, cst.List)) for a in tree.nodes(body, cst.Assign))
+    return any(a.value is node and isinstance(a.targets[0].target, (cst.Tuple, cst.List)) for a in tree.nodes(walk.body, cst.Assign))
 
 
 def _may_be_given_numpy(walk: Walk, info: FunctionInfo | None) -> bool:

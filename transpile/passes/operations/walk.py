@@ -131,7 +131,16 @@ class Walk:
         resolved = self.context.facts.project.resolve(self.context.module, dotted or "")
         return resolved if isinstance(resolved, str) and (resolved == "torch" or resolved.startswith("torch.")) else None
 
+    @property
+    def info(self) -> FunctionInfo | None:
+        """The function around what is looked at, if one is."""
+        return self.context.facts.by_node.get(id(self.functions[-1])) if self.functions else None
+
+    @property
+    def body(self) -> cst.CSTNode:
+        """The body of that function, or the file, as the user wrote it."""
+        return self.functions[-1].body if self.functions else self.context.module.source
+
     def foreign(self) -> bool:
         """Whether the code here has nothing to do with tensors."""
-        info = self.context.facts.by_node.get(id(self.functions[-1])) if self.functions else None
-        return self.context.facts.foreign(self.context.module, info)
+        return self.context.facts.foreign(self.context.module, self.info)

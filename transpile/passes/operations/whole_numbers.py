@@ -14,13 +14,12 @@ _CASTS = frozenset({"int", "long", "short", "floor", "ceil", "round", "trunc", "
 
 def are_made(walk: Walk, node: cst.Call) -> bool:
     """Whether what a call makes is cast or rounded in the function around it, by itself or by a name that holds it."""
-    body = walk.functions[-1].body if walk.functions else walk.context.module.source
-    casts = [c for c in tree.nodes(body, cst.Call) if (c.func.attr.value if isinstance(c.func, cst.Attribute) else tree.dotted(c.func)) in _CASTS]
+    casts = [c for c in tree.nodes(walk.body, cst.Call) if (c.func.attr.value if isinstance(c.func, cst.Attribute) else tree.dotted(c.func)) in _CASTS]
     if not casts:
         return False
     names: set[str] = set()
     assign: Any
-    for assign in tree.nodes(body, cst.Assign, cst.CompFor, cst.For):
+    for assign in tree.nodes(walk.body, cst.Assign, cst.CompFor, cst.For):
         source = assign.value if isinstance(assign, cst.Assign) else assign.iter
         if any(n is node for n in tree.nodes(source, cst.Call)) or source is node or names & tree.names_read(source):
             names |= set(tree.names_assigned(assign) if isinstance(assign, cst.Assign) else tree.target_names(assign.target))
