@@ -48,6 +48,7 @@ class Static(Value):
     const: Any = MISSING
     type: str = ""  # "int", "float", "bool", "str", "dtype", "device", "None", or "" where unknown
     loose: bool = field(default=False, compare=False)  # an int by a default or a call alone: `scale=1` may be given 0.5
+    wide: bool = field(default=False, compare=False)  # NumPy's float, unless it is an array: `np.sqrt(5)`, which JAX counts as float64
 
 
 NONE = Static(None, "None")
@@ -156,7 +157,9 @@ def join(a: Value | None, b: Value | None) -> Value:
     if a is None or b is None:
         return a or b or UNKNOWN
     if a == b:
-        return b if isinstance(b, Static) and b.loose else a
+        if isinstance(a, Static) and isinstance(b, Static) and (b.loose or b.wide):
+            return dataclasses.replace(a, loose=a.loose or b.loose, wide=a.wide or b.wide)
+        return a
     if NONE in (a, b):
         other = b if a == NONE else a
         if isinstance(other, (Tensor, Module)):
@@ -167,7 +170,7 @@ def join(a: Value | None, b: Value | None) -> Value:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.number if a.number is b.number else None, a.host and b.host, a.python or b.python)
     if isinstance(a, Static) and isinstance(b, Static):
-        return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose)
+        return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose, a.wide or b.wide)
     if isinstance(a, Module) and isinstance(b, Module):
         element = join(a.element, b.element) if a.element or b.element else None
         if element == UNKNOWN:

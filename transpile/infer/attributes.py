@@ -34,6 +34,7 @@ from .names import defined, torch_name
 from .vocabulary import PROPERTIES, torch_method
 
 _STRING = Static(MISSING, "str")
+_FLOAT = Static(MISSING, "float")
 _ARRAYS = ("T", "real", "imag", "flat")  # of an array of NumPy's
 _OF_CONTEXT: dict[str, Value] = {
     "saved_tensors": Sequence(Tensor(), None, True),
@@ -85,7 +86,7 @@ def _of_external(frame: Frame, base: External, name: str) -> Value:
         if isinstance(value, Function) and value.info.is_property:
             return functions.result(frame, value.info)
         return value if value is not None else UNKNOWN
-    return External(f"{base.name}.{name}")
+    return _FLOAT if base.name in ("numpy", "math") and name in ("pi", "e") else External(f"{base.name}.{name}")
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
@@ -132,8 +133,8 @@ def _of_static(frame: Frame, base: Static, name: str) -> Value:
         return Static(MISSING, name)
     if name == "ndim":
         return Static(MISSING, "int")
-    if base == NUMPY:
-        return base if name in _ARRAYS else Method(base, name)
+    if base == NUMPY or base.wide:
+        return base if name in _ARRAYS else Method(NUMPY, name)
     return Method(base, name) if base.type in ("str", "range") or base.type == "int" and name == "item" else UNKNOWN
 
 

@@ -35,7 +35,7 @@ from .assignments import store
 from .evidence import asks_modules, takes
 from .frame import Argument, Env, Frame
 from .torch_calls import overload
-from .vocabulary import ORDINARY, SHARED, plausible
+from .vocabulary import MEANS, ORDINARY, SHARED, plausible
 
 _LONGEST = 64  # of a list that is grown item by item
 
@@ -95,7 +95,7 @@ def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.C
     if receiver.type == "shape" and name == "numel" or receiver.type == "int" and name == "item":
         return Static(MISSING, "int")
     if receiver == NUMPY:
-        return Sequence(UNKNOWN) if name == "tolist" else Static() if name == "item" else NUMPY
+        return Sequence(UNKNOWN) if name == "tolist" else Static() if name == "item" else dataclasses.replace(NUMPY, wide=name in MEANS and not args)
     return Static() if receiver.type else UNKNOWN
 
 

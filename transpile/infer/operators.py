@@ -49,12 +49,12 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
             number = a.number if isinstance(b, Static) or isinstance(b, Tensor) and b.number is a.number else False
             return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), number=number, host=host)
     if NUMPY in (left, right):
-        return NUMPY
+        return dataclasses.replace(NUMPY, wide=all(not isinstance(v, Static) or v.wide or v != NUMPY for v in (left, right)))
     if isinstance(left, Static) and isinstance(right, Static):
         if "shape" in (left.type, right.type):
             return _SHAPE
         perhaps = isinstance(operator, (cst.Power, cst.PowerAssign)) and not (isinstance(right.const, int) and right.const >= 0)
-        return Static(MISSING, _type_of(left, right, operator), left.loose or right.loose or perhaps)
+        return Static(MISSING, _type_of(left, right, operator), left.loose or right.loose or perhaps, left.wide or right.wide)
     if any(isinstance(v, Static) and v.type == "shape" for v in (left, right)) and isinstance(
         operator, (cst.Add, cst.AddAssign)
     ):

@@ -17,6 +17,7 @@ from ..values import (
     Class,
     External,
     Mapping,
+    Method,
     Module,
     Sequence,
     Static,
@@ -30,6 +31,7 @@ from ..values import (
 from . import attributes, containers
 from .environments import NUMBERS
 from .frame import Argument, Frame
+from .vocabulary import MEANS
 
 _INT = Static(MISSING, "int")
 
@@ -192,8 +194,20 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
     if any(isinstance(v, Tensor) for v in values):
         return NUMPY if made and not frame.facts.in_forward(frame.info) else Tensor(assumed=True)
     if made:
-        return NUMPY
+        return _of_numbers(frame, name, values)
     return UNKNOWN
+
+
+def _of_numbers(frame: Frame, name: str, values: list[Value]) -> Static:
+    """What a function of NumPy's makes: of Python's numbers a number of its own, of what is not known perhaps one."""
+    name = name.removeprefix("numpy.")
+    if name in MEANS and len(values) == 1:
+        return dataclasses.replace(NUMPY, wide=True)
+    if name not in frame.facts.rulebook.table("FLOATS") or not values:
+        return NUMPY
+    if all(isinstance(v, Static) and v.type in NUMBERS for v in values):
+        return Static(MISSING, "float", wide=True)
+    return dataclasses.replace(NUMPY, wide=all(v == UNKNOWN or isinstance(v, Method) or isinstance(v, Static) and (v.wide or v != NUMPY) for v in values))
 
 
 def _may_be_layer(frame: Frame, name: str) -> bool:

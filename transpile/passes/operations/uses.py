@@ -11,7 +11,7 @@ from ...apply import Refused
 from ...context import Context
 from ...project import FunctionInfo
 from ...values import ARRAY_TYPE, Tensor
-from . import calls, definitions, dtype_tests, references, subscripts, type_tests
+from . import calls, definitions, dtype_tests, numpy_numbers, references, subscripts, type_tests
 from .walk import Walk
 
 
@@ -43,6 +43,8 @@ def visit(walk: Walk, node: Any) -> Any:
         return plain
     if kind is cst.Annotation:
         return definitions.annotation(walk, node)
+    if kind in numpy_numbers.PLACES and (number := numpy_numbers.converted(walk, node)) is not None:
+        return number
     if kind is cst.Subscript:
         return subscripts.picked(walk, node) or subscripts.index(walk, node)
     if kind is cst.Expr:

@@ -25,6 +25,7 @@ class Walk:
         self.runs = False
         self.compared = 0  # the comparisons around the current place: no gradient passes through them
         self.dropped: Any = None  # the expression of the last statement that is nothing else: its value goes nowhere
+        self.kept: dict[int, Any] = {}  # the numbers that meet no array, by id: `int(np.sqrt(n))`
         self.script = False  # inside a loop or `if __name__ == "__main__"` of the file itself: no mere import runs it
 
     def visit(self, node: Any) -> Any:

@@ -1,0 +1,82 @@
+"""Numbers of NumPy's: torch takes np.float64 for Python's float, JAX for an array that widens bfloat16, and float32 under x64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ... import tree
+from ...emit import bare, call
+from ...values import NUMPY, External, Static, is_traced
+from .walk import Walk
+
+_ARITHMETIC = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
+_HOSTS = ("builtins.", "numpy.", "math.", "scipy.")  # whose functions take NumPy's numbers as they are: `int(np.sqrt(n))`
+
+
+PLACES = frozenset({*_ARITHMETIC, cst.AugAssign, cst.Comparison, cst.FormattedStringExpression, cst.Index})
+
+
+def converted(walk: Walk, node: Any) -> Any:
+    """A number of NumPy's, or an operation with one, where it may meet an array; None elsewhere."""
+    value = walk.context.value(node)
+    if isinstance(node, _ARITHMETIC) and isinstance(value, Static) and value.wide and value.type == "float":
+        return _number(walk, node)
+    if not isinstance(node, (cst.BinaryOperation, cst.UnaryOperation, cst.AugAssign)):
+        _keep(walk, node)
+    return _met(walk, node) if isinstance(node, (cst.BinaryOperation, cst.AugAssign)) else None
+
+
+def _keep(walk: Walk, node: Any) -> None:
+    """Note what stands in an expression that computes with no array."""
+    if isinstance(node, cst.Call):
+        value = walk.context.value(node.func)
+        inner = [a.value for a in node.args] if isinstance(value, External) and value.name.startswith(_HOSTS) else []
+    elif isinstance(node, cst.Comparison):
+        inner = [node.left, *(t.comparator for t in node.comparisons)]
+    elif isinstance(node, cst.FormattedStringExpression):
+        inner = [node.expression]
+    elif isinstance(node, cst.Index):
+        inner = [node.value]
+    else:
+        inner = [node.left, node.right] if isinstance(node, cst.BinaryOperation) else [node.expression] if isinstance(node, cst.UnaryOperation) else []
+    walk.kept |= {id(n): n for n in inner}
+
+
+def _number(walk: Walk, node: Any) -> Any:
+    """`float(np.sqrt(5))` for what NumPy makes of Python's numbers, where it may meet an array; None elsewhere."""
+    if id(node) in walk.kept:
+        _keep(walk, node)
+        return None
+    if not _may_meet_arrays(walk):
+        return None
+    _keep(walk, node)
+    walk.kept[id(node)] = node
+    return _python(walk, node)
+
+
+def _met(walk: Walk, node: Any) -> Any:
+    """`x * float(self.scale)` in a forward pass, for what is NumPy's number if it is one; None for other operations."""
+    if not walk.context.facts.in_forward(walk.info):
+        return None
+    sides = ["left", "right"] if isinstance(node, cst.BinaryOperation) else ["target", "value"]
+    for one, other in (sides, sides[::-1]):
+        value, array = walk.context.value(getattr(node, one)), walk.context.value(getattr(node, other))
+        if one != "target" and isinstance(value, Static) and value == NUMPY and value.wide and is_traced(array) and not array.host:  # type: ignore[attr-defined]
+            changes = {one: _python(walk, getattr(node, one)), other: walk.convert(getattr(node, other))}
+            return walk.done(node, tree.replace(node, **{field: tree.fit(node, field, new) for field, new in changes.items()}))
+    return None
+
+
+def _python(walk: Walk, node: Any) -> Any:
+    """Python's float of a number, which does not widen what it meets."""
+    return walk.done(node, call("float", [bare(walk.convert(node))]))
+
+
+def _may_meet_arrays(walk: Walk) -> bool:
+    """Whether code computes with arrays under jit, or makes what such code may read: a constructor, a file."""
+    if walk.foreign() or walk.script:
+        return False
+    info = walk.info
+    return info is None or info.name == "__init__" or walk.runs and not walk.context.facts.on_host(info)
