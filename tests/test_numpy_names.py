@@ -99,3 +99,20 @@ def test_a_function_that_no_forward_pass_runs():
 def test_what_is_a_tensor_is_not_reported(what):
     source = HEAD + f"class Scaler(torch.nn.Module):\n    def {what}:\n        a, b = data.max(1)\n        return data.std(0), data.max(0), self.of(data)\n\n    def of(self, x):\n        return x.std()\n"
     assert not convert_source(source).diagnostics
+
+
+SCALERS = {
+    "    def fit(self, data):\n        self.s = data.std(0)\n": 6,
+    "    def fit(self, data):\n        return torch.is_tensor(data), data.std(0)\n": 6,
+    "    def fit(self, data):\n        self.s = data.std(0)\n\n    def back(self, x):\n        return x.unsqueeze(0) * self.s\n": None,
+    "    def fit(self, data):\n        self.s = data.std(0)\n\n    def back(self, x):\n        return torch.exp(x) * self.s\n": None,
+    "    def norm(self, x: torch.Tensor):\n        return x.std(0)\n": None,
+    "    pass\n\n\ndef top(data):\n    return data.max(axis=0)\n": 9,
+    "    pass\n\n\ndef norm(x):\n    return (x - x.mean()) / x.std()\n": None,
+}
+
+
+@pytest.mark.parametrize("body", SCALERS)
+def test_a_file_that_does_not_import_numpy(body):
+    found = convert_source("import torch\n\n\nclass Scaler:\n" + body).diagnostics
+    assert [(d.id, d.line) for d in found] == [("taken-for-granted", SCALERS[body])] * (SCALERS[body] is not None), found
