@@ -104,6 +104,32 @@ def tensor(data, *, dtype=None):
     return lax.stop_gradient(jnp.array(data, dtype=dtype))
 
 
+# Functions whose last two arguments meet: a tensor of one number takes the dtype of the other.
+MEETING = {"torch.where", "torch.maximum", "torch.minimum"}
+
+
+@rule("torch.tensor[beside]", "torch.as_tensor[beside]")
+def number_beside(data, *, dtype=None):
+    if dtype is None or isinstance(data, float):
+        return data
+    return float(data)
+
+
+@rule("torch.sqrt[beside]")
+def root_beside(input):
+    return jnp.sqrt(input)
+
+
+@rule("torch.log[beside]")
+def log_beside(input):
+    return jnp.log(input)
+
+
+@rule("torch.exp[beside]")
+def exp_beside(input):
+    return jnp.exp(input)
+
+
 @rule("torch.Tensor.new_tensor")
 def new_tensor(input, data, *, dtype=None):
     if dtype is None:

@@ -93,6 +93,8 @@ def _builtin(walk: Walk, node: cst.Call, name: str) -> Any:
 
 def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
     definitions = walk.rules(name)
+    if id(node) in walk.beside:
+        definitions = walk.context.rulebook.find(f"{name}[beside]")
     if (exact := walk.context.rulebook.find(f"{name}[whole]")) and whole_numbers.are_made(walk, node):
         definitions = (*exact, *definitions)
     if walk.runs and (traced := walk.context.rulebook.find(f"{name}[traced]")):

@@ -11,7 +11,7 @@ from ...apply import Refused
 from ...context import Context
 from ...project import FunctionInfo
 from ...values import ARRAY_TYPE, Tensor
-from . import calls, definitions, dtype_tests, numpy_numbers, references, subscripts, type_tests
+from . import calls, definitions, dtype_tests, number_tensors, numpy_numbers, references, subscripts, type_tests
 from .walk import Walk
 
 
@@ -20,7 +20,8 @@ def run(context: Context, module: cst.Module, running: set[FunctionInfo], forwar
 
     In functions that run in a forward pass, a rule for `name[traced]` goes before that for `name`: `x.item()`. In a
     comparison, a rule for `name[compared]` does: it need not care for the gradient. Where the result is cast or rounded
-    in the same function, a rule for `name[whole]` does: it has torch's last digit.
+    in the same function, a rule for `name[whole]` does: it has torch's last digit. A rule for `name[beside]` makes a number
+    for what takes the dtype of the array that it meets.
     """
     return Walk(context, running, forward, visit).convert(module)  # type: ignore[no-any-return]
 
@@ -43,6 +44,8 @@ def visit(walk: Walk, node: Any) -> Any:
         return plain
     if kind is cst.Annotation:
         return definitions.annotation(walk, node)
+    if kind in (cst.Call, cst.BinaryOperation):
+        number_tensors.mark(walk, node)
     if kind in numpy_numbers.PLACES and (number := numpy_numbers.converted(walk, node)) is not None:
         return number
     if kind is cst.Subscript:

@@ -26,6 +26,7 @@ class Walk:
         self.compared = 0  # the comparisons around the current place: no gradient passes through them
         self.dropped: Any = None  # the expression of the last statement that is nothing else: its value goes nowhere
         self.kept: dict[int, Any] = {}  # the numbers that meet no array, by id: `int(np.sqrt(n))`
+        self.beside: dict[int, Any] = {}  # calls that make a number which meets an array, by id: `x * torch.tensor(2.0)`
         self.script = False  # inside a loop or `if __name__ == "__main__"` of the file itself: no mere import runs it
 
     def visit(self, node: Any) -> Any:
