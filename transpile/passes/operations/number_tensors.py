@@ -6,7 +6,7 @@ from typing import Any
 
 import libcst as cst
 
-from ...values import Static, Torch, is_traced
+from ...values import Static, Tensor, Torch, is_traced
 from .walk import Walk
 
 
@@ -35,7 +35,9 @@ def _is_number(walk: Walk, node: Any) -> bool:
     name = walk.torch_name(node.func) if isinstance(node, cst.Call) and node.args else None
     if name is None or not walk.context.rulebook.find(f"{name}[beside]") or node.args[0].keyword is not None or node.args[0].star:
         return False
-    if any(a.keyword is None or a.keyword.value != "dtype" or walk.context.value(node).kind != "f" for a in node.args[1:]):
+    made = walk.context.value(node)
+    floating = isinstance(made, Tensor) and made.kind == "f"
+    if any(a.keyword is None or a.keyword.value != "dtype" or not floating for a in node.args[1:]):
         return False
     value = walk.context.value(node.args[0].value)
     return isinstance(value, Static) and value.type in ("int", "float") or _is_number(walk, node.args[0].value)
