@@ -55,3 +55,16 @@ def test_two_calls(name):
     for x in torch.randn(2, 3, 4):
         got, state = jax_module.apply(params, state, x.numpy())
         np.testing.assert_allclose(got, torch_module(x).numpy(), rtol=1e-5, err_msg=result.code)
+
+
+TOKENS = (
+    "class Tokens(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.n = n\n        self.weight = nn.Parameter(torch.ones(n, 3))\n\n"
+    "    @property\n    def n_tokens(self):\n        return len(self.weight)\n\n    @property\n    def half(self):\n        return self.n // 2\n\n    def forward(self, x):\n        return x @ self.weight.t() * self.n_tokens\n\n\n"
+)
+
+
+@pytest.mark.parametrize("name", ["n_tokens", "half"])
+def test_a_property_that_needs_params_is_reported_in_a_constructor(name):
+    net = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.tokens = Tokens(4)\n        n = self.tokens.{name}\n        self.fc = nn.Linear(n, 2)\n\n    def forward(self, x):\n        return self.fc(self.tokens(x))\n"
+    found = convert_source("import torch\nimport torch.nn as nn\n\n\n" + TOKENS + net).diagnostics
+    assert [(d.id, d.message.split(",")[0]) for d in found] == ([("module-value", "n_tokens reads params")] if name == "n_tokens" else []), found

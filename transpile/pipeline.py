@@ -15,7 +15,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import accounting, frozen, line_breaks, scripts, sharing, support, tree
+from . import accounting, early_properties, frozen, line_breaks, scripts, sharing, support, tree
 from .arrays import Arrays, filling_functions, forward_functions, running_functions
 from .carriers import Carriers
 from .context import KEY, Context, key_site
@@ -277,6 +277,9 @@ class _Classes:
                 constructors[cls] = self._construct(cls, initialising, failing, walkers)
         nodes = {f: f.node for f in functions if f.name != "__init__"}
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
+        for info in functions:
+            if info.name == "__init__" and info.owner in constructors:
+                early_properties.report(self.contexts[info.module], info, original[info], effects)
         for cls in constructors:
             sharing.report(self.contexts[cls.module], cls, self.running, effects, self.arrays)
         for info in self.arrays.forward:
