@@ -45,3 +45,14 @@ def test_torch_through_another_file(tmp_path):
 def test_undefined_names():
     code = "import a\nfrom b import c as d\n\n\nclass E:\n    x = 1\n    y = x + d\n\n    def f(self, g=1, *h, **i):\n        global j\n        j = [k for k in h]\n        return lambda l: a, c, l, len, j, __class__\n"
     assert accounting.undefined(code) == {"c", "l"}
+
+
+@pytest.mark.parametrize("asked", ["{n: p for n, p in model.named_parameters()}", "sum(p.numel() for p in model.parameters())", "dict(model.named_buffers())"])
+def test_what_a_model_of_any_class_is_asked_for(asked):
+    found = convert_source(f"import torch\n\n\ndef f(model, x):\n    return {asked}, torch.exp(x)\n").diagnostics
+    assert [(d.id, d.line) for d in found] == [("module-value", 5)]
+
+
+def test_what_asks_for_parameters_of_its_own():
+    source = "import torch\n\n\nclass Table:\n    def parameters(self):\n        return [1]\n\n\ndef f(table, x):\n    return table.parameters(), torch.exp(x)\n"
+    assert not convert_source(source).diagnostics

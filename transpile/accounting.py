@@ -24,6 +24,7 @@ from .infer import PROPERTIES
 from .project import ModuleInfo, import_base
 from .values import Class, Function, Tensor
 
+_ARRAYS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _BUILTINS = {*dir(builtins), "__file__", "__path__", "__annotations__", "__class__", "__qualname__", "__module__"}
 
 
@@ -185,9 +186,17 @@ def _methods(context: Context, found: list[cst.CSTNode]) -> None:
             value = context.value(node.func)
             if node.func.attr.value == "backward" and not isinstance(value, (Function, Class)) and not tree.code(node.func.value).startswith("super("):
                 context.report("training-loop", node, "backward() is still called: gradients are of functions here")
+            elif _asks_for_arrays(context, node, value):
+                context.report("module-value", node, f"which arrays {node.func.attr.value}() means here is not known: a module has none of its own")
         elif isinstance(node, cst.Attribute) and node.attr.value in PROPERTIES and _certain(context.value(node.value)):
             if not context.rulebook.find("torch.Tensor." + node.attr.value):
                 _report(context, node, f"torch.Tensor.{node.attr.value} has no JAX equivalent here")
+
+
+def _asks_for_arrays(context: Context, node: cst.Call, value: Any) -> bool:
+    """`model.named_parameters()` of a model of any class, which no module has here."""
+    name = node.func.attr.value  # type: ignore[attr-defined]
+    return name in _ARRAYS and not node.args and not isinstance(value, (Function, Class)) and not context.facts.owners.get(name)
 
 
 def _certain(value: Any) -> bool:
