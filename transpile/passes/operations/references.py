@@ -8,18 +8,34 @@ import libcst as cst
 
 from ... import tree
 from ...apply import Argument, Refused, bind, inline
-from ...infer import PROPERTIES, is_differentiable
+from ...infer import ORDINARY, PROPERTIES, SHARED, is_differentiable
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import Instance, Module, Static, Tensor
 from . import methods, subscripts
 from .walk import Walk
 
+_OF_TENSORS = frozenset({"shape", "ndim", "dtype", "device"})
+
 
 def _is_given(walk: Walk, node: Any) -> bool:
     """A parameter of which nothing says that it is a tensor: `cfg.H` is a height rather than a conjugate transpose."""
     given = {name for function in walk.functions for name in tree.parameter_names(function)}
     return isinstance(node, cst.Name) and node.value in given and walk.context.value(node) == Tensor(assumed=True)
+
+
+def _is_object(walk: Walk, node: Any) -> bool:
+    """A parameter of which something is asked that no tensor has: `batch.data` beside `batch.edge_index`."""
+    if not _is_given(walk, node):
+        return False
+    body, find = walk.functions[-1].body, walk.context.rulebook.find
+    writes: list[Any] = list(tree.nodes(body, cst.AssignTarget, cst.AugAssign, cst.AnnAssign))
+    attributes: list[Any] = list(tree.nodes(body, cst.Attribute))
+    given = {w.target.attr.value for w in writes if isinstance(w.target, cst.Attribute)}  # a tensor may be tagged: `p.decay = 0.1`
+    asked = {a.attr.value for a in attributes if tree.dotted(a.value) == node.value}
+    of_tensors = {name for name in asked if name in _OF_TENSORS or find(f"torch.Tensor.{name}")}
+    both = (PROPERTIES - _OF_TENSORS) | ORDINARY
+    return bool(asked - of_tensors - given - PROPERTIES - ORDINARY - SHARED) and of_tensors <= both
 
 
 def _is_out_of_place(walk: Walk, ref: Any) -> bool:
@@ -51,7 +67,7 @@ def attribute(walk: Walk, node: cst.Attribute) -> Any:
     if name in ("is_floating_point", "is_complex") and isinstance(base, Static) and base.type in ("dtype", ""):
         definitions = walk.context.rulebook.find("torch.dtype." + name)
         return walk.apply(node, definitions, "torch.dtype." + name, [Argument(walk.convert(node.value), base)])
-    if isinstance(base, Tensor) and name in PROPERTIES and not (name == "H" and _is_given(walk, node.value)):
+    if isinstance(base, Tensor) and name in PROPERTIES and not (name == "H" and _is_given(walk, node.value) or _is_object(walk, node.value)):
         definitions = walk.context.rulebook.find("torch.Tensor." + name)
         if name == "requires_grad" and not is_differentiable(base):
             return walk.done(node, cst.Name("False"))

@@ -1,0 +1,21 @@
+"""What is asked of a parameter tells an object from a tensor: `batch.data` beside `batch.edge_index` is no `stop_gradient`."""
+
+import pytest
+
+from transpile import convert_source
+
+SAMPLES = {
+    "return sample.data, sample.label": "sample.data, sample.label",
+    "return {'H': sample.H, 'real': sample.real, 'lr': sample.lr}": "'real': sample.real",
+    "x = sample.data\n    return torch.exp(x) * sample.edge_index": "x = sample.data",
+    "return sample.data * 2": "lax.stop_gradient(sample) * 2",
+    "return sample.data * 2, sample.shape, sample.mask": "lax.stop_gradient(sample) * 2",
+    "sample.decay = 0.1\n    return sample.data * sample.decay": "lax.stop_gradient(sample) *",
+    "return sample.data.view(-1), sample.view(3), sample.mask": "lax.stop_gradient(sample)",
+}
+
+
+@pytest.mark.parametrize("body", SAMPLES)
+def test_attributes(body):
+    code = convert_source(f"import torch\n\n\ndef f(sample):\n    {body}\n").code
+    assert SAMPLES[body] in code, code
