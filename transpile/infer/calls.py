@@ -46,7 +46,7 @@ def _call(frame: Frame, node: cst.Call, env: Env) -> Value:
         if function == UNKNOWN or isinstance(function, Method) and function.receiver == UNKNOWN:
             if _may_be_made(frame, node.func):
                 return Module(open=True)
-            function = _as_module(frame, node.func) or function
+            function = _as_module(frame, node.func) or _forward_of(frame, node.func) or function
     elif isinstance(node.func, cst.Name) and function == UNKNOWN and _names_attributes(frame, node.func.value):
         function = Module(open=True)
         frame.facts.values[id(node.func)] = function
@@ -78,6 +78,18 @@ def _as_module(frame: Frame, func: cst.Attribute) -> Module | None:
     facts.values[id(func)] = module
     facts.wrapped.add((cls, name))
     return module
+
+
+def _forward_of(frame: Frame, func: cst.Attribute) -> Method | None:
+    """`self.loss.forward(x)` of an attribute of unknown make: it is a module's."""
+    if func.attr.value != "forward" or not isinstance(func.value, cst.Attribute) or any(not c.is_module for c in frame.facts.owners.get("forward", [])):
+        return None
+    module = _as_module(frame, func.value)
+    if module is None:
+        return None
+    method = Method(module, "forward")
+    frame.facts.values[id(func)] = method
+    return method
 
 
 def _names_attributes(frame: Frame, name: str) -> bool:
