@@ -39,7 +39,7 @@ _INT = Static(MISSING, "int")
 def call(frame: Frame, name: str, args: list[Argument]) -> Value:
     """The result of calling a function that is neither the user's nor torch's."""
     if not name.startswith("builtins."):
-        return _of_library(frame, name, [a.value for a in args])
+        return _partial(frame, args) if name == "functools.partial" else _of_library(frame, name, [a.value for a in args])
     short = name.removeprefix("builtins.")
     if short in _ALWAYS:
         return _ALWAYS[short]
@@ -174,8 +174,6 @@ def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
         return Mapping(first.element if isinstance(first, Mapping) else UNKNOWN)
     if name.endswith("deepcopy") or name == "copy.copy":
         return first
-    if name == "functools.partial":
-        return _partial(frame, first)
     if name.startswith("math."):
         if any(isinstance(v, Tensor) and not v.assumed for v in values):
             return Tensor(kind="b" if name in CHECKS and len(values) <= 2 else None)
@@ -215,14 +213,15 @@ def _may_be_layer(frame: Frame, name: str) -> bool:
     return name.rpartition(".")[2][:1].isupper() or frame.info is not None and frame.info.name == "__init__"
 
 
-def _partial(frame: Frame, function: Value) -> Value:
+def _partial(frame: Frame, args: list[Argument]) -> Value:
     """`functools.partial` of a class makes what the class does; of a function of torch's, without draws, a function of arrays."""
-    rulebook = frame.facts.rulebook
+    rulebook, function = frame.facts.rulebook, _first(args)
+    name = function.ref if isinstance(function, Class) else function.name if isinstance(function, Torch) else None
+    if isinstance(name, str) and rulebook.layer(name):
+        return Class(rulebook.variant(name, [(a.keyword, a.value.const if isinstance(a.value, Static) else MISSING) for a in args[1:]]))
     if isinstance(function, Class):
         return function
     if not isinstance(function, Torch):
         return UNKNOWN
-    if rulebook.layer(function.name):
-        return Class(function.name)
     rules = rulebook.find(function.name)
     return FUNCTION if rules and not any(p.name == "key" for p in rules[0].parameters) else UNKNOWN

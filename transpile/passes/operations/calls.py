@@ -41,6 +41,8 @@ def called(walk: Walk, node: cst.Call) -> Any:
         return methods.method(walk, node, node.func, value)
     if isinstance(value, External) and walk.context.facts.numpy_on_arrays(value.name, [walk.context.value(a.value) for a in node.args]):
         return _of_numpy(walk, node, value.name.removeprefix("numpy."))
+    if value == External("functools.partial") and (made := _partial(walk, node)) is not None:
+        return made
     if value == ARRAY_TYPE:
         return walk.children(_of_sizes(walk, node))
     if isinstance(value, Class) and isinstance(value.ref, ClassInfo) and value.ref.is_module and value.ref.find("__init__") is None:
@@ -58,6 +60,20 @@ def _of_numpy(walk: Walk, node: cst.Call, name: str) -> Any:
         return made
     first = tree.replace(made.args[0], value=call("jnp.array", [made.args[0].value]))
     return tree.replace(made, args=[first, *made.args[1:]])
+
+
+def _partial(walk: Walk, node: cst.Call) -> Any:
+    """`functools.partial(nn.InstanceNorm2d, track_running_stats=True)`: of the layer that such arguments make; None where that is none of its own."""
+    name = walk.torch_name(node.args[0].value) if node.args else None
+    if name is None or (variant := _variant(walk, name, node.args[1:])) == name:
+        return None
+    layer = walk.context.rulebook.find(variant)[0]
+    made = walk.children(node)
+    return walk.done(node, tree.replace(made, args=[tree.replace(made.args[0], value=tree.expression(walk.context.name(layer.name))), *made.args[1:]]))
+
+
+def _variant(walk: Walk, name: str, args: Any) -> str:
+    return walk.context.rulebook.variant(name, [(a.keyword.value if a.keyword is not None else None, literal(a.value)) for a in args])
 
 
 def _drawn(walk: Walk, node: cst.Call) -> Any:
@@ -116,8 +132,7 @@ def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
             return tree.replace(walk.children(node), func=func)
         return walk.no_rule(node, name)
     if definitions[0].is_class:
-        variant = walk.context.rulebook.variant(name, [(a.keyword.value if a.keyword is not None else None, literal(a.value)) for a in node.args])
-        definitions = walk.context.rulebook.find(variant)
+        definitions = walk.context.rulebook.find(_variant(walk, name, node.args))
         try:
             made = call_class(walk.context, definitions[0], walk.arguments(node), node)
             if walk.torch_name(node.func) is None:
