@@ -8,6 +8,7 @@ from typing import Any
 
 import libcst as cst
 
+from ..project import ClassInfo
 from ..values import NUMPY, UNKNOWN, External, Mapping, Module, Sequence, Tensor, Value, beginning, element_of, join
 from .annotations import annotated
 from .frame import Env, Frame, Handlers
@@ -60,7 +61,16 @@ def _bind_attribute(frame: Frame, target: cst.Attribute, value: Value, env: Env)
             if facts.makes_modules(value):
                 facts.makers.add((frame.cls, target.attr.value))
             facts.set_attribute(frame.cls, target.attr.value, value)
+    if isinstance(receiver, Module) and not receiver.is_self and isinstance(value, Module):
+        _replace(frame, receiver, target.attr.value, value)
     facts.set(target, value)
+
+
+def _replace(frame: Frame, owner: Module, name: str, value: Module) -> None:
+    """`model.fc = nn.Identity()` from outside: the class has one submodule or the other."""
+    for ref in owner.refs:
+        if isinstance(ref, ClassInfo) and isinstance(frame.facts.attribute(ref, name), Module):
+            frame.facts.replaced[ref, name] = join(frame.facts.replaced.get((ref, name)), value)
 
 
 def _bind_entry(frame: Frame, target: cst.Subscript, value: Value, env: Env) -> None:

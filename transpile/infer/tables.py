@@ -72,6 +72,7 @@ class Inference:
         self._traced: set[FunctionInfo] = set()  # what forward calls, as far as the last round tells
         self._outside: set[FunctionInfo] = set()  # what runs outside of jit, as far as that
         self.wrapped: set[tuple[ClassInfo, str]] = set()  # attributes of unknown make that are called
+        self.replaced: dict[tuple[ClassInfo, str], Value] = {}  # submodules given from outside of the class: `model.fc = nn.Identity()`
         self.makers: set[tuple[ClassInfo, str]] = set()  # attributes that may hold a class of modules
         self.origin: dict[int, cst.CSTNode] = {}
         self.in_place: set[int] = set()  # assignments that stand for a write in place: `self.weight.data.clamp_(0, 1)`
@@ -259,6 +260,9 @@ class Inference:
                 value = join(value, before) if before is not None else value
             if value is not None:
                 found = join(found, value)
+        if isinstance(found, Module) and self.replaced:
+            for other in (self.replaced[c, name] for c in cls.family() if (c, name) in self.replaced):
+                found = join(found, other)
         if found is not None:
             return found
         for c in cls.family():
