@@ -48,6 +48,11 @@ def test_dtypes(name):
         np.testing.assert_allclose(g.astype(float), w.float().numpy(), 2e-2, err_msg=result.code)
 
 
+def test_tables_of_numpy_stay():
+    body = "def f(n, d):\n    t = np.zeros((3, 2))\n    for i in range(3):\n        t[i, 0] = np.sin(i / 100)\n    u = np.array([[np.cos(i), np.exp(1)] for i in range(3)])\n    return torch.from_numpy(t + u)\n"
+    assert "float(" not in convert_source(NUMPY + body).code
+
+
 def test_code_of_the_host_stays():
     body = "def f(n):\n    k = int(np.ceil(np.log2(8)))\n    print(np.sqrt(2), f'{np.log(3):.2f}')\n    return torch.zeros(k), [1, 2, 3][int(np.sqrt(4))], np.sqrt(2) > 1\n"
     assert "float(" not in convert_source(NUMPY + body).code

@@ -15,7 +15,7 @@ _ARITHMETIC = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
 _HOSTS = ("builtins.", "numpy.", "math.", "scipy.")  # whose functions take NumPy's numbers as they are: `int(np.sqrt(n))`
 
 
-PLACES = frozenset({*_ARITHMETIC, cst.AugAssign, cst.Comparison, cst.FormattedStringExpression, cst.Index})
+PLACES = frozenset({*_ARITHMETIC, cst.Assign, cst.AugAssign, cst.Comparison, cst.FormattedStringExpression, cst.Index})
 
 
 def converted(walk: Walk, node: Any) -> Any:
@@ -32,7 +32,10 @@ def _keep(walk: Walk, node: Any) -> None:
     """Note what stands in an expression that computes with no array."""
     if isinstance(node, cst.Call):
         value = walk.context.value(node.func)
-        inner = [a.value for a in node.args] if isinstance(value, External) and value.name.startswith(_HOSTS) else []
+        inner = [e for a in node.args for e in _elements(a.value)] if isinstance(value, External) and value.name.startswith(_HOSTS) else []
+    elif isinstance(node, cst.Assign):  # into an array of NumPy's: `table[i, 0] = np.sin(i)`
+        target = node.targets[0].target
+        inner = [node.value] if isinstance(target, cst.Subscript) and walk.context.value(target.value) == NUMPY else []
     elif isinstance(node, cst.Comparison):
         inner = [node.left, *(t.comparator for t in node.comparisons)]
     elif isinstance(node, cst.FormattedStringExpression):
@@ -42,6 +45,13 @@ def _keep(walk: Walk, node: Any) -> None:
     else:
         inner = [node.left, node.right] if isinstance(node, cst.BinaryOperation) else [node.expression] if isinstance(node, cst.UnaryOperation) else []
     walk.kept |= {id(n): n for n in inner}
+
+
+def _elements(node: Any) -> list[Any]:
+    """An argument, or what stands in a list that is written out there: `np.array([np.sin(i) for i in range(n)])`."""
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return [e for element in node.elements for e in _elements(element.value)]
+    return _elements(node.elt) if isinstance(node, (cst.ListComp, cst.GeneratorExp)) else [node]
 
 
 def _number(walk: Walk, node: Any) -> Any:
