@@ -11,6 +11,7 @@ import libcst as cst
 from . import tree
 from .casts import is_copy
 from .context import Context
+from .function_values import Callee, callees
 from .indices import index_kind
 from .inplace import is_inplace_name, says_inplace
 from .project import FunctionInfo
@@ -42,6 +43,7 @@ class Place:
     parameter: str | None = None
     entry: Any = None  # the expression that took it out of what holds it, which goes by `base`: `d["h"]`, `obj.h`
     unheld: bool = False  # taken by a loop out of a dict that has no name: `for v in unwrap(m).state_dict().values()`
+    free: str | None = None  # of a function inside, or a lambda: a name of the function around it, or `self.x` of any method
     repeated: bool = False  # a list two elements of which may be the same memory: `[h, h]`, `[torch.zeros(3)] * 2`
 
     def closure(self) -> set[Place]:
@@ -56,6 +58,18 @@ class Place:
 
 
 Env = dict[str, frozenset[Place]]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What the result of a function may be, or be a view of: parameters, and names around it."""
+
+    parameters: frozenset[str] = frozenset()
+    free: frozenset[str] = frozenset()
+    repeated: bool = False  # two elements of the result may be the same memory
+
+    def __or__(self, other: Passed) -> Passed:
+        return Passed(self.parameters | other.parameters, self.free | other.free, self.repeated or other.repeated)
 
 _HOLDERS = frozenset({"items", "values", "get", "setdefault", "pop"})  # methods of what may be a dict, by which it gives what it holds
 # Python's functions that give back what they are given, or what holds it.
@@ -72,11 +86,11 @@ class Part:
 class Memory:
     """The flow-sensitive part: an environment of places, moved along by statements."""
 
-    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], passed: dict[FunctionInfo, frozenset[str]]) -> None:
+    def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], passed: dict[Any, Passed]) -> None:
         self.context, self.info, self.views = context, info, views
-        self.passed = passed  # for each function asked about, the parameters that its result may be, or be a view of
+        self.passed = passed  # for each function or lambda asked about
         self.env: Env = {}
-        self.returned: set[str] | None = None  # collects the parameters that what is returned may share memory with
+        self.returned: Passed | None = None  # collects what that which is returned may share memory with
         for parameter in info.parameters():
             name = parameter.name.value
             self.env[name] = frozenset([Place(parameter=name)])
@@ -91,7 +105,7 @@ class Memory:
 
     def places(self, name: str) -> frozenset[Place]:
         if name not in self.env:
-            self.env[name] = frozenset([Place()])
+            self.env[name] = frozenset([Place(free=name)])
         return self.env[name]
 
     # ------------------------------------------------------------------ transfer
@@ -142,7 +156,7 @@ class Memory:
             self.env[base] = frozenset([Place(self.places(base))])
         self.name_parts(node)
         if isinstance(node, cst.Return) and node.value is not None and self.returned is not None:
-            self.returned |= {p.parameter for place in self.shares(node.value) for p in place.closure() if p.parameter is not None}
+            self.returned |= self._given_out(node.value)
         if isinstance(node, cst.Assign):
             self._bind_all([t.target for t in node.targets], node.value)
         elif isinstance(node, cst.AnnAssign) and node.value is not None:
@@ -353,7 +367,9 @@ class Memory:
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
             held = [e.value for side in (node.left, node.right) if isinstance(side, (cst.List, cst.Tuple)) for e in side.elements]
             return any(not isinstance(self.context.value(e), Static) or self.context.value(e) == NUMPY for e in held)
-        if not isinstance(node, (cst.List, cst.Tuple)):
+        if isinstance(node, cst.Call):
+            return any(self.passes(callee).repeated for callee in callees(self.context, self.info, node.func))
+        if not isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
             return False
         held_places = [{p for place in self.shares(e.value) for p in place.closure()} for e in node.elements]
         return any(a & b for i, a in enumerate(held_places) for b in held_places[:i])
@@ -392,6 +408,8 @@ class Memory:
         value = self.context.value(node)
         if isinstance(value, Static) and value != NUMPY:
             return frozenset()
+        if isinstance(value, Function) and isinstance(node, (cst.Name, cst.Attribute)):  # as of a lambda
+            return _all(self._around(self.passes(c)) for c in [Callee(value.info)] if self._is_inside(c))
         if isinstance(node, cst.Name):
             return self.places(node.value) if node.value not in ("None", "True", "False") and not isinstance(value, (Module, External, Torch)) else frozenset()
         if isinstance(node, cst.Attribute):
@@ -414,11 +432,23 @@ class Memory:
             return self.shares(node.left) | self.shares(node.right) if held else frozenset()
         if isinstance(node, cst.NamedExpr):
             return self.shares(node.value)
+        if isinstance(node, cst.Lambda):  # what is called with its result has that of it
+            return self._around(self.passes(Callee(node, self.info)))
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-            return self.shares(node.elt) | (self.shares(node.for_in.iter) if tree.names_read(node.elt) & tree.names_read(node.for_in.target) and _passes_on(node.elt) else frozenset())
+            return self._element(node) | (self.shares(node.for_in.iter) if tree.names_read(node.elt) & tree.names_read(node.for_in.target) and _passes_on(node.elt) else frozenset())
         if isinstance(node, cst.Call):
             return self._call(node)
         return frozenset()
+
+    def _element(self, node: Any) -> frozenset[Place]:
+        """What the element of a comprehension may lie in, whose names stand for parts of what it goes over."""
+        before, loop = dict(self.env), node.for_in
+        while loop is not None:
+            self.bind(loop.target, Part(loop.iter))
+            loop = loop.inner_for_in
+        found = self.shares(node.elt)
+        self.env = before
+        return found
 
     def _subscript(self, node: cst.Subscript) -> frozenset[Place]:
         base = self.context.value(node.value)
@@ -447,33 +477,63 @@ class Memory:
         if isinstance(value, Module):
             kinds = {r.rpartition(".")[2].lower() for r in value.classes if isinstance(r, str)}
             passes = value.inplace is not False or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
-            return everything if passes else frozenset()
-        if isinstance(value, Function):
-            return self._passed(value, node)
+            if passes or not value.open:
+                return everything if passes else frozenset()
         if isinstance(value, Class) and not isinstance(value.ref, str):
             return everything  # an object keeps what it is made of
         if isinstance(value, External) and value.name.removeprefix("builtins.") in _HANDING_ON:
             return everything
-        return frozenset()
+        if value == External("builtins.map") and node.args:
+            return everything if any(self.passes(c).parameters for c in callees(self.context, self.info, node.args[0].value)) else frozenset()
+        return _all(self._passed(callee, node) for callee in callees(self.context, self.info, node.func)) | self._of_parameter(node)
 
-    def _passed(self, function: Function, node: cst.Call) -> frozenset[Place]:
-        """The arguments of a call that its result may be, or be a view of."""
-        passed = self.passes(function.info)
-        if not passed:
+    def _of_parameter(self, node: cst.Call) -> frozenset[Place]:
+        """What a function that was passed in may give back of what was around it: `d()` of `default(x, lambda: y)`."""
+        if not isinstance(node.func, cst.Name):
             return frozenset()
-        names = [p.name.value for p in function.info.parameters()]
-        given = {a.keyword.value if a.keyword is not None else names[i] if i < len(names) and not a.star else "": a.value for i, a in enumerate(node.args)}
-        return _all(self.shares(v) for n, v in given.items() if n in passed or n not in names)
+        return frozenset(p for p in self.places(node.func.value) if p.parameter == node.func.value)
 
-    def passes(self, info: FunctionInfo) -> frozenset[str]:
-        """The parameters that the result of a function may share memory with."""
-        if info not in self.passed:
-            self.passed[info] = frozenset()  # while it is being found out: recursion
-            inner = Memory(self.context, info, self.views, self.passed)
-            inner.returned = set()
-            inner.block(tree.body_statements(info.node))
-            self.passed[info] = frozenset(inner.returned)
-        return self.passed[info]
+    def _passed(self, callee: Callee, node: cst.Call) -> frozenset[Place]:
+        """The arguments of a call that its result may be, or be a view of, and what the function finds around it."""
+        passed = self.passes(callee)
+        around = self._around(passed) if self._is_inside(callee) else frozenset()
+        if not passed.parameters:
+            return around
+        names = [p.name.value for p in _parameters(callee.function)]
+        given = {a.keyword.value if a.keyword is not None else names[i] if i < len(names) and not a.star else "": a.value for i, a in enumerate(node.args)}
+        reached = [a.value for a in node.args] if callee.bound else [v for n, v in given.items() if n in passed.parameters or n not in names]
+        return around | _all(map(self.shares, reached))
+
+    def _is_inside(self, callee: Callee) -> bool:
+        """Whether what a function finds around it goes by the same name here: of one inside of this, or of a method of the same object."""
+        if not isinstance(callee.function, FunctionInfo):
+            return callee.scope is self.info
+        owner = callee.function.owner
+        return callee.function.outer is self.info or owner is not None and self.info.owner in owner.family()
+
+    def _around(self, passed: Passed) -> frozenset[Place]:
+        return _all(self.places(name) for name in sorted(passed.free))
+
+    def _given_out(self, value: Any) -> Passed:
+        """What a function hands on by giving out a value."""
+        found = {p for place in self.shares(value) for p in place.closure()}
+        parameters, free = frozenset(p.parameter for p in found if p.parameter is not None), frozenset(p.free for p in found if p.free is not None)
+        return Passed(parameters, free, any(p.repeated for place in self._made(value) for p in place.closure()))
+
+    def passes(self, callee: Callee) -> Passed:
+        """What the result of a function may share memory with."""
+        function = callee.function
+        if function not in self.passed:
+            self.passed[function] = Passed()  # while it is being found out: recursion
+            inner = Memory(self.context, function if isinstance(function, FunctionInfo) else self.info, self.views, self.passed)
+            if isinstance(function, cst.Lambda):
+                inner.env = {p.name.value: frozenset([Place(parameter=p.name.value)]) for p in _parameters(function)}
+                self.passed[function] = inner._given_out(function.body)
+            else:
+                inner.returned = Passed()
+                inner.block(tree.body_statements(function.node))
+                self.passed[function] = inner.returned
+        return self.passed[function]
 
     # ------------------------------------------------------------------ questions
 
@@ -547,6 +607,12 @@ def _all(sets: Any) -> frozenset[Place]:
     for s in sets:
         found |= s
     return found
+
+
+def _parameters(function: FunctionInfo | cst.Lambda) -> list[cst.Param]:
+    if isinstance(function, FunctionInfo):
+        return function.parameters()
+    return [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
 
 
 def _passes_on(node: Any) -> bool:

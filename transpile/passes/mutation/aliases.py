@@ -99,7 +99,9 @@ def _placed(frame: Frame, name: str, subject: Any, node: Any) -> Any:
 def element_written(frame: Frame, subject: Any, node: Any) -> None:
     """A write to an element of a list or dict, or to an attribute of an object: names for the same memory cannot follow."""
     name = _holder(frame, subject)
-    if name is None or not frame.runs:
+    if name is None:
+        return _nameless_written(frame, subject, node)
+    if not frame.runs:
         return
     if name in frame.live and frame.memory.repeats(name):
         refuse(frame, name, node, f"an element of {name} is written in place, and another may be the same memory")
@@ -112,6 +114,17 @@ def element_written(frame: Frame, subject: Any, node: Any) -> None:
         frame.record_write(name)
     elif parameters:
         frame.mutations.elements.setdefault(frame.info, set()).update(parameters)
+
+
+def _nameless_written(frame: Frame, subject: Any, node: Any) -> None:
+    """A write to an element of what a call gives, `wrapped(x)[0].add_(1)`: names for the same memory cannot follow."""
+    root = subject
+    while isinstance(root, (cst.Subscript, cst.Attribute)):
+        root = root.value
+    places = {p for place in frame.memory.shares(root) for p in place.closure()} if isinstance(root, cst.Call) and frame.runs else set()
+    for other in sorted(n for n in frame.live & set(frame.memory.env) if any(place.closure() & places for place in frame.memory.env[n])):
+        refuse(frame, other, node, f"{tree.code(subject)} is written in place, and {other} may be the same memory")
+    frame.mutations.record(frame.info, {p.parameter for p in places if p.parameter is not None})
 
 
 def _is_other_entry(frame: Frame, name: str, holder: str, subject: Any) -> bool:

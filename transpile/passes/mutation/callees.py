@@ -8,11 +8,12 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...function_values import callees
 from ...inplace import is_sequential
 from ...project import FunctionInfo
 from ...values import Function, Method, Module, Sequence, Static, Tensor, beginning
 from .aliases import follow
-from .calls import applied
+from .calls import applied, chosen_writers
 from .frame import Frame
 from .order import elsewhere
 from .rebinding import written_name
@@ -79,10 +80,10 @@ def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
     if isinstance(value, Function):
         return [value.info]
     if isinstance(value, Module):
-        return _forwards(frame, value)
+        return [*_forwards(frame, value), *chosen_writers(frame.context, frame.info, node, frame.mutations)]
     if isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Sequence, Static, Module)) and frame.runs:
         return [f for f in frame.mutations.writes if f.name == value.name and f.owner is not None]  # of an object of some class
-    return []
+    return chosen_writers(frame.context, frame.info, node, frame.mutations)
 
 
 def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
@@ -99,6 +100,9 @@ def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
 def _arguments(frame: Frame, info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:
     """The arguments of a call that the callee writes, with the parameters that they are passed as."""
     names = [p.name.value for p in info.parameters()]
+    if written and any(c.bound and c.function is info for c in callees(frame.context, frame.info, node.func)):
+        yield from ((next(iter(written)), a) for a in node.args)  # which parameter each is passed as hangs on what `partial` was given
+        return
     if applied(frame.context, node) is info and info.owner is not None and "setup_context" not in info.owner.methods:
         names = names[1:]  # `Scale.apply(x)` gives no ctx
     for i, argument in enumerate(node.args):
@@ -122,7 +126,8 @@ def _is_taken_back(frame: Frame, call: cst.Call) -> bool:
 
 def _refuse(frame: Frame, node: cst.Call, own: str, message: str, itself: bool = True) -> None:
     """What the callee has written, and what may be the same memory, raises where it is read; not `itself`, where that holds the new values."""
-    live = frame.live - frame.rebound if node is frame.assigned else frame.live
+    assigned = frame.assigned is not None and any(n is node for n in tree.nodes(frame.assigned, cst.Call))
+    live = frame.live - frame.rebound if assigned else frame.live  # `q = fn(q)[-n:]`
     lost = [own] if itself and (own in live or own.startswith("self.") or frame.memory.is_unheld(own)) else []
     for name in [*lost, *frame.memory.sharing(own, live)]:
         poison = frame.context.unconverted("mutated-argument", node, message)

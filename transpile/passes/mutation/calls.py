@@ -9,6 +9,7 @@ import libcst as cst
 
 from ... import tree
 from ...context import Context
+from ...function_values import callees
 from ...inplace import (
     gives_back,
     inplace_argument,
@@ -76,14 +77,22 @@ def applied(context: Context, node: cst.Call) -> FunctionInfo | None:
     return owner.ref.find("forward")
 
 
-def may_write(context: Context, node: cst.FunctionDef, mutations: Mutations) -> bool:
+def may_write(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations) -> bool:
     """Whether there may be anything to do for the pass in a function: most have no such call."""
     for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
         if isinstance(n, cst.AugAssign) or isinstance(n, cst.AssignTarget) and not isinstance(n.target, cst.Name):
             return True
-        if isinstance(n, cst.Call) and _call_may_write(context, n, mutations):
+        if isinstance(n, cst.Call) and (_call_may_write(context, n, mutations) or chosen_writers(context, info, n, mutations)):
             return True
     return False
+
+
+def chosen_writers(context: Context, info: FunctionInfo, node: cst.Call, mutations: Mutations) -> list[FunctionInfo]:
+    """Of the functions that write their arguments, those that a call may run by a choice or a table: `f if flag else g`, `table[k]`."""
+    if not mutations.writes or isinstance(context.value(node.func), (Function, Method, Torch, Class)):
+        return []
+    found = (c.function for c in callees(context, info, node.func))
+    return [f for f in found if isinstance(f, FunctionInfo) and f in mutations.writes]
 
 
 def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> bool:

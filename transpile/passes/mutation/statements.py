@@ -20,7 +20,7 @@ from .summaries import Mutations
 
 def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations, runs: bool) -> cst.FunctionDef:
     """Rewrite the in-place operations of one function."""
-    if not may_write(context, node, mutations):
+    if not may_write(context, node, info, mutations):
         return node
     while True:
         try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...carriers import Carriers
+from ...memory import Passed
 from ...project import FunctionInfo
 
 
@@ -19,7 +21,7 @@ class Mutations:
     elements: dict[FunctionInfo, set[str]] = field(default_factory=dict)  # the parameters of each function that hold what it writes: a list of tensors
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
     taken: dict[int, bool] = field(default_factory=dict)  # by their ids, the assignments that take it back: whether the first target is their own
-    passed: dict[FunctionInfo, frozenset[str]] = field(default_factory=dict)  # the parameters that a result may be, or be a view of
+    passed: dict[Any, Passed] = field(default_factory=dict)  # for functions and lambdas, what a result may be, or be a view of
     owned: dict[str, bool] = field(default_factory=dict)  # for attributes of plain objects, whether their memory is theirs alone
 
     def size(self) -> int:
