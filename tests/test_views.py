@@ -145,6 +145,7 @@ PROGRAMS = {
     "a write in the head of a loop": "z, w = x * 1, y * 1\nfor i in range(z.mul_(2).shape[0]):\n    w = w + z[i]\nreturn w",
     "part of what one of two functions that write gives": "def g(t):\n    t += 1\n    return t * 2\ndef h(t):\n    t *= 2\n    return t + 1\nz = x * 1\nfn = g if y.dim() == 2 else h\nz = fn(z)[1:]\nreturn z * y[1:]",
     "a lambda that computes": "g = lambda t: t * 2\nfn = F.softplus if y.dim() == 2 else g\nz = g(x) + fn(y)\nw = fn(x)\nw += z\nreturn x, z, w",
+    "attributes of an object that are its own": "class A:\n    pass\n\n\ndef f(x, y):\n    p = A()\n    p.t, p.u = x * 1, x\n    p.t += y\n    p.t.mul_(2)\n    w = p.t * p.u\n    w += 1\n    return p.t, w",
     "a write in the test of a choice": "z = x * 1\nreturn z[0] * 3 if z.add_(1).sum() > 0 else z[1]",
 }  # fmt: skip
 
@@ -252,6 +253,20 @@ REFUSED = {
     "an element of what a call gives": ("def wrapped(t):\n    return [t]\nz = x * 1\nwrapped(z)[0].mul_(2)\nreturn z", "aliased-write"),
     "one of two functions that write": ("def g(t):\n    t += 1\ndef h(t):\n    t *= 2\nz = x * 1\nfn = g if y.dim() == 2 else h\nfn(z)\nreturn z", "mutated-argument"),
     "a partial of a function that writes": ("import functools\n\n\ndef g(t, k):\n    t += k\n\n\ndef f(x, y):\n    z = x * 1\n    g2 = functools.partial(g, k=2)\n    g2(z)\n    return z", "mutated-argument"),
+    "a field of a namespace": ("from types import SimpleNamespace\n\n\ndef f(x, y):\n    z = x * 1\n    p = SimpleNamespace(a=z, b=y)\n    p.a.add_(1)\n    return z", "aliased-write"),
+    "a field of a namespace augmented": ("from types import SimpleNamespace\n\n\ndef f(x, y):\n    z = x * 1\n    p = SimpleNamespace(a=z, b=y)\n    p.a += y\n    return z", "aliased-write"),
+    "what a namespace is made of": ("from types import SimpleNamespace\n\n\ndef f(x, y):\n    z = x * 1\n    p = SimpleNamespace(a=z, b=y)\n    z += 1\n    return p.a", "aliased-write"),
+    "what a namedtuple is made of": ("from collections import namedtuple\n\nPair = namedtuple('Pair', ['a', 'b'])\n\n\ndef f(x, y):\n    z = x * 1\n    p = Pair(z, y)\n    z.add_(1)\n    return p.a", "aliased-write"),
+    "one tensor in two fields": ("class Pair:\n    def __init__(self, a, b):\n        self.a, self.b = a, b\n\n\ndef f(x, y):\n    z = x * 1\n    p = Pair(z, z)\n    p.a.add_(1)\n    return p.b", "aliased-write"),
+    "a namedtuple that a call gives": ("from collections import namedtuple\n\nPair = namedtuple('Pair', ['a', 'b'])\n\n\ndef g(t):\n    return Pair(t, t * 2)\n\n\ndef f(x, y):\n    z = x * 1\n    a, b = g(z)\n    a.add_(1)\n    return z", "aliased-write"),
+    "an attribute set on an object": ("class A:\n    pass\n\n\ndef f(x, y):\n    z = x * 1\n    p = A()\n    p.a = z\n    p.a.add_(1)\n    return z", "aliased-write"),
+    "what an attribute of an object is set to": ("class A:\n    pass\n\n\ndef f(x, y):\n    z = x * 1\n    p = A()\n    p.a = z\n    z.add_(1)\n    return p.a", "aliased-write"),
+    "an attribute set by its name": ("class A:\n    pass\n\n\ndef f(x, y):\n    z = x * 1\n    p = A()\n    setattr(p, 'a', z)\n    p.a.add_(1)\n    return z", "aliased-write"),
+    "a field that a call writes": ("class A:\n    def __init__(self, a):\n        self.a = a\n\n\ndef g(t):\n    t.add_(1)\n\n\ndef f(x, y):\n    z = x * 1\n    p = A(z)\n    g(p.a)\n    return z", "aliased-write"),
+    "a dict that is updated": ("z = x * 1\nd = {}\nd.update(a=z)\nd['a'].add_(1)\nreturn z", "aliased-write"),
+    "a list that is added to": ("z = x * 1\nzs = []\nzs += [z]\nzs[0] += 1\nreturn z", "aliased-write"),
+    "a list in a dict that is added to": ("z = x * 1\nd = {'a': []}\nd['a'].append(z)\nd['a'][0].add_(1)\nreturn z", "aliased-write"),
+    "a dict made by a comprehension": ("z = x * 1\nd = {k: t for k, t in (('a', z), ('b', y))}\nd['a'].add_(1)\nreturn z", "aliased-write"),
     "a call that writes between reads": ("def g(t):\n    t.add_(1)\n    return t\nz = x * 1\nreturn torch.cat([z[:1] * 2, g(z)[1:], z[:1]])", "mutated-argument"),
 }  # fmt: skip
 

@@ -72,6 +72,7 @@ class Passed:
         return Passed(self.parameters | other.parameters, self.free | other.free, self.repeated or other.repeated)
 
 _HOLDERS = frozenset({"items", "values", "get", "setdefault", "pop"})  # methods of what may be a dict, by which it gives what it holds
+_KEEPING = frozenset("append appendleft insert extend extendleft update setdefault add put".split())  # methods of what holds others, by which it gets more
 # Python's functions that give back what they are given, or what holds it.
 _HANDING_ON = frozenset("list tuple dict reversed sorted zip enumerate iter next filter max min copy.copy itertools.chain collections.OrderedDict collections.deque".split())
 
@@ -164,14 +165,20 @@ class Memory:
         elif isinstance(node, cst.AugAssign):
             value = self.context.value(node.target)
             name = self.name(node.target)
+            if name is not None and isinstance(value, Sequence):
+                self._hold(name, node.value)
             if name is not None and not isinstance(value, (Tensor, Sequence)) and value != UNKNOWN:
                 self.env[name] = frozenset([Place()])
         elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Attribute):
             call: Any = node.value
-            if call.func.attr.value in ("append", "insert", "extend") and call.args:
-                holder = self.name(call.func.value)
-                if holder is not None:
-                    self._hold(holder, call.args[-1].value)
+            holder = self._root(call.func.value) if call.func.attr.value in _KEEPING else None
+            if holder is not None:
+                for argument in call.args:
+                    self._hold(holder, argument.value)
+        elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and len(node.value.args) == 3 and self.context.value(node.value.func) == External("builtins.setattr"):
+            holder = self._root(node.value.args[0].value)
+            if holder is not None:
+                self._hold(holder, node.value.args[2].value)
 
     def _given_anew(self, node: Any) -> set[str]:
         """The holders of entries, `h` of `h = d["a"]`, to which a statement may give other entries: `d["a"] = x`, `d.update(o)`, `fill(d)`."""
@@ -187,6 +194,12 @@ class Memory:
                 given = [*given, call.func.value]
             found |= {self.name(one) for one in given}
         return bases & found
+
+    def _root(self, node: Any) -> str | None:
+        """The name of what holds an expression: d of `d["k"]`, h of `h.items`."""
+        while isinstance(node, (cst.Subscript, cst.Attribute)) and self.name(node) is None:
+            node = node.value
+        return self.name(node)
 
     def _hold(self, holder: str, value: Any) -> None:
         shared = self.shares(value)
@@ -210,9 +223,9 @@ class Memory:
             for part, places in list(self._unpacked(target, value)):  # all that is assigned is there before the first name is
                 self._set(part, places)
             return
-        if isinstance(target, cst.Subscript):
-            holder = self.name(target.value)
-            if holder is not None and not isinstance(self.context.value(target.value), Tensor):
+        if isinstance(target, (cst.Subscript, cst.Attribute)) and self.name(target) is None:
+            holder = self._root(target.value)
+            if holder is not None and not isinstance(self.context.value(target.value), (Tensor, Module)):
                 self._hold(holder, value.value if isinstance(value, Part) else value)
             return
         self._set(target, self._made(value))
@@ -367,11 +380,17 @@ class Memory:
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
             held = [e.value for side in (node.left, node.right) if isinstance(side, (cst.List, cst.Tuple)) for e in side.elements]
             return any(not isinstance(self.context.value(e), Static) or self.context.value(e) == NUMPY for e in held)
+        if isinstance(node, cst.Call) and self._makes_object(node.func):
+            return self._overlap([a.value for a in node.args])
         if isinstance(node, cst.Call):
             return any(self.passes(callee).repeated for callee in callees(self.context, self.info, node.func))
         if not isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
             return False
-        held_places = [{p for place in self.shares(e.value) for p in place.closure()} for e in node.elements]
+        return self._overlap([e.value for e in node.elements])
+
+    def _overlap(self, values: list[Any]) -> bool:
+        """Whether two of several expressions may be the same memory."""
+        held_places = [{p for place in self.shares(value) for p in place.closure()} for value in values]
         return any(a & b for i, a in enumerate(held_places) for b in held_places[:i])
 
     def _written(self, node: Any) -> Any:
@@ -434,6 +453,8 @@ class Memory:
             return self.shares(node.value)
         if isinstance(node, cst.Lambda):  # what is called with its result has that of it
             return self._around(self.passes(Callee(node, self.info)))
+        if isinstance(node, cst.DictComp):
+            return self._element(node)
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
             return self._element(node) | (self.shares(node.for_in.iter) if tree.names_read(node.elt) & tree.names_read(node.for_in.target) and _passes_on(node.elt) else frozenset())
         if isinstance(node, cst.Call):
@@ -446,7 +467,7 @@ class Memory:
         while loop is not None:
             self.bind(loop.target, Part(loop.iter))
             loop = loop.inner_for_in
-        found = self.shares(node.elt)
+        found = self.shares(node.value if isinstance(node, cst.DictComp) else node.elt)
         self.env = before
         return found
 
@@ -479,13 +500,23 @@ class Memory:
             passes = value.inplace is not False or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
             if passes or not value.open:
                 return everything if passes else frozenset()
-        if isinstance(value, Class) and not isinstance(value.ref, str):
-            return everything  # an object keeps what it is made of
-        if isinstance(value, External) and value.name.removeprefix("builtins.") in _HANDING_ON:
+        if self._makes_object(node.func) or isinstance(value, External) and value.name.removeprefix("builtins.") in _HANDING_ON:
             return everything
         if value == External("builtins.map") and node.args:
             return everything if any(self.passes(c).parameters for c in callees(self.context, self.info, node.args[0].value)) else frozenset()
         return _all(self._passed(callee, node) for callee in callees(self.context, self.info, node.func)) | self._of_parameter(node)
+
+    def _makes_object(self, function: Any) -> bool:
+        """Whether a call makes an object, which keeps what it is made of: of a class, also of another library's, or of a namedtuple's."""
+        value = self.context.value(function)
+        if isinstance(value, Class):
+            return not isinstance(value.ref, str)
+        if isinstance(value, External):
+            return value.name.rpartition(".")[2][:1].isupper()
+        if not isinstance(function, cst.Name) or not is_anything(value):
+            return False
+        made = self.context.facts.project.definition(self.info.module, function.value)
+        return isinstance(made, cst.Call) and (tree.dotted(made.func) or "").rpartition(".")[2] in ("namedtuple", "NamedTuple", "make_dataclass")
 
     def _of_parameter(self, node: cst.Call) -> frozenset[Place]:
         """What a function that was passed in may give back of what was around it: `d()` of `default(x, lambda: y)`."""

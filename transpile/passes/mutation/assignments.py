@@ -10,7 +10,7 @@ from ... import tree
 from ...emit import OPERATORS, fresh_name
 from ...indices import index_kind
 from ...inplace import is_undecided
-from ...values import UNKNOWN
+from ...values import UNKNOWN, Method
 from . import host_arrays
 from .aliases import element_written, follow
 from .callees import call_taken_back
@@ -80,8 +80,9 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
     value = rewritten(frame, node.value)
     if frame.is_element(target):
         return augmented_store(frame, node, target, value)
-    of_object = isinstance(target, cst.Attribute) and frame.memory.name(target) is None and frame.value(target) == UNKNOWN
-    if isinstance(target, cst.Subscript) and frame.is_tensor(target) or of_object:
+    known = frame.value(target)
+    of_object = isinstance(target, cst.Attribute) and frame.memory.name(target) is None and (known == UNKNOWN or isinstance(known, Method))
+    if isinstance(target, cst.Subscript) and (frame.is_tensor(target) or known == UNKNOWN and frame.is_tensor(node.value)) or of_object:
         element_written(frame, target, node)
     held = frame.is_held_by_object(target) and frame.is_tensor(node.value)
     if isinstance(target, (cst.Name, cst.Attribute)) and (frame.is_tensor(target) or held or frame.may_be_given(target, node.value)):

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ... import tree
 from ...emit import display, enclosed
+from ...values import UNKNOWN, Method
 from .aliases import element_written, follow
 from .expressions import rewritten
 from .frame import Frame
@@ -70,7 +71,8 @@ def _assigned(frame: Frame, node: cst.Assign, own: Any, changed: list[Any], valu
         else:
             targets.append(one)
     for one in changed:
-        if isinstance(one, (cst.Name, cst.Attribute)) and frame.is_tensor(one):
+        of_object = isinstance(one, cst.Attribute) and (frame.value(one) == UNKNOWN or isinstance(frame.value(one), Method))
+        if isinstance(one, (cst.Name, cst.Attribute)) and (frame.is_tensor(one) or of_object):
             follow(frame, one, node.value)
         elif isinstance(one, cst.Subscript) and not frame.is_element(one):
             element_written(frame, one, node.value)
