@@ -1,5 +1,8 @@
 """Writes: through views of all kinds, by every index form, to what lists, objects and callers share. Each run against torch."""
 
+import inspect
+
+import jax
 import numpy as np
 import pytest
 import torch
@@ -292,3 +295,53 @@ def test_statistics_that_stay():
 def test_refused(name):
     body, diagnostic = REFUSED[name]
     assert diagnostic in reported(body)
+
+
+# name -> the constructor, other methods, and the body of forward of a module in training: names for arrays that a call changes in place
+BUFFERS = {
+    "statistics": ("self.bn = nn.BatchNorm1d(6)", "", "m = self.bn.running_mean\ny = self.bn(x)\nreturn y + m"),
+    "statistics of two names": ("self.bn = nn.BatchNorm1d(6)", "", "m, v = self.bn.running_mean, self.bn.running_var\ny = self.bn(x)\nreturn y + m * v"),
+    "statistics in a loop": ("self.bn = nn.BatchNorm1d(6)", "", "t, m = 0, self.bn.running_mean\nfor i in range(2):\n    t = t + m\n    x = self.bn(x)\nreturn x + t"),
+    "statistics of a layer by name": ("self.bn = nn.BatchNorm1d(6)", "", "bn = self.bn\nm = bn.running_mean\ny = bn(x)\nreturn y + m"),
+    "statistics of a layer in a Sequential": ("self.s = nn.Sequential(nn.BatchNorm1d(6), nn.ReLU())", "", "m = self.s[0].running_mean\ny = self.s(x)\nreturn y + m"),
+    "statistics that were cloned": ("self.bn = nn.BatchNorm1d(6)", "", "m = self.bn.running_mean.clone()\ny = self.bn(x)\nreturn y + m"),
+    "statistics of a functional norm": ("self.register_buffer('m', torch.zeros(6))\nself.register_buffer('v', torch.ones(6))", "", "m = self.m\ny = F.batch_norm(x, self.m, self.v, training=True)\nreturn y + m"),
+    "a buffer that a method adds to": ("self.register_buffer('n', torch.zeros(6))", "def step(self, x):\n    self.n += x.sum(0)\n    return x * 2", "n = self.n\ny = self.step(x)\nreturn y * n"),
+    "a buffer that a method of a method stores to": ("self.register_buffer('n', torch.zeros(6))", "def store(self, x):\n    self.n[1:] = x.sum()\ndef step(self, x):\n    self.store(x)", "n = self.n\nself.step(x)\nreturn x * n"),
+    "a buffer that a method replaces": ("self.register_buffer('n', torch.zeros(6))", "def step(self, x):\n    self.n = self.n + x.sum(0)", "n = self.n\nself.step(x)\nreturn x * n"),
+}  # fmt: skip
+
+# the other name keeps a part of the array, or is read in the expression that changes it
+BUFFERS_REFUSED = {
+    "statistics in a tuple": ("self.bn = nn.BatchNorm1d(6)", "", "p = (self.bn.running_mean, x)\ny = self.bn(x)\nreturn y + p[0]"),
+    "a view of statistics": ("self.bn = nn.BatchNorm1d(6)", "", "m = self.bn.running_mean[None]\ny = self.bn(x)\nreturn y + m"),
+    "statistics beside the call": ("self.bn = nn.BatchNorm1d(6)", "", "m = self.bn.running_mean\nreturn self.bn(x) + m"),
+    "a buffer that a method gives": ("self.register_buffer('n', torch.zeros(6))", "def give(self):\n    return self.n\ndef step(self, x):\n    self.n += x.sum(0)", "n = self.give()\nself.step(x)\nreturn x * n"),
+}  # fmt: skip
+
+
+def _module(parts):
+    """A module from its constructor, methods and forward."""
+    init, methods, forward = ("".join(f"{indent}{line}\n" for line in part.splitlines()) for indent, part in zip(("        ", "    ", "        "), parts))
+    return f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n{init}\n{methods}\n    def forward(self, x):\n{forward}"
+
+
+@pytest.mark.parametrize("name", BUFFERS)
+def test_buffer(name):
+    source = _module(BUFFERS[name])
+    result = convert_source(source)
+    assert not result.diagnostics
+    theirs, ours = both_modules(source, result)
+    params, state = ours.init(jax.random.key(0)), ours.init_state(jax.random.key(0))
+    takes = inspect.signature(type(ours).__call__).parameters
+    given = {"params": params} if "params" in takes else {}
+    for _ in range(2):
+        x = torch.randn(4, 6)
+        training = {"training": True} if "training" in takes else {}
+        got, state = ours(**given, state=state, x=x.numpy(), **training)
+        np.testing.assert_allclose(got, theirs(x).detach(), 1e-4, 1e-4, err_msg=result.code)
+
+
+@pytest.mark.parametrize("name", BUFFERS_REFUSED)
+def test_buffer_refused(name):
+    assert "aliased-write" in {d.id for d in convert_source(_module(BUFFERS_REFUSED[name])).diagnostics}

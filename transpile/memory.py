@@ -14,7 +14,7 @@ from .context import Context
 from .function_values import Callee, callees
 from .indices import index_kind
 from .inplace import is_inplace_name, says_inplace
-from .project import FunctionInfo
+from .project import ClassInfo, FunctionInfo
 from .values import (
     NUMPY,
     UNKNOWN,
@@ -103,6 +103,15 @@ class Memory:
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.info.self_name:
             return f"self.{node.attr.value}"
         return None
+
+    def state(self, node: Any) -> str | None:
+        """The path of an array of a submodule: `self.bn.running_mean`."""
+        value = self.context.value(node) if isinstance(node, cst.Attribute) and self.name(node) is None else None
+        held = self.context.value(node.value) if isinstance(value, Tensor) else None
+        if not isinstance(held, Module) or any(isinstance(ref, ClassInfo) and ref.find(node.attr.value) is not None for ref in held.refs):
+            return None  # a property may make a new one each time
+        path, own = tree.code(node), f"{self.info.self_name}."
+        return "self." + path.removeprefix(own) if path.startswith(own) else path
 
     def places(self, name: str) -> frozenset[Place]:
         if name not in self.env:
@@ -315,6 +324,8 @@ class Memory:
         name = self.name(value)
         if name is not None and name not in ("None", "True", "False"):
             return self.places(name)
+        if (path := self.state(value)) is not None:
+            return self.places(path)
         if isinstance(value, cst.NamedExpr):
             return self._made(value.target)
         if isinstance(value, cst.IfExp):
@@ -435,6 +446,8 @@ class Memory:
             name = self.name(node)
             if name is not None:
                 return self.places(name) if isinstance(value, (Tensor, Sequence, Mapping)) or value in (UNKNOWN, NUMPY) else frozenset()
+            if (path := self.state(node)) is not None:
+                return self.places(path)
             return self.shares(node.value) if node.attr.value in self.views or self._is_kept(node) else frozenset()
         if isinstance(node, cst.Subscript):
             return self._subscript(node)

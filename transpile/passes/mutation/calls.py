@@ -23,6 +23,7 @@ from ...numpy_writes import METHODS
 from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Class, External, Function, Method, Module, Tensor, Torch
 from .frame import Frame
+from .states import may_be_named
 from .summaries import Mutations
 
 
@@ -84,7 +85,7 @@ def may_write(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutat
             return True
         if isinstance(n, cst.Call) and (_call_may_write(context, n, mutations) or chosen_writers(context, info, n, mutations)):
             return True
-    return False
+    return may_be_named(context, node, mutations)
 
 
 def chosen_writers(context: Context, info: FunctionInfo, node: cst.Call, mutations: Mutations) -> list[FunctionInfo]:

@@ -20,6 +20,7 @@ from .histories import is_detached
 from .order import elsewhere
 from .rebinding import lvalue, memory_of, rebind, stripped, written_name
 from .sequences import taken_apart
+from .states import names_follow
 from .updates import report_lost, store_updates, updated_by
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
@@ -110,6 +111,8 @@ def _visit(frame: Frame, node: cst.CSTNode) -> Any:
 
 def _call(frame: Frame, node: cst.Call) -> Any:
     poison = check_arguments(frame, node)
+    if poison is None:
+        poison = names_follow(frame, node)
     if poison is not None:
         return poison
     update = updated_by(frame, node)

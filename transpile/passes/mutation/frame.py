@@ -104,6 +104,8 @@ class Frame:
     def record_write(self, name: str, holder: str | None = None) -> None:
         """A write of this name writes the parameters whose memory it may have; not one that holds it, where its caller finds what is new."""
         self.mutations.record(self.info, self.memory.parameters(name) - {holder})
+        if name.startswith("self.") and self.info.owner is not None and self.info.owner.is_module:
+            self.mutations.state.setdefault(self.info, set()).add(name.removeprefix("self."))
 
     # ------------------------------------------------------------------ what expressions are
 

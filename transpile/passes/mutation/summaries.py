@@ -21,12 +21,13 @@ class Mutations:
     elements: dict[FunctionInfo, set[str]] = field(default_factory=dict)  # the parameters of each function that hold what it writes: a list of tensors
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
     taken: dict[int, bool] = field(default_factory=dict)  # by their ids, the assignments that take it back: whether the first target is their own
+    state: dict[FunctionInfo, set[str]] = field(default_factory=dict)  # the attributes of its module that each function writes in place
     passed: dict[Any, Passed] = field(default_factory=dict)  # for functions and lambdas, what a result may be, or be a view of
     owned: dict[str, bool] = field(default_factory=dict)  # for attributes of plain objects, whether their memory is theirs alone
 
     def size(self) -> int:
         """How much is known; it grows from round to round."""
-        return sum(map(len, (*self.writes.values(), *self.elements.values())))
+        return sum(map(len, (*self.writes.values(), *self.elements.values(), *self.state.values())))
 
     def record(self, info: FunctionInfo, parameters: Set[str]) -> None:
         """Note that a function writes these of its parameters; a function that writes none is not in `writes`."""

@@ -11,6 +11,7 @@ from ... import tree
 from ...emit import display
 from ...rulebook import Definition
 from ...values import NONE, Static, Tensor, Torch
+from .aliases import follow
 from .frame import Frame
 
 
@@ -64,6 +65,9 @@ def _given(rule: Definition, node: cst.Call) -> dict[str, Any]:
 
 def store_updates(frame: Frame, update: Update, call: Any, name: str | None) -> cst.Name:
     """Put before the current statement the call, and what keeps what it has updated; the name of its result."""
+    for one in update.written:
+        if isinstance(one, cst.Attribute):
+            follow(frame, one, call)
     func = tree.replace(call.func)
     frame.facts.tell(func, Torch(update.name))
     call = tree.replace(call, func=func)
