@@ -27,6 +27,7 @@ from .host_effects import report_draws, report_handlers
 from .host_state import HostState
 from .infer import Inference, infer
 from .passes import (
+    absent_effects,
     arguments,
     branches,
     choices,
@@ -472,6 +473,7 @@ class _Classes:
         needs = frozenset({what, "key"})
         effects.functions[info] = needs
         statements = fusion.run(submodules.making(context, definition, body, info, effects, self.arrays))
+        statements = absent_effects.run(context, statements, what)
         literal = _literal(statements, what) if not has_children else None
         if literal is not None:
             statements = [literal]
@@ -492,7 +494,7 @@ class _Classes:
         info = FunctionInfo(name, definition, cls.module, cls)
         effects.functions[info] = frozenset()
         made = submodules.run(context, tree.with_body(definition, body), info, effects, self.arrays, {})
-        return made
+        return tree.with_body(made, absent_effects.run(context, tree.body_statements(made), ""))
 
     def _container_call(self, context: Context, cls: ClassInfo, effects: Effects) -> list[Any]:
         """A class that extends Sequential and holds state needs a call of its own that says so."""
