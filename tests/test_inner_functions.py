@@ -92,3 +92,24 @@ def test_what_is_checkpointed_may_have_state(name):
 def test_where_the_state_could_not_come_back_it_is_refused(name):
     result = convert_source(MODULE.format(body=REFUSED[name]))
     assert {d.id for d in result.diagnostics} & {"module-value", "state-in-expression"}, (result.diagnostics, result.code)
+
+
+NAMED = {
+    "a parameter": ("def step(a, state):\n    state = a + state\n    return a, state\nh, state = step(self.norm(x), state)", "h + state"),
+    "by keyword": ("def step(a, state):\n    return a * 2, state\nh, state = step(self.norm(x), state=state + 1)", "h + state"),
+    "as a default": ("def step(a, state=state):\n    return a + state\nh = step(self.norm(x))", "h + state"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_parameter_of_an_inner_function_is_called_like_the_state(name):
+    body, returned = NAMED[name]
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.norm = nn.BatchNorm1d(3)\n\n    def forward(self, x):\n        state = x * 2\n{lines}        return {returned}\n"
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    theirs, ours = both_modules(source, result)
+    x = torch.arange(6.0).view(2, 3)
+    params, state = from_torch(theirs, ours)
+    got, _ = ours(params, state, x.numpy(), training=True)
+    np.testing.assert_allclose(got, theirs(x).detach(), 1e-5, 1e-6, err_msg=result.code)

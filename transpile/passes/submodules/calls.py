@@ -156,6 +156,8 @@ def _method_of_any(scope: Scope, node: cst.Call, func: cst.Attribute) -> Called:
 def _function(scope: Scope, node: cst.Call, value: Function) -> Called:
     """A call of a function of the user's."""
     info, needs = value.info, scope.needs_of(value)
+    if info.outer is not None and scope.renames:
+        node = _keywords_renamed(scope, node)
     if not needs or info.is_property:
         return Called(_pure(scope, node, info))
     if info in scope.threaded:
@@ -165,6 +167,16 @@ def _function(scope: Scope, node: cst.Call, value: Function) -> Called:
     if info.owner is None or info.is_static:
         return Called(_not_given(scope, node, info) if needs & {"params", "state"} else with_effects(scope, node, [], keywords(needs), named=False))
     return _method(scope, node, info, needs)
+
+
+def _keywords_renamed(scope: Scope, node: cst.Call) -> cst.Call:
+    """The call of a function inside this one, whose parameters have the names that they have in the output: `step(x, state_=hidden)`."""
+    args = [tree.replace(a, keyword=scope.renamed(a.keyword)) if a.keyword is not None and a.keyword.value in scope.renames else a for a in node.args]
+    if tree.same(args, node.args):
+        return node
+    new: cst.Call = tree.replace(node, args=args)
+    scope.facts.carry(node, new)
+    return new
 
 
 def _pure(scope: Scope, node: cst.Call, info: FunctionInfo) -> Any:
