@@ -3,15 +3,13 @@
 import inspect
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
+import torch
 
 from transpile import convert_source, from_torch
 
 from .small_programs import HEAD, both_modules
-
-FORWARD = "\n    def forward(self, x):\n        return x\n"
 
 
 def leaves(tree, path=""):
@@ -29,20 +27,21 @@ def begun(source, diagnostics=()):
     ours, theirs = both_modules(source, result)[::-1]
     got = {**leaves(ours.init(jax.random.key(0))), **leaves(ours.init_state(jax.random.key(1)))}
     want = {name: value.detach().numpy() for name, value in theirs.state_dict().items()}
-    x = np.linspace(-1.0, 1.0, 6, dtype=np.float32).reshape(2, 3)
+    x = torch.linspace(-1.0, 1.0, 6).view(2, 3)
     params, state = from_torch(theirs, ours)
     given = inspect.signature(ours.__call__).parameters
     arrays = [tree for name, tree in (("params", params), ("state", state)) if name in given]
-    output = ours(*arrays, jnp.asarray(x))
-    np.testing.assert_allclose(output[0] if "state" in given else output, theirs(type(next(iter(theirs.state_dict().values())))(x)).detach(), 1e-5, 1e-6, err_msg=result.code)
+    output = ours(*arrays, x.numpy())
+    np.testing.assert_allclose(output[0] if "state" in given else output, theirs(x).detach(), 1e-5, 1e-6, err_msg=result.code)
     return got, want, result.code
 
 
 def compare(source):
-    """The initial arrays must be equal; all are constants."""
+    """The initial arrays must be equal where torch's are no draws: all of one value."""
     got, want, code = begun(source)
     for name, value in want.items():
-        np.testing.assert_allclose(got[name], value, 1e-6, err_msg=f"{name}\n{code}")
+        if np.ptp(value) == 0:
+            np.testing.assert_allclose(got[name], value, 1e-6, err_msg=f"{name}\n{code}")
 
 
 IN_TRAINING = {
@@ -89,3 +88,247 @@ def test_what_init_has_not_is_refused(name):
     assert "module-value" in [d.id for d in result.diagnostics], result.code
     init = result.code.partition("def init(")[2].partition("def ")[0]
     assert "nn.unconverted(" in init and "state" not in init.replace("state_", ""), result.code
+
+
+# Attributes, objects and layers that are other ones once the model is built.
+LATER = {
+    "a layer of a list": """
+class M(nn.Module):
+    def __init__(self, c=1.0):
+        super().__init__()
+        self.extra = nn.ModuleList()
+        self.c = c
+        l = nn.Linear(3, 3)
+        nn.init.constant_(l.weight, self.c)
+        self.extra.append(l)
+        self.c = 7.
+    def forward(self, x):
+        return self.extra[0](x) * self.c
+""",
+    "in a loop": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = 1.
+        self.ls = nn.ModuleList()
+        for i in range(3):
+            l = nn.Linear(3, 3)
+            nn.init.constant_(l.weight, self.c)
+            self.ls.append(l)
+            self.c = self.c * 2
+    def forward(self, x):
+        for l in self.ls:
+            x = l(x)
+        return x * self.c
+""",
+    "a walk": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = 1.
+        self.ls = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                nn.init.constant_(m.weight, self.c)
+        self.c = 5.
+    def forward(self, x):
+        return self.ls(x) * self.c
+""",
+    "a walk by a method": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = 1.
+        self.ls = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        self.apply(self._init)
+        self.c = 5.
+    def _init(self, m):
+        if isinstance(m, nn.Linear):
+            nn.init.constant_(m.weight, self.c)
+    def forward(self, x):
+        return self.ls(x) * self.c
+""",
+    "a method that counts": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = 1.
+        self.ls = nn.ModuleList([self.make() for _ in range(3)])
+    def make(self):
+        l = nn.Linear(3, 3)
+        nn.init.constant_(l.weight, self.c)
+        self.c += 1
+        return l
+    def forward(self, x):
+        for l in self.ls:
+            x = l(x)
+        return x * self.c
+""",
+    "a loop over params": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = 1.
+        self.l = nn.Sequential(nn.Linear(3, 3))
+        for p in self.l.parameters():
+            nn.init.constant_(p, self.c)
+        self.c = 5.
+    def forward(self, x):
+        return self.l(x) * self.c
+""",
+    "a list that grows": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = [1.]
+        self.extra = nn.ModuleList()
+        l = nn.Linear(3, 3)
+        nn.init.constant_(l.weight, self.c[0])
+        self.extra.append(l)
+        self.c.insert(0, 7.)
+    def forward(self, x):
+        return self.extra[0](x) * self.c[0]
+""",
+    "a function inside": """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = 1.
+        def init(m):
+            if isinstance(m, nn.Linear):
+                nn.init.constant_(m.weight, self.c)
+        self.ls = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        self.ls.apply(init)
+        self.c = 5.
+    def forward(self, x):
+        return self.ls(x) * self.c
+""",
+    "of another object": """
+class Conf:
+    c = 1.
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        cfg = Conf()
+        self.extra = nn.ModuleList()
+        l = nn.Linear(3, 3)
+        nn.init.constant_(l.weight, cfg.c)
+        self.extra.append(l)
+        cfg.c = 7.
+        self.c = cfg.c
+    def forward(self, x):
+        return self.extra[0](x) * self.c
+""",
+    "set where the class has it": """
+class A(nn.Module):
+    value = 1.
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.full((3,), self.value))
+    def forward(self, x):
+        return x * self.w * self.value
+class M(A):
+    def __init__(self):
+        super().__init__()
+        self.value = 2.
+""",
+    "a list that a class below extends": """
+class A(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dims = [3]
+        self.w = nn.Parameter(torch.full((self.dims[0],), float(len(self.dims))))
+    def forward(self, x):
+        return x * self.w * len(self.dims)
+class M(A):
+    def __init__(self):
+        super().__init__()
+        self.dims.append(4)
+""",
+    "how many there are": """
+class A(nn.Module):
+    depth = 1
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(self.depth)])
+        self.w = nn.ParameterList([nn.Parameter(torch.full((3,), float(self.depth))) for _ in range(self.depth)])
+    def forward(self, x):
+        for l, w in zip(self.layers, self.w):
+            x = l(x) * w
+        return x
+class M(A):
+    depth = 2
+    def __init__(self):
+        super().__init__()
+        self.depth = 7
+""",
+    "of a mixin": """
+class Mix:
+    gain = 2.
+    def setup(self):
+        self.g = nn.Parameter(torch.full((3,), self.gain))
+class M(Mix, nn.Module):
+    gain = 4.
+    def __init__(self):
+        super().__init__()
+        self.setup()
+        self.gain = 6.
+    def forward(self, x):
+        return x * self.g * self.gain
+""",
+    "a dict that is given": """
+class A(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.cfg = cfg
+        self.w = nn.Parameter(torch.full((3,), cfg["v"]))
+    def forward(self, x):
+        return x * self.w * self.cfg["v"]
+class M(A):
+    def __init__(self):
+        super().__init__({"v": 1.})
+        self.cfg["v"] = 2.
+""",
+    "set from outside": """
+class A(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.v = 1.
+        self.w = nn.Parameter(torch.full((3,), self.v))
+    def forward(self, x):
+        return x * self.w * self.v
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = A()
+        self.a.v = 4.
+    def forward(self, x):
+        return self.a(x)
+""",
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_initial_values_are_made_of_what_is_there_by_then(name):
+    compare(LATER[name])
+
+
+def test_a_layer_that_comes_in_place_of_another_keeps_its_own_values():
+    later = "        self.fc = nn.Linear(3, 3)\n        nn.init.constant_(self.fc.weight, 2.0)\n        self.fc = nn.Linear(3, 3)\n"
+    below = later.replace("        self.fc = nn.Linear(3, 3)\n        nn", "        self.fc = nn.Linear(3, 3)\n        self.reset()\n\n    def reset(self):\n        nn").rpartition("        self")[0]
+    forward = "\n    def forward(self, x):\n        return self.fc(x)\n"
+    head = "class {}({}):\n    def __init__(self):\n        super().__init__()\n"
+    heir = f"\n\n{head.format('M', 'A')}        self.fc = nn.Linear(3, 3)\n"
+    for source in (head.format("M", "nn.Module") + later + forward, head.format("A", "nn.Module") + below + forward + heir):
+        got, _, code = begun(source)
+        assert np.ptp(got["fc.weight"]) > 0, code
+
+
+def test_a_method_that_runs_in_init_and_reads_what_is_set_later_is_reported():
+    body = "self.c = 1.0\nself.fc = nn.Linear(3, 3)\nself.reset()\nself.c = 5.0"
+    reset = "\n    def reset(self):\n        nn.init.constant_(self.fc.weight, self.c)\n\n    def forward(self, x):\n        return self.fc(x) * self.c\n"
+    found = {True: [], False: []}
+    for late in found:
+        made = module(body if late else body.replace("self.c = 5.0", "self.d = 5.0"), reset)
+        found[late] = [d.id for d in convert_source(HEAD + made).diagnostics]
+    assert found == {True: ["taken-for-granted"], False: []}

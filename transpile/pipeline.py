@@ -265,7 +265,7 @@ class _Classes:
             self._set(method, construction.layer_resets.without_layers_own(self.contexts[method.module], method))
         for info in functions:
             if info not in self.running and info.outer is None:
-                self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays))
+                self._set(info, construction.reinitialise(self.contexts[info.module], info.node, info, self.arrays, self.names))
         for module, context in self.contexts.items():
             self.trees[module] = scripts.rewritten(module, self.trees[module], functools.partial(self._initialised, context))
         self._in_place([f for f in functions if f not in self.running and f.outer is None])
@@ -309,7 +309,7 @@ class _Classes:
             self.trees[module] = self._assemble(context, self.trees[module])
 
     def _initialised(self, context: Context, node: cst.FunctionDef, info: FunctionInfo) -> cst.FunctionDef:
-        return construction.reinitialise(context, node, info, self.arrays)
+        return construction.reinitialise(context, node, info, self.arrays, self.names)
 
     def _classes(self) -> list[ClassInfo]:
         return [c for m in self.contexts for c in m.all_classes]
@@ -325,11 +325,11 @@ class _Classes:
 
     def _in_place(self, functions: list[FunctionInfo]) -> None:
         """What a walk over modules overtakes gets its initial values where it stands."""
-        walks = Walks(self.facts, self.arrays, functions)
+        walks = Walks(self.facts, self.arrays, self.names, functions)
         for info in functions:
             below, own = walks.overtaken(info)
             if below or own:
-                self._set(info, construction.in_place(self.contexts[info.module], info, self.arrays, below, own))
+                self._set(info, construction.in_place(self.contexts[info.module], info, self.arrays, self.names, below, own))
 
     def _initialising(self, functions: list[FunctionInfo]) -> set[FunctionInfo]:
         """Methods that run while a model is built and give its own params values."""
@@ -382,7 +382,7 @@ class _Classes:
 
     def _host(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
         """A function that only builds models: its parameters become declarations."""
-        return _built(context, node, effects)
+        return _built(context, self.names, info, node, effects)
 
     def _place(self, cls: ClassInfo, made: construction.Constructor, effects: Effects, original: dict[FunctionInfo, cst.FunctionDef]) -> None:
         """Put the parts of a split `__init__` into the class."""
@@ -398,7 +398,7 @@ class _Classes:
                 if not kept or len(kept) == len(doc):
                     kept = [*kept, tree.statement("pass")]
                 node = tree.with_body(node, kept)
-                methods.append(_built(context, node, effects))
+                methods.append(_built(context, self.names, info, node, effects))
         self_name = info.self_name if info is not None and info.self_name else "self"
         has_children = self._has_children(cls)
         missing = self._unset_state(cls, made, effects)
@@ -589,9 +589,9 @@ def _literal(statements: list[Any], what: str) -> Any:
     return tree.replace(literal, body=[tree.replace(returned, value=tree.replace(returned.value, elements=elements))])
 
 
-def _built(context: Context, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
+def _built(context: Context, names: construction.AttributeNames, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
     """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
-    node = construction.declare_parameters(context, node, node)
+    node = construction.declare_parameters(context, names, node, info, node)
     node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))
     message = "a random tensor is drawn while the module is built, outside its parameters"
     return _no_keys(context, node, context.unconverted, message) if keys.has_sites(node) else node

@@ -7,7 +7,8 @@ cannot move to `init`; nor can a method that walks: it runs once, while the mode
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Set
+from typing import Any, Protocol
 
 import libcst as cst
 
@@ -25,27 +26,59 @@ _COPY = frozenset({"copy.deepcopy", "deepcopy"})
 _ONE = frozenset({"nn.reinitialise", "nn.reset_parameters"})
 
 
+class Settings(Protocol):
+    """What is known of the attributes that constructors set."""
+
+    def set_while_built(self, cls: ClassInfo) -> Mapping[str, int]: ...
+
+    def set_elsewhere(self) -> Set[str]: ...
+
+
 class Walks:
     """The functions that give modules other initial values while models are built."""
 
-    def __init__(self, facts: Inference, arrays: Arrays, functions: list[FunctionInfo]) -> None:
-        self.facts, self.arrays, self.functions = facts, arrays, functions
+    def __init__(self, facts: Inference, arrays: Arrays, names: Settings, functions: list[FunctionInfo]) -> None:
+        self.facts, self.arrays, self.names, self.functions = facts, arrays, names, functions
         self.walking = walking(facts, functions)
         self.copying = with_callers(facts.calls, (f for f in functions if f.name != "__init__" and _calls(f.node, _COPY)), functions)
         self.by_name = {name for f in functions for name in self._asked_of_any(f)}
         self.reached = [(f, self._reached(f)) for f in functions if _calls(f.node, _ALL)]
 
+    def _replaced_later(self, info: FunctionInfo) -> list[Any]:
+        """The statements that write params of a submodule in whose place another comes later, here or in a class below: that one keeps its own."""
+        assert info.owner is not None
+        below = {name for c in info.owner.descendants() for name in self.names.set_while_built(c)} | self.names.set_elsewhere()
+        statements = tree.body_statements(info.node)
+        inits = [c.methods["__init__"] for c in info.owner.family() if "__init__" in c.methods] if info.name != "__init__" else []
+        for body, init in ((tree.body_statements(init.node), init) for init in inits):
+            called = next((i for i, s in enumerate(body) if info in self._all_called_by(s)), len(body))
+            below |= {name for s in body[called + 1 :] for name in _set_here(s, init.self_name)}
+        found = []
+        for i, statement in enumerate(statements):
+            written = {path.split(".")[1] for path in _paths(statement) if path.startswith(f"{info.self_name}.") and path.count(".") > 1}
+            if written & (below | {name for s in statements[i + 1 :] for name in _set_here(s, info.self_name)} if written else written):
+                found.append(statement)
+        return found
+
     def overtaken(self, info: FunctionInfo) -> tuple[list[Any], list[Any]]:
         """The statements of a constructor or of its methods whose writes to params of submodules, and to its own, stay in place."""
         if info.owner is None or not info.owner.is_module:
             return [], []
-        body, family = tree.body_statements(info.node), set(info.owner.family())
+        below, own = self._walked_over(info, info.owner)
+        replaced = self._replaced_later(info) if len(below) < len(tree.body_statements(info.node)) else []
+        if replaced and info.name != "__init__":
+            return (tree.body_statements(info.node),) * 2
+        return [*below, *(s for s in replaced if not any(s is other for other in below))], own
+
+    def _walked_over(self, info: FunctionInfo, owner: ClassInfo) -> tuple[list[Any], list[Any]]:
+        """Those that a walk over modules overtakes."""
+        body, family = tree.body_statements(info.node), set(owner.family())
         constructors = [c.methods["__init__"] for c in family if "__init__" in c.methods]
-        outside = any(info.owner in classes for f, classes in self.reached if f.owner not in family)
-        below = any(info.owner in self._below(f.owner) for f, _ in self.reached if f.owner in family and f.owner is not None)
+        outside = any(owner in classes for f, classes in self.reached if f.owner not in family)
+        below = any(owner in self._below(f.owner) for f, _ in self.reached if f.owner in family and f.owner is not None)
         if info.name == "__init__":
             last, first = self._ends(info)
-            heir_walks = any(c is not info and c in self.walking and info.owner in (c.owner.ancestors() if c.owner else ()) for c in constructors)
+            heir_walks = any(c is not info and c in self.walking and owner in (c.owner.ancestors() if c.owner else ()) for c in constructors)
             return body if outside or below or heir_walks else body[: last + 1], body[first + 1 :] if first >= 0 else []
         must = info in self.walking or info.name in self.by_name or any(f in self.walking and f.name != "__init__" and info in self._all_called(f) for c in family for f in c.methods.values())
         overtaken = outside or below or self._called_before(info, constructors)
@@ -130,6 +163,17 @@ class Walks:
                             found.add(held)
                             todo.append(held)
         return found
+
+
+def _paths(statement: Any) -> set[str]:
+    """The dotted names that a statement assigns."""
+    targets = [n.target for n in tree.nodes(statement, cst.AssignTarget, cst.AugAssign)]  # type: ignore[attr-defined]
+    return {tree.dotted(t) or "" for t in targets if isinstance(t, cst.Attribute)}
+
+
+def _set_here(statement: Any, self_name: str | None) -> set[str]:
+    """The attributes of self that a statement sets."""
+    return {path.partition(".")[2] for path in _paths(statement) if path.startswith(f"{self_name}.") and path.count(".") == 1}
 
 
 def _any_module(value: Any) -> bool:

@@ -19,8 +19,10 @@ import libcst as cst
 from ... import tree
 from ...arrays import Arrays
 from ...callgraph import reachable
+from ...host_effects import GROWING
 from ...infer import Inference
 from ...project import ClassInfo, FunctionInfo
+from ...values import Module, Tensor
 from .bindings import unsteady
 
 
@@ -31,6 +33,8 @@ class AttributeNames:
         self.facts, self.arrays = facts, arrays
         self._stored: dict[ClassInfo, dict[str, str]] = {}  # by class: attribute -> the local name that it holds
         self._counts: dict[ClassInfo, collections.Counter[str]] = {}
+        self._changes: dict[tuple[ClassInfo, str], bool] = {}
+        self._elsewhere: set[str] | None = None  # attributes that constructors set of their submodules
 
     def note(self, cls: ClassInfo, stored: dict[str, str]) -> None:
         """Remember which attributes hold the local names of a constructor."""
@@ -48,6 +52,49 @@ class AttributeNames:
         name = self.holds(cls, attribute)
         setting = [other for other in cls.descendants() if attribute in self.set_while_built(other)]
         return all(name is not None and self._same(cls, attribute, name, other) for other in setting)
+
+    def changes(self, cls: ClassInfo, attribute: str) -> bool:
+        """Whether an attribute may have several values while an object is built: set again, by a class below, from outside, or what it holds grows."""
+        key = cls, attribute
+        if key not in self._changes:
+            above = [c for c in cls.ancestors() if c.is_module]
+            times = sum(self.set_while_built(c)[attribute] for c in above) + any(attribute in c.assigned for c in above)
+            self._changes[key] = times > 1 or self.set_again(cls, attribute)
+        return self._changes[key]
+
+    def grows(self, cls: ClassInfo, attribute: str) -> bool:
+        """Whether a constructor changes what an attribute holds in place: `self.dims.append(3)`, `self.config["n"] = 2`."""
+        return any(attribute in self._grown(f) for c in cls.family() for f in self._building(c))
+
+    def keeping(self, cls: ClassInfo | None, code: str) -> str:
+        """What keeps the present value of `self.dims`: a copy where that grows."""
+        return f"{code}.copy()" if cls is not None and self.grows(cls, code.rpartition(".")[2]) else code
+
+    def set_again(self, cls: ClassInfo, attribute: str) -> bool:
+        """Whether an attribute, or what it holds, may change once the constructor of a class is done."""
+        getter = cls.find(attribute)
+        if getter is not None:  # a property
+            asked = {n.attr.value for c in cls.family() if attribute in c.methods for n in tree.nodes(c.methods[attribute].node, cst.Attribute)}
+            return any(self.set_again(cls, name) for name in asked - {attribute})
+        return not self.kept(cls, attribute) or attribute in self.set_elsewhere() or self.grows(cls, attribute)
+
+    def _grown(self, info: FunctionInfo) -> set[str]:
+        held: list[Any] = [n.func.value for n in tree.nodes(info.node.body, cst.Call) if isinstance(n.func, cst.Attribute) and n.func.attr.value in GROWING]
+        for target in (n.target for n in tree.nodes(info.node.body, cst.AssignTarget, cst.AugAssign)):  # type: ignore[attr-defined]
+            while isinstance(target, cst.Subscript):
+                target = target.value
+                held.append(target)
+        found = [n for n in held if isinstance(n, cst.Attribute) and tree.dotted(n.value) == info.self_name]
+        return {n.attr.value for n in found if not isinstance(self.facts.of(n), (Module, Tensor))}
+
+    def set_elsewhere(self) -> set[str]:
+        """The attributes that constructors give submodules: `self.block.scale = 2.0`."""
+        if self._elsewhere is None:
+            inits = [c.methods["__init__"] for c in self.arrays.own if "__init__" in c.methods]
+            targets = [t.target for init in inits for n in tree.nodes(init.node.body, cst.Assign) for t in n.targets]
+            foreign = [t for t in targets if isinstance(t, cst.Attribute) and not isinstance(t.value, cst.Name) and isinstance(self.facts.of(t.value), Module)]
+            self._elsewhere = {t.attr.value for t in foreign}
+        return self._elsewhere
 
     def set_while_built(self, cls: ClassInfo) -> collections.Counter[str]:
         """The attributes that a class's constructor sets, and the methods of the class that it calls, each with how often."""

@@ -12,7 +12,7 @@ import libcst as cst
 from ... import tree
 from ...arrays import Array, Arrays
 from ...context import Context
-from ...project import ClassInfo
+from ...project import ClassInfo, FunctionInfo
 from .attribute_names import AttributeNames
 
 
@@ -25,6 +25,10 @@ class Original:
     node: cst.FunctionDef
     arrays: Arrays
     names: AttributeNames
+
+    @property
+    def info(self) -> FunctionInfo:
+        return self.cls.methods["__init__"]
 
     @functools.cached_property
     def self_name(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import libcst as cst
@@ -11,19 +12,22 @@ from ... import tree
 from ...arrays import Array, registered_value
 from ...context import Context
 from ...dataflow import reads
+from ...project import FunctionInfo
 from ...values import Static
+from .attribute_names import AttributeNames
 from .bindings import growing, has_key, unsteady
 from .constructors import Original
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
+from .present import changing
 
 _NOT_MADE = "a loop of a constructor cannot read arrays, which init makes; give this one its value in one statement"
 
 
-def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = (), swap: tree.Rewriter | None = None, changing: Sequence[str] = ()) -> Any:
+def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = (), swap: tree.Rewriter | None = None, attributes: Mapping[str, str] = MappingProxyType({})) -> Any:
     """`lambda weight, key: value`, made in a function; `given` are the names that come before the key, which `swap` puts in.
 
     It is called later: names that the function assigns more than once or in a loop keep the present value as defaults, `n=n`;
-    so do its own names that are the lambda's too, under another name: `key_=key`, the attributes that are `changing`, and
+    so do its own names that are the lambda's too, under another name: `key_=key`, the `attributes` that have other values then, each by what keeps it, and
     copies of the lists that grow later.
     """
     taken = {*given, "key"}
@@ -31,35 +35,37 @@ def initializer(function: cst.FunctionDef, value: Any, given: tuple[str, ...] = 
     own = {name: next(f"{name}{'_' * n}" for n in range(1, 9) if f"{name}{'_' * n}" not in read | taken) for name in sorted(taken & set(reads(value)))}
     body = tree.with_names(value, lambda n: cst.Name(own[n.value]) if n.value in own else None) if own else value
     body = body if swap is None else tree.rewrite(body, swap)
-    body, present = _present(body, changing)
+    (body,), present = present_values([body], attributes)
     kept = own | {name: name for name in set(reads(body)) & unsteady(function, inside=True) - taken}
     present |= {kept[name]: name for name in kept} | {name: f"{name}.copy()" for name in set(reads(body)) & growing(function, value) - taken}
     defaults = "".join(f", {name}={present[name]}" for name in sorted(present))
     return tree.replace(tree.expression(f"lambda {', '.join((*given, 'key'))}{defaults}: 0"), body=body)
 
 
-def _present(body: Any, attributes: Sequence[str]) -> tuple[Any, dict[str, str]]:
+def present_values(body: list[Any], attributes: Mapping[str, str]) -> tuple[list[Any], dict[str, str]]:
     """Code that reads attributes by names, and what these stand for."""
     if not attributes:
         return body, {}
-    read = tree.names_read(body)
+    read = {name for part in body for name in tree.names_read(part)}
     names = {code: next(f"{stem}{'_' * n}" for n in range(9) if f"{stem}{'_' * n}" not in read | {"key"}) for code in attributes for stem in [code.rpartition(".")[2]]}
-    body = tree.rewrite(body, lambda n: cst.Name(names[tree.code(n)]) if isinstance(n, cst.Attribute) and tree.code(n) in names else None)
-    return body, {name: code for code, name in names.items() if name in tree.names_read(body)}
+    body = [tree.rewrite(part, lambda n: cst.Name(names[tree.code(n)]) if isinstance(n, cst.Attribute) and tree.code(n) in names else None) for part in body]
+    now = {name for part in body for name in tree.names_read(part)}
+    return body, {name: attributes[code] for code, name in names.items() if name in now}
 
 
-def declaration(context: Context, kind: str, value: Any, function: cst.FunctionDef, changing: Sequence[str] = ()) -> Any:
+def declaration(context: Context, names: AttributeNames, kind: str, value: Any, info: FunctionInfo, function: cst.FunctionDef, lost: Sequence[str] = ()) -> Any:
     """`nn.Parameter(lambda key: value)`"""
-    return tree.replace(tree.expression(f"{context.name(kind)}()"), args=[cst.Arg(initializer(function, value, changing=changing))])
+    kept = {code: names.keeping(info.owner, code) for code in lost} | changing(context, names, info, value)
+    return tree.replace(tree.expression(f"{context.name(kind)}()"), args=[cst.Arg(initializer(function, value, attributes=kept))])
 
 
-def declare_parameters(context: Context, node: Any, function: cst.FunctionDef) -> Any:
+def declare_parameters(context: Context, names: AttributeNames, node: Any, info: FunctionInfo, function: cst.FunctionDef) -> Any:
     """Every `nn.Parameter(value)` below becomes a declaration."""
 
     def before(n: cst.CSTNode) -> Any:
         inner = parameter_call(n)
         if inner is not None and not isinstance(inner, cst.Lambda):
-            return declaration(context, "Parameter", inner, function)
+            return declaration(context, names, "Parameter", inner, info, function)
         return None
 
     return tree.rewrite(node, before, only={cst.Call})
@@ -93,22 +99,22 @@ def declared_below(original: Original, statement: Any) -> Any:
     return tree.rewrite(statement, before)
 
 
-def _declared(original: Original, small: Any, changing: Sequence[str] = ()) -> Any:
+def _declared(original: Original, small: Any, lost: Sequence[str] = ()) -> Any:
     if isinstance(small, cst.AnnAssign) and small.value is not None:
         small = cst.Assign([cst.AssignTarget(small.target)], small.value)  # `self.w: Tensor = nn.Parameter(…)` is of another type here
     if isinstance(small, cst.Assign) and len(small.targets) == 1:
         name = original.attribute(small.targets[0].target)
         array = original.own.get(name) if name is not None else None
         if array is not None and array.where in ("params", "state") and not is_none(small.value):
-            return _assigned(original, small, array, changing)
+            return _assigned(original, small, array, lost)
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and small.value.args:
         function = original.attribute(small.value.func)
         if function in ("register_buffer", "register_parameter"):
-            return _registered(original, small.value, "Buffer" if function == "register_buffer" else "Parameter", changing)
+            return _registered(original, small.value, "Buffer" if function == "register_buffer" else "Parameter", lost)
     return tree.replace(small, value=_inside(original, small.value)) if isinstance(small, (cst.Assign, cst.Expr)) else small
 
 
-def _assigned(original: Original, small: cst.Assign, array: Array, changing: Sequence[str]) -> Any:
+def _assigned(original: Original, small: cst.Assign, array: Array, lost: Sequence[str]) -> Any:
     """`self.weight = …`"""
     if array.where == "params" and parameter_call(small.value) is None and holds_parameter(small.value):
         return tree.replace(small, value=_inside(original, small.value))
@@ -117,18 +123,18 @@ def _assigned(original: Original, small: cst.Assign, array: Array, changing: Seq
     if any(original.array(n) is not None for n in tree.nodes(small.value, cst.Attribute)):
         return tree.replace(small, value=original.context.unconverted("module-value", small.value, _NOT_MADE))
     kind = "Parameter" if array.where == "params" else "Buffer"
-    return tree.replace(small, value=declaration(original.context, kind, initial_value(small.value), original.node, changing))
+    return tree.replace(small, value=declaration(original.context, original.names, kind, initial_value(small.value), original.info, original.node, lost))
 
 
 _DRAWN = "a buffer of random numbers under a computed name: give each a name that is written out"
 
 
-def _registered(original: Original, call: cst.Call, kind: str, changing: Sequence[str]) -> Any:
+def _registered(original: Original, call: cst.Call, kind: str, lost: Sequence[str]) -> Any:
     """`self.register_buffer("mask", mask)`, also under a computed name."""
     initial = registered_value(call)
     if initial is None:
         return None
-    value = initial if is_none(initial) else declaration(original.context, kind, initial_value(initial), original.node, changing)
+    value = initial if is_none(initial) else declaration(original.context, original.names, kind, initial_value(initial), original.info, original.node, lost)
     name = registered_name(call)
     if name is None:
         if kind == "Buffer":  # read as an attribute: a constant, which the weights of another model cannot change
@@ -145,4 +151,4 @@ def _registered(original: Original, call: cst.Call, kind: str, changing: Sequenc
 
 
 def _inside(original: Original, node: Any) -> Any:
-    return declare_parameters(original.context, node, original.node)
+    return declare_parameters(original.context, original.names, node, original.info, original.node)

@@ -14,16 +14,18 @@ from ...emit import unaugmented
 from ...project import FunctionInfo
 from ...sharing import is_copy
 from ...values import Module, Tensor
+from .attribute_names import AttributeNames
 from .constructors import Original
 from .declarations import initializer
 from .initial_values import initial_value, is_none, parameter_call
+from .present import changing
 from .questions import Asked, by_path, by_shape, fact, may_be_module, presence, undetached
 
 _ORDER = "a loop or branch that cannot move to init gives this array a value: give it all its values outside of that"
 _READ = "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows"
 
 
-def in_place(context: Context, info: FunctionInfo, arrays: Arrays, below: list[Any], own: list[Any]) -> cst.FunctionDef:
+def in_place(context: Context, info: FunctionInfo, arrays: Arrays, names: AttributeNames, below: list[Any], own: list[Any]) -> cst.FunctionDef:
     """A constructor, or a method that it calls, with writes to params made where they stand: in some statements those to
     params of submodules, in some those to its own."""
     kinds = [set(map(id, below)), set(map(id, own))]
@@ -31,11 +33,11 @@ def in_place(context: Context, info: FunctionInfo, arrays: Arrays, below: list[A
     body = []
     for i, statement in enumerate(statements):
         depths = [depth for depth, chosen in zip((False, True), kinds) if id(statement) in chosen]
-        body.append(_made(context, info, arrays, statement, depths, statements[i + 1 :]) if depths else statement)
+        body.append(_made(context, info, arrays, names, statement, depths, statements[i + 1 :]) if depths else statement)
     return info.node if all(a is b for a, b in zip(body, statements)) else tree.with_body(info.node, body)
 
 
-def _made(context: Context, info: FunctionInfo, arrays: Arrays, statement: Any, depths: list[bool], later: list[Any]) -> Any:
+def _made(context: Context, info: FunctionInfo, arrays: Arrays, names: AttributeNames, statement: Any, depths: list[bool], later: list[Any]) -> Any:
     holder, whole = info.self_name or "self", info.name != "__init__"
 
     def find(node: Any) -> Asked | None:
@@ -50,7 +52,7 @@ def _made(context: Context, info: FunctionInfo, arrays: Arrays, statement: Any, 
         if depth in depths and parameter_call(small.value) is None:
             read = {tree.code(a) for a in tree.nodes(small.value, cst.Attribute) if find(a) is not None}
             if whole or read <= {tree.code(target)}:
-                return reinitialised(context, arrays, n, small, target, None, info.node)
+                return reinitialised(context, arrays, names, n, small, target, None, info)
             if any(tree.code(target).startswith(f"{path}.") for path in _copied(later)):
                 context.report("module-value", n, "init gives this array its value, which copies of the module that are made before do not get")
             return None
@@ -84,7 +86,7 @@ def staying(original: Original, statement: Any) -> Any:
         read = {tree.code(n) for n in tree.nodes(small.value, cst.Attribute) if arrays.held(n) in ("params", "state") or original.array(n) is not None}
         if not read <= {tree.code(target)} or tree.code(target) in elsewhere:
             small = tree.replace(small, value=context.unconverted("module-value", small.value, _ORDER))
-        return reinitialised(context, arrays, line, small, target, None, init.node)
+        return reinitialised(context, arrays, original.names, line, small, target, None, init)
 
     return tree.rewrite(statement, before, only={cst.SimpleStatementLine})
 
@@ -134,12 +136,12 @@ def assignment(small: Any) -> Any:
     return cst.Assign([cst.AssignTarget(small.target)], unaugmented(small)) if augmented else small
 
 
-def reinitialised(context: Context, arrays: Arrays, line: Any, small: cst.Assign, target: cst.Attribute, own: str | None, function: cst.FunctionDef) -> Any:
+def reinitialised(context: Context, arrays: Arrays, names: AttributeNames, line: Any, small: cst.Assign, target: cst.Attribute, own: str | None, info: FunctionInfo) -> Any:
     """A line that gives a param another value, as `nn.reinitialise(module, name, function)`; None where it is another line."""
     value = initial_value(small.value)
     if target.attr.value == "data" and isinstance(target.value, cst.Attribute):
         target = target.value  # `m.scale.data = …` of a module whose class is not known
-    if not _is_written(context, arrays, target, small.value, own, function) or is_none(value):
+    if not _is_written(context, arrays, target, small.value, own, info.node) or is_none(value):
         return None
     name, path = target.attr.value, tree.code(target)
 
@@ -151,7 +153,7 @@ def reinitialised(context: Context, arrays: Arrays, line: Any, small: cst.Assign
         return None
 
     made = tree.expression(f'{context.name("reinitialise")}({tree.code(target.value)}, "{name}", 0)')
-    args = [*made.args[:2], cst.Arg(initializer(function, value, (name,), swap))]
+    args = [*made.args[:2], cst.Arg(initializer(info.node, value, (name,), swap, changing(context, names, info, value)))]
     return tree.replace(line, body=[cst.Expr(tree.replace(made, args=args))])
 
 

@@ -12,11 +12,13 @@ from ...context import KEY, Context
 from ...emit import call
 from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Function, Module, Static
+from .attribute_names import AttributeNames
 from .declarations import initializer
 from .given import initial, is_given
 from .in_place import assignment, reinitialised
 from .initial_values import registered_name
 from .parameter_loops import over_parameters
+from .present import changing
 from .questions import (
     asked_by_name,
     asked_elsewhere,
@@ -29,15 +31,15 @@ from .questions import (
 )
 
 
-def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
+def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays, names: AttributeNames) -> cst.FunctionDef:
     """Writes to the params of modules other than self, while models are built, become `nn.reinitialise`."""
     own, filled = info.self_name, filled_modules(context, node, info.self_name)
 
     def before(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.SimpleStatementLine):
-            return _line(context, n, info, arrays, node) if len(n.body) == 1 else None
+            return _line(context, n, info, arrays, names) if len(n.body) == 1 else None
         if isinstance(n, cst.For):
-            made = over_parameters(context, n)
+            made = over_parameters(context, n, info, names)
             return tree.rewrite(made, lambda inner: None if inner is made else before(inner)) if isinstance(made, cst.For) else made
         if isinstance(n, (cst.If, cst.IfExp)):
             test = truth_asked(context, n.test, own)
@@ -54,12 +56,12 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
     return tree.rewrite(node, before, said_once, only=only)  # type: ignore[no-any-return]
 
 
-def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, arrays: Arrays, function: cst.FunctionDef) -> Any:
+def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, arrays: Arrays, names: AttributeNames) -> Any:
     """A line that holds one small statement."""
     small = line.body[0]
     if (registered := _registered_again(context, small, info, arrays)) is not None:
         return tree.replace(line, body=[registered])
-    if (given := _passed_in(context, small, info)) is not None:
+    if (given := _passed_in(context, small, info, names)) is not None:
         return tree.replace(line, body=[given])
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and tree.dotted(small.value.func) == "lax.stop_gradient":
         return cst.RemoveFromParent()  # `self.norm.bias.requires_grad_(False)`: which params are trained is the training step's affair
@@ -69,10 +71,10 @@ def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, a
         return None
     if _computed(context, target) and _filled(context, target) is None:
         return cst.RemoveFromParent()  # torch computes the weight anew in each call: what is filled here is lost
-    return reinitialised(context, arrays, line, small, target, info.self_name, function)
+    return reinitialised(context, arrays, names, line, small, target, info.self_name, info)
 
 
-def _passed_in(context: Context, small: Any, info: FunctionInfo) -> Any:
+def _passed_in(context: Context, small: Any, info: FunctionInfo, names: AttributeNames) -> Any:
     """`init(conv.weight)` with an initialiser that is a parameter or a local, or `INITIALISERS[name](self.fc.weight)`."""
     made = small.value if isinstance(small, cst.Expr) else None
     if not isinstance(made, cst.Call) or not made.args or any(a.star for a in made.args) or not is_given(context, made.func, info):
@@ -82,7 +84,8 @@ def _passed_in(context: Context, small: Any, info: FunctionInfo) -> Any:
     if array is None:
         return None
     made_of = initial(context, made, cst.Name(KEY))
-    function = initializer(info.node, made_of, (array.name,), lambda n: {id(first): cst.Name(array.name), KEY: cst.Name("key")}.get(n.value if isinstance(n, cst.Name) else id(n)))
+    present = changing(context, names, info, made_of)
+    function = initializer(info.node, made_of, (array.name,), lambda n: {id(first): cst.Name(array.name), KEY: cst.Name("key")}.get(n.value if isinstance(n, cst.Name) else id(n)), present)
     line = tree.expression(f'{context.name("reinitialise")}({array.holder}, "{array.name}", 0)')
     return cst.Expr(tree.replace(line, args=[*line.args[:2], cst.Arg(function)]))
 

@@ -11,14 +11,18 @@ from ... import tree, walks
 from ...context import Context
 from ...emit import call, spaced
 from ...parameter_walks import parameter_walk
+from ...project import FunctionInfo
 from ...values import External, Function, Torch
+from .attribute_names import AttributeNames
+from .declarations import present_values
+from .present import changing
 
 _COPIED = "a loop writes the params of a module, which are not made yet here: copy them in what init returns, params | {'target': params['online']}"
 
 
-def over_parameters(context: Context, node: cst.For) -> Any:
+def over_parameters(context: Context, node: cst.For, info: FunctionInfo, attributes: AttributeNames) -> Any:
     """`for p in self.parameters(): nn.init.xavier_uniform_(p)` gives every param a new initial value; other writes of params are refused."""
-    made = _reinitialised(context, node)
+    made = _reinitialised(context, node, info, attributes)
     if made is not None or not walks.over_parameters(node):
         return made
     names = set(tree.target_names(node.target))
@@ -56,7 +60,7 @@ def _refused(context: Context, assignment: Any) -> Any:
     return context.unconverted("parameter-write", assignment.value, _COPIED)
 
 
-def _reinitialised(context: Context, node: cst.For) -> Any:
+def _reinitialised(context: Context, node: cst.For, info: FunctionInfo, attributes: AttributeNames) -> Any:
     walk = parameter_walk(context, node)
     if walk is None:
         return None
@@ -67,7 +71,9 @@ def _reinitialised(context: Context, node: cst.For) -> Any:
         return None
     body = [_returning(s, p) for s in body]
     body = [tree.rewrite(s, lambda n: _passed_on(context, n, p), only={cst.Expr}) for s in body]
-    definition = tree.statement(f"def initial({name}, {p}, key):\n    pass\n")
+    body, present = present_values(body, changing(context, attributes, info, node.body))
+    defaults = "".join(f", {kept}={present[kept]}" for kept in sorted(present))
+    definition = tree.statement(f"def initial({name}, {p}, key{defaults}):\n    pass\n")
     definition = tree.with_body(definition, [*body, tree.statement(f"return {p}")])
     use = cst.SimpleStatementLine([cst.Expr(call(context.name("reinitialise_all"), [walk.module, cst.Name("initial")]))])
     comments = [line for line in node.leading_lines if line.comment is not None]

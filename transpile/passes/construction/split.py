@@ -9,8 +9,10 @@ import libcst as cst
 
 from ... import tree
 from ...arrays import Arrays
+from ...callgraph import reachable
 from ...context import Context
 from ...project import PLAIN_MODULE, ClassInfo, FunctionInfo
+from ...values import Function, Module
 from ...walks import walks
 from .attribute_names import AttributeNames
 from .bindings import assigned, changed_attributes
@@ -127,6 +129,7 @@ class Split:
         elif move.where == "replaced":
             result.kept.extend(move.lines)
         elif move.where in ("params", "state"):
+            self._report_late(statement)
             lost = {tree.code(n): n for line in move.lines for n in self.locals.lost(line)}
             if lost and makes_array(self.original, statement):
                 result.kept.extend(declared(self.original, statement, list(lost)))
@@ -135,11 +138,24 @@ class Split:
             self._to(result.params if move.where == "params" else result.state, *(self._reading(line, saved) for line in move.lines))
             self._mark(statement)
 
+    def _report_late(self, statement: Any) -> None:
+        """Report a method that runs in `init`, and reads an attribute that has another value by then."""
+        called = reachable(self.original.context.facts.calls, functions(self.original.context, statement))
+        for info in (f for f in called if f.owner in self.original.cls.family()):
+            set_here = {id(t.target) for t in tree.nodes(info.node, cst.AssignTarget)}
+            for node in tree.nodes(info.node.body, cst.Attribute):
+                name = node.attr.value if tree.dotted(node.value) == info.self_name and id(node) not in set_here else None
+                if name is None or self.original.array(node) is not None or isinstance(self.original.context.value(node), (Module, Function)):
+                    continue
+                if self.original.names.set_again(self.original.cls, name) or any(place > self.locals.here for place in self.locals.places.changed.get(name, ())):
+                    self.original.context.report("taken-for-granted", node, f"{info.name} runs in init here, which comes after the constructor, and self.{name} has other values by then")
+
     def _saved(self, node: Any) -> str:
         """The attribute that keeps what a local or attribute has here, since it gets other values later."""
         attribute, is_new = self.locals.saved_as(node)
         if is_new:
-            self.result.kept.append(tree.assignment(f"{self.original.self_name}.{attribute}", node))
+            value = tree.expression(self.original.names.keeping(self.original.cls, tree.code(node))) if isinstance(node, cst.Attribute) else node
+            self.result.kept.append(tree.assignment(f"{self.original.self_name}.{attribute}", value))
         return attribute
 
     def _reading(self, node: Any, saved: Mapping[str, str]) -> Any:

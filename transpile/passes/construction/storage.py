@@ -70,6 +70,7 @@ class Storage:
 
     def __init__(self, original: Original, locals_: Locals, made: Constructor) -> None:
         self.original, self.locals, self.made = original, locals_, made
+        self.copied: set[str] = set()  # locals that hold what grows later, by way of an attribute: `self.config = config`
         kept = [s for s in made.kept if not isinstance(s, Mark)]
         self._set = {name for statement in (*original.statements, *kept) for node in _assignments(statement) for name in self._set_by(node)}
 
@@ -88,8 +89,10 @@ class Storage:
         holder = self._holder(name)
         cls, names = self.original.cls, self.original.names
         once = holder is not None and len(self.locals.places.changed[holder]) == 1 and names.set_while_built(cls)[holder] <= 1
-        if holder is not None and once and name not in self.locals.unsteady and holder not in self.original.own and names.kept(cls, holder):
+        if holder is not None and once and name not in self.locals.unsteady and holder not in self.original.own and not names.set_again(cls, holder):
             return holder
+        if holder is not None and names.grows(cls, holder):
+            self.copied.add(name)
         attribute = name
         while self._is_taken(attribute) or not names.free(cls, attribute, name):
             attribute += "_"
@@ -100,9 +103,9 @@ class Storage:
         """The attributes that moved code reads and that a subclass gives other values, once the constructor here is done."""
         cls, names, moved = self.original.cls, self.original.names, (self.made.params, self.made.state, *self.made.properties.values())
         read = {name for statements in moved for s in statements for n in tree.nodes(s, cst.Attribute) if (name := self.original.attribute(n)) is not None}
-        kept_here = {name for c in cls.ancestors() for name in names.set_while_built(c)} - self.made.properties.keys()
+        kept_here = {name for c in cls.ancestors() for name in (*names.set_while_built(c), *c.assigned, *c.methods)} - self.made.properties.keys()
         held = {name for name in read & kept_here if isinstance(self.original.context.facts.attribute(cls, name), Module) or self.original.arrays.find(cls, name) is not None}
-        return sorted(name for name in (read & kept_here) - held if not names.kept(cls, name))
+        return sorted(name for name in (read & kept_here) - held if names.set_again(cls, name))
 
     def attribute_instead(self, attribute: str) -> str:
         """The attribute that holds for good what another one holds where the constructor reads it."""
@@ -156,7 +159,8 @@ class Storage:
         return [name for target in targets if (name := self.original.attribute(target)) is not None]
 
     def _line(self, name: str, attribute: str) -> Any:
-        return tree.statement(f"{self.original.self_name}.{attribute} = {name}")
+        kept = f"{name}.copy()" if name in self.copied else self.original.names.keeping(self.original.cls, name) if "." in name else name
+        return tree.statement(f"{self.original.self_name}.{attribute} = {kept}")
 
     def _asks_for_params(self, statement: Any) -> bool:
         """Whether a statement may ask which params there are: it does so itself, or calls a method."""
