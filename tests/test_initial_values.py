@@ -332,3 +332,25 @@ def test_a_method_that_runs_in_init_and_reads_what_is_set_later_is_reported():
         made = module(body if late else body.replace("self.c = 5.0", "self.d = 5.0"), reset)
         found[late] = [d.id for d in convert_source(HEAD + made).diagnostics]
     assert found == {True: ["taken-for-granted"], False: []}
+
+
+# A parameter or buffer has the memory of a local that is written afterwards: the body of a constructor, and whether that is said.
+SHARED = {
+    "in a branch": ("w = torch.empty(3)\nself.w = nn.Parameter(w)\nif len(w) > 2:\n    nn.init.constant_(w, 3.0)\nelse:\n    nn.init.ones_(w)", False),
+    "in a loop": ("w = torch.zeros(3)\nself.w = nn.Parameter(w)\nfor i in range(3):\n    w[i] = 2.0", False),
+    "by items": ("w = torch.zeros(3)\nself.w = nn.Parameter(w)\nw[:] = 2.0\nv = self.w.data\nv[0:3] = 4.0", False),
+    "by a function": ("w = torch.empty(3)\nself.w = nn.Parameter(w)\nself.fill(w)", True),
+    "by the parameter": ("w = torch.zeros(3)\nself.w = nn.Parameter(w)\nnn.init.constant_(self.w, 2.0)\nself.v = nn.Parameter(w.clone())", True),
+    "in a list": ("w = torch.zeros(3)\nself.w = nn.Parameter(torch.ones(3))\nself.ws = nn.ParameterList([nn.Parameter(w)])\nw.fill_(2.0)", True),
+}
+SHARED_METHODS = "\n    def fill(self, w):\n        nn.init.constant_(w, 3.0)\n\n    def forward(self, x):\n        return x * self.w\n"
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_parameter_has_the_memory_that_it_is_given(name):
+    body, said = SHARED[name]
+    source = module(body, SHARED_METHODS)
+    if said:
+        begun(source, ["aliased-write"])
+    else:
+        compare(source)

@@ -75,6 +75,11 @@ class Locals:
         names = [n for n in sorted(self._reads(node) - own) if not self._is_kept(n, self._seen(node, n), set(), n == kept)]
         return [*map(cst.Name, names), *self._changing(node, at)]
 
+    def written_until(self, statement: Any) -> int:
+        """The place after the writes to the memory that a line gives to an attribute."""
+        name = self._shared(statement)
+        return self.here if name is None else self.places.until(name, self.here)
+
     def stays(self, value: Any) -> bool:
         """Whether a value is a local that is made here, and would be kept on self for what reads it."""
         return isinstance(value, cst.Name) and value.value in self.names - self.original.parameters and not self._moving(value.value, self.here)

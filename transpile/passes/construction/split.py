@@ -23,9 +23,11 @@ from .declarations import declared, declared_below, makes_array
 from .early_returns import without_early_returns
 from .failures import fails, functions
 from .in_place import staying
+from .initial_values import registered_name
 from .local_values import Locals
 from .moves import Move, Moves
 from .questions import asked_of_self
+from .shared_memory import SharedMemory
 from .statements import Mark, branch, one_by_one, without_dead, without_marks
 from .storage import resolve
 
@@ -40,6 +42,8 @@ class Split:
         self.moves = Moves(self.original, self.locals, initialising)
         self.changed = changed_attributes(self.original.node, self.original.self_name)
         self.result = Constructor()
+        self.sharing = SharedMemory(self.original, self.locals)
+        self.delayed: list[tuple[int, list[Any]]] = []  # declarations, and the places after the writes to what they hold
 
     def run(self) -> Constructor:
         self._all(self.original.statements, self.original.node.body)
@@ -54,10 +58,20 @@ class Split:
         self.locals.blocks.append(block)
         for statement in statements:
             self._one(statement)
+            self._declare(self.locals.places.end(statement) if self.delayed else 0)
+        if self.delayed and len(self.locals.blocks) == 1:
+            self._declare(self.delayed[-1][0])
         self.locals.blocks.pop()
+
+    def _declare(self, place: int) -> None:
+        """Put in the declarations whose values are there by a place."""
+        self.result.kept.extend(line for end, lines in self.delayed if end <= place for line in lines)
+        self.delayed = [(end, lines) for end, lines in self.delayed if end > place]
 
     def _one(self, statement: Any) -> None:
         self.locals.enter(statement)
+        if isinstance(statement, cst.SimpleStatementLine):
+            self.sharing.report(statement)
         if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
             if not self._is_plain_super(statement.body[0]):
                 self._line(statement)
@@ -120,6 +134,7 @@ class Split:
 
     def _move(self, statement: Any, move: Move) -> None:
         result = self.result
+        self.sharing.note(statement, _set_by(self.original, statement))
         if move.where == "property":
             if self.locals.resolvable(move.value) and self._set_once(move.name, move.value) and not self.locals.stays(move.value):
                 result.constants[move.name] = (statement, move.value)
@@ -132,7 +147,7 @@ class Split:
             self._report_late(statement)
             lost = {tree.code(n): n for line in move.lines for n in self.locals.lost(line)}
             if lost and makes_array(self.original, statement):
-                result.kept.extend(declared(self.original, statement, list(lost)))
+                self.delayed.append((self.locals.written_until(statement), declared(self.original, statement, list(lost))))
                 return
             saved = {code: self._saved(n) for code, n in lost.items()}
             self._to(result.params if move.where == "params" else result.state, *(self._reading(line, saved) for line in move.lines))
@@ -279,3 +294,12 @@ class Split:
         for name, (line, value) in part.constants.items():
             kept = [self._eager(line, name, value) if isinstance(k, Mark) and k.statement is line else k for k in kept]
         return kept
+
+
+def _set_by(original: Original, statement: Any) -> str | None:
+    """The attribute that a line sets, or registers."""
+    small = tree.only_small(statement)
+    if isinstance(small, cst.Assign):
+        return original.attribute(small.targets[0].target)
+    value = getattr(small, "value", None)
+    return registered_name(value) if isinstance(value, cst.Call) else None
