@@ -70,3 +70,20 @@ def test_a_module_that_the_constructor_makes_on_one_way_is_asked_for(deploy):
     x = torch.randn(3, 4)
     got = jax_module.apply(params, state, x.numpy())[0]
     np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-5, atol=1e-6, err_msg=result.code)
+
+
+HIDDEN = {
+    "setattr": "for i in range(2):\n    setattr(self, f'm{i}', getattr(self, f'm{i}') + x)",
+    "its dict": "self.__dict__['t'] = self.t + 1",
+    "vars": "vars(self)['t'] = self.t + 1",
+    "an update": "self.__dict__.update(t=self.t + 1)",
+    "the buffers": "self._buffers['m0'] = self.m0 + x",
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_forward_sets_around_the_name_of_an_attribute_is_reported(name):
+    lines = "".join(f"        {line}\n" for line in HIDDEN[name].splitlines())
+    init = "        super().__init__()\n        self.t = torch.ones(3)\n        for i in range(2):\n            self.register_buffer(f'm{i}', torch.zeros(3))\n"
+    source = f"import torch\nimport torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n{init}\n    def forward(self, x):\n{lines}        return x * self.t\n"
+    assert "dynamic-attribute" in {d.id for d in convert_source(source).diagnostics}

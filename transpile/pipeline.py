@@ -15,7 +15,7 @@ from typing import Any
 
 import libcst as cst
 
-from . import accounting, early_properties, frozen, line_breaks, scripts, sharing, support, tree
+from . import accounting, early_properties, frozen, hidden_writes, line_breaks, scripts, sharing, support, tree
 from .arrays import Arrays, filling_functions, forward_functions, running_functions
 from .carriers import Carriers
 from .context import KEY, Context, key_site
@@ -289,6 +289,7 @@ class _Classes:
         for info in self.running:
             if info.module in self.contexts:
                 report_handlers(self.contexts[info.module], info.node)
+                hidden_writes.report(self.contexts[info.module], info.node)
         threaded = self.running | initialising
         for info in functions:
             if info.outer is not None or info.name == "__init__" and info.owner in constructors:

@@ -59,7 +59,7 @@ class AttributeNames:
         if key not in self._changes:
             above = [c for c in cls.ancestors() if c.is_module]
             times = sum(self.set_while_built(c)[attribute] for c in above) + any(attribute in c.assigned for c in above)
-            self._changes[key] = times > 1 or self.set_again(cls, attribute)
+            self._changes[key] = times > 1 or self.set_again(cls, attribute) or self.grows(cls, attribute)
         return self._changes[key]
 
     def grows(self, cls: ClassInfo, attribute: str) -> bool:
@@ -76,7 +76,8 @@ class AttributeNames:
         if getter is not None:  # a property
             asked = {n.attr.value for c in cls.family() if attribute in c.methods for n in tree.nodes(c.methods[attribute].node, cst.Attribute)}
             return any(self.set_again(cls, name) for name in asked - {attribute})
-        return not self.kept(cls, attribute) or attribute in self.set_elsewhere() or self.grows(cls, attribute)
+        below = (f for c in cls.descendants() for f in self._building(c))
+        return not self.kept(cls, attribute) or attribute in self.set_elsewhere() or any(attribute in self._grown(f) for f in below)
 
     def _grown(self, info: FunctionInfo) -> set[str]:
         held: list[Any] = [n.func.value for n in tree.nodes(info.node.body, cst.Call) if isinstance(n.func, cst.Attribute) and n.func.attr.value in GROWING]

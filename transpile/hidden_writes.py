@@ -1,0 +1,46 @@
+"""Writes to attributes of modules, while the model runs, that go around their names: no state can follow them.
+
+    setattr(self, f"mean{i}", mean)    self.__dict__["t"] = t    vars(self)["t"] = t    self._buffers["t"] = t
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .context import Context
+from .values import Module
+
+_TABLES = ("__dict__", "_buffers", "_parameters")
+_HIDDEN = "an attribute is set by way of {}, which becomes no state here: what is read later is the value from before"
+
+
+def report(context: Context, node: cst.FunctionDef) -> None:
+    """Report those of a function that runs in a forward pass."""
+    for n in tree.nodes(node.body, cst.Call):
+        name = tree.dotted(n.func) or ""
+        if name.rpartition(".")[2] in ("setattr", "__setattr__"):
+            holder: Any = n.args[0].value if len(n.args) == 3 else n.func.value if isinstance(n.func, cst.Attribute) else None
+            if isinstance(context.value(holder), Module):
+                context.report("dynamic-attribute", n, _HIDDEN.format(name))
+        elif isinstance(n.func, cst.Attribute) and n.func.attr.value == "update" and (table := _table(context, n.func.value)) is not None:
+            context.report("dynamic-attribute", n, _HIDDEN.format(table))
+    for target in _stored(node):
+        if isinstance(target, cst.Subscript) and (table := _table(context, target.value)) is not None:
+            context.report("dynamic-attribute", target, _HIDDEN.format(table))
+
+
+def _stored(node: cst.FunctionDef) -> Iterator[Any]:
+    return (n.target for n in tree.nodes(node.body, cst.AssignTarget, cst.AugAssign))  # type: ignore[attr-defined]
+
+
+def _table(context: Context, node: Any) -> str | None:
+    """`self.__dict__`, `vars(self)`, `self._buffers`"""
+    if isinstance(node, cst.Attribute) and node.attr.value in _TABLES:
+        return node.attr.value if isinstance(context.value(node.value), Module) else None
+    if isinstance(node, cst.Call) and tree.dotted(node.func) == "vars" and len(node.args) == 1:
+        return "vars" if isinstance(context.value(node.args[0].value), Module) else None
+    return None
