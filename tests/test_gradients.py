@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.small_programs import reported
 from transpile import convert_source, from_torch
 
 from .against_torch import float64
@@ -116,3 +117,11 @@ def test_a_write_of_the_data_of_a_buffer(name):
         got, back = jax.vjp(lambda x: jax_module.apply(params, state, x)[0], jnp.asarray(x.detach().numpy()))
         np.testing.assert_allclose(got, want.detach().numpy(), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(back(jnp.cos(got))[0], x.grad.numpy(), rtol=1e-12, atol=1e-12)
+
+
+def test_suspended_block():
+    """A generator that yields inside of no_grad turns gradients off for whoever takes from it, until it is left; a decorated one does not."""
+    inside = "def g(t):\n    with torch.no_grad():\n        yield t * 2\ndef f(x, y):\n    return [v * x for v in g(y)]"
+    assert reported(inside) == {"taken-for-granted"}
+    assert not reported("def g(t):\n    with torch.no_grad():\n        u = t * 2\n    yield u\ndef f(x, y):\n    return [v * x for v in g(y)]")
+    assert not reported("@torch.no_grad()\ndef g(t):\n    yield t * 2\ndef f(x, y):\n    return [v * x for v in g(y)]")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
 
 from . import tree
+from .callables import Scope, Target
 from .casts import is_copy
 from .context import Context
-from .function_values import Callee, callees
 from .indices import index_kind
 from .inplace import is_inplace_name, says_inplace
 from .project import ClassInfo, FunctionInfo
@@ -44,6 +45,9 @@ class Place:
     entry: Any = None  # the expression that took it out of what holds it, which goes by `base`: `d["h"]`, `obj.h`
     unheld: bool = False  # taken by a loop out of a dict that has no name: `for v in unwrap(m).state_dict().values()`
     free: str | None = None  # of a function inside, or a lambda: a name of the function around it, or `self.x` of any method
+    foreign: bool = False  # an element of what an unknown function gives, or that itself: `for h in helper.hidden()`
+    parts: bool = False  # a tuple of different parts of one tensor: `x.chunk(2)`
+    part: tuple[Any, int] | None = None  # one of several that are made of different parts: of the expression that makes them, and its number
     repeated: bool = False  # a list two elements of which may be the same memory: `[h, h]`, `[torch.zeros(3)] * 2`
 
     def closure(self) -> set[Place]:
@@ -71,6 +75,7 @@ class Passed:
     def __or__(self, other: Passed) -> Passed:
         return Passed(self.parameters | other.parameters, self.free | other.free, self.repeated or other.repeated)
 
+
 _HOLDERS = frozenset({"items", "values", "get", "setdefault", "pop"})  # methods of what may be a dict, by which it gives what it holds
 _KEEPING = frozenset("append appendleft insert extend extendleft update setdefault add put".split())  # methods of what holds others, by which it gets more
 # Python's functions that give back what they are given, or what holds it.
@@ -92,7 +97,9 @@ class Memory:
         self.passed = passed  # for each function or lambda asked about
         self.env: Env = {}
         self.returned: Passed | None = None  # collects what that which is returned may share memory with
-        for parameter in info.parameters():
+        starred = [p for p in (info.node.params.star_arg, info.node.params.star_kwarg) if isinstance(p, cst.Param)]
+        self.starred = {p.name.value for p in starred}
+        for parameter in [*info.parameters(), *starred]:
             name = parameter.name.value
             self.env[name] = frozenset([Place(parameter=name)])
 
@@ -165,8 +172,9 @@ class Memory:
         for base in self._given_anew(node):
             self.env[base] = frozenset([Place(self.places(base))])
         self.name_parts(node)
-        if isinstance(node, cst.Return) and node.value is not None and self.returned is not None:
-            self.returned |= self._given_out(node.value)
+        if self.returned is not None:
+            for value in _given_out(node):
+                self.returned |= self._given_out(value)
         if isinstance(node, cst.Assign):
             self._bind_all([t.target for t in node.targets], node.value)
         elif isinstance(node, cst.AnnAssign) and node.value is not None:
@@ -250,7 +258,7 @@ class Memory:
             for element, part in zip(target.elements, inner.elements):
                 yield from self._unpacked(element.value, part.value)
             return
-        several = self._parts(inner, target) if whole else None
+        several = (self._parts(inner, target) or self._turns(inner, target)) if whole else None
         if several is None and whole and self._repeats(inner):
             made = self._made(inner)
             several = [frozenset([Place(made)]) for _ in target.elements]
@@ -277,6 +285,35 @@ class Memory:
             other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {base, "torch", self.info.self_name or ""}))
             made.append(frozenset([Place(self.places(base), part, base, other)]))
         return made
+
+    def _turns(self, value: Any, target: Any) -> list[frozenset[Place]] | None:
+        """The places of `q, k = map(f, (a, b))` and of `q, k = [f(t) for t in x.chunk(2)]`: each of what f returns of one."""
+        if isinstance(value, cst.Call) and tree.dotted(value.func) in ("tuple", "list") and len(value.args) == 1:
+            value = value.args[0].value
+        if any(isinstance(e, cst.StarredElement) for e in target.elements):
+            return None
+        one, over = self._repeated(value)
+        shown = isinstance(over, (cst.Tuple, cst.List)) and len(over.elements) == len(target.elements)
+        if over is None or not shown and not self._gives_parts(over):
+            return None
+        count = range(len(target.elements))
+        return [frozenset([Place(one(over.elements[i].value))]) if shown else frozenset([Place(one(over), part=(value, i))]) for i in count]
+
+    def _repeated(self, value: Any) -> tuple[Callable[[Any], frozenset[Place]], Any]:
+        """What one turn of `map(f, xs)` or `[f(x) for x in xs]` shares, by what it is given, and xs; None for another expression."""
+        if isinstance(value, cst.Call) and self.context.value(value.func) == External("builtins.map") and len(value.args) == 2:
+            return (lambda given: self._mapped(tree.replace(value, args=[value.args[0], cst.Arg(given)]))), value.args[1].value
+        if isinstance(value, (cst.ListComp, cst.GeneratorExp)) and isinstance(value.for_in.target, cst.Name) and not value.for_in.ifs and value.for_in.inner_for_in is None:
+            return (lambda given: self._with(value.for_in.target, given, value.elt)), value.for_in.iter
+        return (lambda given: frozenset()), None
+
+    def _gives_parts(self, node: Any) -> bool:
+        """Whether an expression is a tuple of different parts of a tensor: `x.chunk(2)`, or a name for that."""
+        if (name := self.name(node)) is not None:
+            place = self.only(name)
+            return place is not None and place.parts
+        value = self.context.value(node.func) if isinstance(node, cst.Call) else None
+        return isinstance(value, (Method, Torch)) and self.views.get(value.name.rpartition(".")[2]) == "parts"
 
     def _turn(self, value: Any, target: Any) -> list[Any] | None:
         """What each turn of a loop gives its targets, where they are as many as in `zip(xs, ys)`, `enumerate(xs)` or `d.items()`: parts, or entries `d[k]`."""
@@ -305,6 +342,8 @@ class Memory:
     def apart(self, one: str, other: str) -> bool:
         """Whether two names are different parts of one `z.chunk(…)`."""
         a, b = self.only(one), self.only(other)
+        if a is not None and b is not None and a.part is not None and b.part is not None and a.part[0] is b.part[0]:
+            return a.part[1] != b.part[1]
         if a is None or b is None or a is b or not isinstance(a.view, cst.Subscript) or not isinstance(b.view, cst.Subscript):
             return False
         return a.view.value is b.view.value and a.parents == b.parents and all(isinstance(p.view.slice[0].slice, cst.Index) and isinstance(p.view.slice[0].slice.value, cst.Integer) for p in (a, b))
@@ -320,7 +359,7 @@ class Memory:
     def _made(self, value: Any) -> frozenset[Place]:
         """The places that an expression's value may be."""
         if isinstance(value, Part):
-            return frozenset([Place(self.shares(value), unheld=self._is_unheld(value.value))])
+            return frozenset([Place(self.shares(value), unheld=self._is_unheld(value.value), foreign=self._is_foreign(value.value))])
         name = self.name(value)
         if name is not None and name not in ("None", "True", "False"):
             return self.places(name)
@@ -343,7 +382,7 @@ class Memory:
         if holder is not None:
             other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {self.info.self_name or ""}))
             return frozenset([Place(shared, None, holder, other, entry=value)])
-        return frozenset([Place(shared)]) if shared else frozenset([Place()])
+        return frozenset([Place(shared, parts=self._gives_parts(value), foreign=self._is_foreign(value))])
 
     def _is_unheld(self, node: Any) -> bool:
         """Whether a loop goes over what a dict holds that has no name here, and that others may have: `unwrap(m).state_dict().items()`."""
@@ -359,6 +398,26 @@ class Memory:
         if self.name(held) is not None or self.shares(held):
             return False  # the write reaches what that name stands for
         return not self._is_new(held) if isinstance(held, cst.Call) else isinstance(held, (cst.Attribute, cst.Subscript))
+
+    def _is_foreign(self, node: Any) -> bool:
+        """Whether an expression is a call of nobody knows what, which may give what others hold."""
+        if (name := self.name(node)) is not None:
+            return any(p.foreign for p in self.env.get(name, ()))
+        if not isinstance(node, cst.Call):
+            return False
+        value = self.context.value(node.func)
+        if isinstance(value, External):
+            plain = value.name.removeprefix("builtins.")
+            if plain in _HANDING_ON:
+                return any(self._is_foreign(a.value) for a in node.args)
+            return plain == value.name and value.name.partition(".")[0] not in ("numpy", "math", "einops", "random", "itertools", "lambda") and not self._targets(node.func)
+        if isinstance(value, Method):
+            return is_anything(value.receiver) and value.name not in self.views and not self.context.rulebook.find("torch.Tensor." + value.name) and not self._targets(node.func)
+        return False
+
+    def is_foreign(self, name: str) -> bool:
+        """Whether a name may be what an unknown function has given: others may hold it."""
+        return any(p.foreign for place in self.places(name) for p in place.closure())
 
     def _is_new(self, node: cst.Call) -> bool:
         """Whether a call makes a dict of its own, as far as can be said: of the user's functions only those that build what they return."""
@@ -394,7 +453,8 @@ class Memory:
         if isinstance(node, cst.Call) and self._makes_object(node.func):
             return self._overlap([a.value for a in node.args])
         if isinstance(node, cst.Call):
-            return any(self.passes(callee).repeated for callee in callees(self.context, self.info, node.func))
+            known = isinstance(self.context.value(node.func), (Torch, Method))
+            return not known and any(self.passes(target).repeated for target in self._targets(node.func))
         if not isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
             return False
         return self._overlap([e.value for e in node.elements])
@@ -439,7 +499,8 @@ class Memory:
         if isinstance(value, Static) and value != NUMPY:
             return frozenset()
         if isinstance(value, Function) and isinstance(node, (cst.Name, cst.Attribute)):  # as of a lambda
-            return _all(self._around(self.passes(c)) for c in [Callee(value.info)] if self._is_inside(c))
+            function = self._own(value.info)
+            return self._around(self.passes(function)) if self._is_inside(function) else frozenset()
         if isinstance(node, cst.Name):
             return self.places(node.value) if node.value not in ("None", "True", "False") and not isinstance(value, (Module, External, Torch)) else frozenset()
         if isinstance(node, cst.Attribute):
@@ -465,24 +526,12 @@ class Memory:
         if isinstance(node, cst.NamedExpr):
             return self.shares(node.value)
         if isinstance(node, cst.Lambda):  # what is called with its result has that of it
-            return self._around(self.passes(Callee(node, self.info)))
-        if isinstance(node, cst.DictComp):
-            return self._element(node)
-        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-            return self._element(node) | (self.shares(node.for_in.iter) if tree.names_read(node.elt) & tree.names_read(node.for_in.target) and _passes_on(node.elt) else frozenset())
+            return self._around(self.passes(self._own(node)))
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp, cst.DictComp)):
+            return self._each(node.for_in, node.value if isinstance(node, cst.DictComp) else node.elt)
         if isinstance(node, cst.Call):
             return self._call(node)
         return frozenset()
-
-    def _element(self, node: Any) -> frozenset[Place]:
-        """What the element of a comprehension may lie in, whose names stand for parts of what it goes over."""
-        before, loop = dict(self.env), node.for_in
-        while loop is not None:
-            self.bind(loop.target, Part(loop.iter))
-            loop = loop.inner_for_in
-        found = self.shares(node.value if isinstance(node, cst.DictComp) else node.elt)
-        self.env = before
-        return found
 
     def _subscript(self, node: cst.Subscript) -> frozenset[Place]:
         base = self.context.value(node.value)
@@ -513,11 +562,37 @@ class Memory:
             passes = value.inplace is not False or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
             if passes or not value.open:
                 return everything if passes else frozenset()
+        if value == External("builtins.map") and node.args:
+            return self._mapped(node)
+        if value == External("einops.rearrange"):
+            return self.shares(node.args[0].value) if node.args and not moves_apart(node) else frozenset()
         if self._makes_object(node.func) or isinstance(value, External) and value.name.removeprefix("builtins.") in _HANDING_ON:
             return everything
-        if value == External("builtins.map") and node.args:
-            return everything if any(self.passes(c).parameters for c in callees(self.context, self.info, node.args[0].value)) else frozenset()
-        return _all(self._passed(callee, node) for callee in callees(self.context, self.info, node.func)) | self._of_parameter(node)
+        return _all(self._passed(t, node) for t in self._targets(node.func)) | self._of_parameter(node)
+
+    def _each(self, loop: cst.CompFor, element: Any) -> frozenset[Place]:
+        """What the element of a comprehension shares, in any of its turns."""
+        inner = loop.inner_for_in
+        return self._with(loop.target, Part(loop.iter), element if inner is None else lambda: self._each(inner, element))
+
+    def _with(self, target: Any, value: Any, element: Any) -> frozenset[Place]:
+        """What an expression shares where a target has a value."""
+        before = dict(self.env)
+        self.bind(target, value)
+        found: frozenset[Place] = element() if callable(element) else self.shares(element)
+        self.env = before
+        return found
+
+    def _own(self, function: FunctionInfo | cst.Lambda) -> Target:
+        return Target(function, Scope(self.context.module, self.info))
+
+    def _targets(self, function: Any) -> list[Target]:
+        return self.context.facts.callables.targets(function, Scope(self.context.module, self.info))
+
+    def _mapped(self, node: cst.Call) -> frozenset[Place]:
+        """What `map(f, xs, ys)` gives: what f returns of each."""
+        each = tree.replace(node, args=node.args[1:])
+        return _all(self._passed(t, each) for t in self._targets(node.args[0].value))
 
     def _makes_object(self, function: Any) -> bool:
         """Whether a call makes an object, which keeps what it is made of: of a class, also of another library's, or of a namedtuple's."""
@@ -537,23 +612,18 @@ class Memory:
             return frozenset()
         return frozenset(p for p in self.places(node.func.value) if p.parameter == node.func.value)
 
-    def _passed(self, callee: Callee, node: cst.Call) -> frozenset[Place]:
+    def _passed(self, target: Target, node: cst.Call) -> frozenset[Place]:
         """The arguments of a call that its result may be, or be a view of, and what the function finds around it."""
-        passed = self.passes(callee)
-        around = self._around(passed) if self._is_inside(callee) else frozenset()
-        if not passed.parameters:
-            return around
-        names = [p.name.value for p in _parameters(callee.function)]
-        given = {a.keyword.value if a.keyword is not None else names[i] if i < len(names) and not a.star else "": a.value for i, a in enumerate(node.args)}
-        reached = [a.value for a in node.args] if callee.bound else [v for n, v in given.items() if n in passed.parameters or n not in names]
-        return around | _all(map(self.shares, reached))
+        passed = self.passes(target)
+        around = self._around(passed) if self._is_inside(target) else frozenset()
+        return around | _all(self.shares(a.value) for name, a in target.bound(node) if name in passed.parameters)
 
-    def _is_inside(self, callee: Callee) -> bool:
+    def _is_inside(self, target: Target) -> bool:
         """Whether what a function finds around it goes by the same name here: of one inside of this, or of a method of the same object."""
-        if not isinstance(callee.function, FunctionInfo):
-            return callee.scope is self.info
-        owner = callee.function.owner
-        return callee.function.outer is self.info or owner is not None and self.info.owner in owner.family()
+        if not isinstance(target.function, FunctionInfo):
+            return target.scope.info is self.info
+        owner = target.function.owner
+        return target.function.outer is self.info or owner is not None and self.info.owner in owner.family()
 
     def _around(self, passed: Passed) -> frozenset[Place]:
         return _all(self.places(name) for name in sorted(passed.free))
@@ -564,14 +634,14 @@ class Memory:
         parameters, free = frozenset(p.parameter for p in found if p.parameter is not None), frozenset(p.free for p in found if p.free is not None)
         return Passed(parameters, free, any(p.repeated for place in self._made(value) for p in place.closure()))
 
-    def passes(self, callee: Callee) -> Passed:
+    def passes(self, target: Target) -> Passed:
         """What the result of a function may share memory with."""
-        function = callee.function
+        function = target.function
         if function not in self.passed:
             self.passed[function] = Passed()  # while it is being found out: recursion
-            inner = Memory(self.context, function if isinstance(function, FunctionInfo) else self.info, self.views, self.passed)
+            inner = Memory(self.context, function if isinstance(function, FunctionInfo) else target.scope.info or self.info, self.views, self.passed)
             if isinstance(function, cst.Lambda):
-                inner.env = {p.name.value: frozenset([Place(parameter=p.name.value)]) for p in _parameters(function)}
+                inner.env = {name: frozenset([Place(parameter=name)]) for name in target.parameters()}
                 self.passed[function] = inner._given_out(function.body)
             else:
                 inner.returned = Passed()
@@ -589,6 +659,12 @@ class Memory:
             if other != name and other in self.env and other not in ("None", "True", "False") and any(place.closure() & mine for place in self.env[other]):
                 found.append(other)
         return found
+
+    def names_of(self, node: Any) -> list[str]:
+        """The names that an expression may give the memory of: x of `x.view(-1)`, x and y of `x if c else y`."""
+        mine = {p for place in self.shares(node) for p in place.closure()}
+        read = {name for n in tree.nodes(node, cst.Name, cst.Attribute) if (name := self.name(n)) is not None and name in self.env}
+        return sorted(name for name in read if any(place in mine for place in self.env[name]))
 
     def is_unheld(self, name: str) -> bool:
         """Whether a name may be what a dict without a name holds: a write of it must reach that, and cannot."""
@@ -615,8 +691,8 @@ class Memory:
         return found
 
     def parameters(self, name: str) -> set[str]:
-        """Parameters of the function that a write to this name reaches."""
-        return {p.parameter for place in self.places(name) for p in place.closure() if p.parameter is not None}
+        """Parameters of the function that a write to this name reaches; not those of `*args`, a tuple that is the function's own."""
+        return {p.parameter for place in self.places(name) for p in place.closure() if p.parameter is not None} - self.starred
 
     def only(self, name: str) -> Place | None:
         places = self.places(name)
@@ -653,15 +729,30 @@ def _all(sets: Any) -> frozenset[Place]:
     return found
 
 
-def _parameters(function: FunctionInfo | cst.Lambda) -> list[cst.Param]:
-    if isinstance(function, FunctionInfo):
-        return function.parameters()
-    return [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
+def _given_out(node: Any) -> list[Any]:
+    """What a statement returns or yields."""
+    if isinstance(node, cst.Return):
+        return [node.value] if node.value is not None else []
+    yielded = [n.value for n in tree.scope_nodes(node, cst.Yield)] if cst.Yield in tree.kinds(node) else []
+    return [value.item if isinstance(value, cst.From) else value for value in yielded if value is not None]
 
 
-def _passes_on(node: Any) -> bool:
-    """Whether the element of a comprehension may be the thing looped over, or a view of it."""
-    return isinstance(node, (cst.Name, cst.Subscript, cst.Attribute)) or isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)
+def moves_apart(node: cst.Call) -> bool:
+    """Whether `rearrange(x, "b n (h d) -> (b h) n d")` is certain to copy: it joins dims that do not lie behind one another in x."""
+    given: Any = node.args[1].value if len(node.args) > 1 else None
+    pattern = tree.literal(given) if isinstance(given, (cst.SimpleString, cst.ConcatenatedString)) else None
+    if not isinstance(pattern, str) or pattern.count("->") != 1:
+        return False
+    left, right = pattern.split("->")
+    order = left.replace("(", " ").replace(")", " ").split()
+    for joined in re.findall(r"\(([^()]*)\)", right):
+        names = [n for n in joined.split() if n != "1"]
+        if any(n not in order for n in names):
+            return False
+        places = [order.index(n) for n in names]
+        if any(b != a + 1 for a, b in zip(places, places[1:])):
+            return True
+    return False
 
 
 def _is_copied(node: cst.Call) -> bool:

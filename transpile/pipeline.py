@@ -205,6 +205,7 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
     def rewritten() -> dict[ModuleInfo, cst.Module]:
         for module, context in contexts.items():
             context.diagnostics, context.support = list(before[module][0]), set(before[module][1])
+        found.lambdas.clear()
         return {module: rewrite(context, trees[module]) for module, context in contexts.items()}
 
     def rewrite(context: Context, module: cst.Module) -> cst.Module:

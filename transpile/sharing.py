@@ -9,10 +9,11 @@ import libcst as cst
 
 from . import tree
 from .arrays import Arrays
+from .callables import Scope
 from .context import Context
 from .effects import MODULE_CONTAINERS, Effects
 from .project import ClassInfo, FunctionInfo
-from .values import UNKNOWN, Method, Module, Sequence, is_anything
+from .values import UNKNOWN, Class, External, Method, Module, Sequence, Torch, is_anything
 
 _LISTING = ("children", "named_children", "values", "items")
 _ADDING = ("append", "add_module", "insert", "extend", "register_module")
@@ -24,6 +25,7 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
     if init is None or init.self_name is None:
         return
     _report_repeated(context, init, effects)
+    _report_kept(context, init)
     places: dict[str, tuple[Any, set[str]]] = {}
     for attribute, node in _placed(context, init, effects):
         name = tree.code(node)
@@ -66,6 +68,26 @@ def _report_repeated(context: Context, init: FunctionInfo, effects: Effects) -> 
                 message = f"{tree.code(part)} is one module in what every turn makes: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
                 context.report("shared-module", part, message)
                 break
+
+
+def _report_kept(context: Context, init: FunctionInfo) -> None:
+    """Report calls of what keeps the module that it has made, and gives it again: `cache_fn(lambda: Block(dim))`."""
+    for call in tree.nodes(init.node.body, cst.Call):
+        value = context.value(call)
+        if not isinstance(value, Module) and value != UNKNOWN or isinstance(context.value(call.func), (Class, External, Torch)) and not isinstance(call.func, cst.Name):
+            continue
+        targets = context.facts.callables.targets(call.func, Scope(context.module, init))
+        if any(isinstance(t.function, FunctionInfo) and _keeps(t.function) for t in targets):
+            message = f"{tree.code(call.func)} may give one module several times: each place has params of its own here, so that training makes them differ; tie them, or add their gradients"
+            context.report("shared-module", call, message)
+
+
+def _keeps(info: FunctionInfo) -> bool:
+    """Whether a function gives what an earlier call of it has made: by a name around it, or by a cache."""
+    outer: list[Any] = list(tree.scope_nodes(info.node.body, cst.Nonlocal, cst.Global))
+    kept = {item.name.value for n in outer for item in n.names}
+    cached = any(d.rpartition(".")[2] in ("cache", "lru_cache") for d in info.decorators)
+    return cached or any(isinstance(n.value, cst.Name) and n.value.value in kept for n in tree.scope_nodes(info.node.body, cst.Return))
 
 
 def _makes_module(context: Context, call: cst.Call) -> bool:

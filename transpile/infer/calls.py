@@ -19,10 +19,12 @@ from ..values import (
     Function,
     Method,
     Module,
+    Sequence,
     Static,
     Tensor,
     Torch,
     Value,
+    element_of,
 )
 from . import constructors, functions, methods, modules, python_calls, supers, torch_calls
 from .frame import Argument, Env, Frame, Handlers
@@ -142,7 +144,20 @@ def _function(frame: Frame, function: Function, args: list[Argument], node: cst.
 
 
 def _external(frame: Frame, function: External, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    if function.name == "builtins.map" and len(args) > 1:
+        return Sequence(_of_each(frame, args, env))
     return python_calls.call(frame, function.name, args)
+
+
+def _of_each(frame: Frame, args: list[Argument], env: Env) -> Value:
+    """What `map(f, xs, ys)` gives, where that is a tensor."""
+    function, given = args[0], [element_of(a.value) for a in args[1:]]
+    found: Value = UNKNOWN
+    if isinstance(function.node, cst.Lambda):
+        found = functions.of_lambda(frame, function.node, env, given)
+    elif isinstance(function.value, Function) and all(isinstance(value, Tensor) for value in given):
+        found = functions.call(frame, function.value, [Argument(None, "", value) for value in given])
+    return found if isinstance(found, Tensor) else UNKNOWN
 
 
 def _tensor(frame: Frame, function: Tensor, args: list[Argument], node: cst.Call, env: Env) -> Value:

@@ -90,13 +90,19 @@ def _yield(frame: Frame, node: cst.Yield, env: Env) -> Value:
 
 
 def _lambda(frame: Frame, node: cst.Lambda, env: Env) -> Value:
+    of_lambda(frame, node, env, [])
+    return External("lambda")
+
+
+def of_lambda(frame: Frame, node: cst.Lambda, env: Env, given: list[Value]) -> Value:
+    """What a lambda returns, where its first parameters get these tensors."""
     inner, params = dict(env), node.params
     for parameter in [*params.posonly_params, *params.params, *params.kwonly_params]:
         inner[parameter.name.value] = _of_lambda(frame, parameter, env)
     if isinstance(params.star_arg, cst.Param):
         inner[params.star_arg.name.value] = Sequence(Tensor(assumed=True))
-    frame.expression(node.body, inner)
-    return External("lambda")
+    inner |= {p.name.value: value for p, value in zip([*params.posonly_params, *params.params], given) if isinstance(value, Tensor)}
+    return frame.expression(node.body, inner)
 
 
 def _of_lambda(frame: Frame, parameter: cst.Param, env: Env) -> Value:

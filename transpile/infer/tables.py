@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..callables import Callables
 from ..callgraph import reachable, with_callers
 from ..host_code import is_host_code
 from ..project import ClassInfo, FunctionInfo, ModuleInfo, Project
@@ -161,6 +162,11 @@ class Inference:
         return any(is_traced(v) for v in spread)
 
     # ------------------------------------------------------------------ functions
+
+    @functools.cached_property
+    def callables(self) -> Callables:
+        """The way from expressions to the functions that they may stand for; asked for when the rounds are over."""
+        return Callables(self)
 
     def result(self, info: FunctionInfo) -> Value:
         """What a function returns, as far as it has been interpreted."""

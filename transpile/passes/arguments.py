@@ -19,6 +19,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..callables import is_unbound
 from ..context import Context
 from ..emit import display, enclosed, fresh_name
 from ..project import FunctionInfo
@@ -197,7 +198,7 @@ class _Arguments:
 
     def _found(self, call: cst.Call) -> FunctionInfo | None:
         value = self.context.value(call.func)
-        if not isinstance(value, Function) or value.info not in self.functions:
+        if not isinstance(value, Function) or value.info not in self.functions or is_unbound(value, call.func):
             return None
         return value.info if all(s is not None for s in self._subjects(call, value.info)) else None
 

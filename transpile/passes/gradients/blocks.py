@@ -11,12 +11,14 @@ from ...carriers import Carriers
 from ...context import Context
 from ...liveness import Liveness
 from ...project import FunctionInfo
-from ...values import Method, Tensor
+from ...values import Function, Method, Tensor
 from .leaving import Leaving
 from .wrapping import Block
 
 OFF = ("no_grad", "inference_mode")
 SWITCHES = (*OFF, "enable_grad", "set_grad_enabled")
+# `for y in g(x): loss = loss + y * x` has no gradient in torch: the block of a suspended generator holds for whoever called it.
+_LEAKS = "what takes from this generator computes without gradient in torch until the block is left: here it has one, as is right where none is asked for"
 _VARIABLE = ("torch.autograd.Variable", "torch.autograd.variable.Variable")
 
 
@@ -57,6 +59,20 @@ class _Gradients:
             self.context.facts.carry(self.node, new)
         return new
 
+    def _is_computed_with(self) -> bool:
+        """Whether the function is a context manager, or a loop over what it yields computes in its turns."""
+        if any(d.endswith("contextmanager") for d in self.info.decorators):
+            return True
+        loop: Any
+        for loop in tree.nodes(self.context.module.tree, cst.For, cst.ListComp, cst.GeneratorExp):
+            over = loop.iter if isinstance(loop, cst.For) else loop.for_in.iter
+            value = self.context.value(over.func) if isinstance(over, cst.Call) else None
+            if isinstance(value, Function) and value.info is self.info:
+                turn: Any = loop.body if isinstance(loop, cst.For) else loop.elt
+                if isinstance(turn, cst.BinaryOperation) or any(True for _ in tree.nodes(turn, cst.Call, cst.BinaryOperation, cst.AugAssign)):
+                    return True
+        return False
+
     def _is_off(self, name: str, flag: Any) -> bool:
         if name in OFF:
             return flag is None or tree.code(flag) != "False"
@@ -77,6 +93,8 @@ class _Gradients:
         for item in node.items:
             found = switch(self.context, item.item)
             if found is not None and self._is_off(*found):
+                if any(True for _ in tree.scope_nodes(node.body, cst.Yield)) and self._is_computed_with():
+                    self.context.report("taken-for-granted", node, _LEAKS)
                 flag = found[1] if found[0] == "set_grad_enabled" and tree.code(found[1]) != "False" else None
                 return self._block(node, flag)
         return None

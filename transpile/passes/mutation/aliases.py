@@ -25,6 +25,9 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
         frame.after.append(tree.assignment(subject, frame.context.unconverted("aliased-write", node, message)))
     if frame.memory.is_unheld(name):
         refuse(frame, name, node, f"{name} is written in place, and what holds it has no name here to store the new {name} by")
+    if frame.runs and name not in frame.live and frame.memory.is_foreign(name) and not frame.reached(name):
+        # nobody here reads what is written: `for h in helper.hidden(): h.zero_()` is for who holds it
+        refuse(frame, name, node, f"{name} is written in place for what has given it, which still has the old one here")
     for loop, over in frame.rows:
         if name == over or frame.memory.sharing(name, frozenset([over])):
             raise Stale(loop)

@@ -8,12 +8,12 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...function_values import callees
+from ...callables import Scope, Target
 from ...inplace import is_sequential
 from ...project import FunctionInfo
 from ...values import Function, Method, Module, Sequence, Static, Tensor, beginning
 from .aliases import follow
-from .calls import applied, chosen_writers
+from .calls import applied, given_by_torch, handed_on, may_run, writes_of
 from .frame import Frame
 from .order import elsewhere
 from .rebinding import written_name
@@ -36,54 +36,61 @@ def call_taken_back(frame: Frame, node: cst.Expr, call: cst.Call) -> cst.Assign 
 
 def check_arguments(frame: Frame, node: cst.Call) -> Any:
     """A callee that writes its argument, where the caller reads it afterwards: what stands for the call, if that is in the same expression."""
-    for info in _callees(frame, node):
-        _check_elements(frame, info, node)
-        written = frame.mutations.writes.get(info)
+    call = handed_on(frame.facts, node)
+    for target in _callees(frame, call):
+        _check_elements(frame, target, call)
+        written = writes_of(frame.facts, frame.mutations, target)
         if not written or not frame.runs:
             continue
-        if (twice := _passed_twice(frame, info, written, node)) is not None:
-            return frame.context.unconverted("mutated-argument", node, f"{info.qualname} changes {twice} in place, and is given the same memory twice")
-        if info in frame.mutations.returned and _is_taken_back(frame, node):
-            continue
-        for name, argument in _arguments(frame, info, written, node):
-            own = written_name(frame, argument.value)
-            if own is None:
+        if (twice := _passed_twice(frame, target, written, call)) is not None:
+            return frame.context.unconverted("mutated-argument", node, f"{target.name} changes {twice} in place, and is given the same memory twice")
+        taken_back = target.function in frame.mutations.returned and _is_taken_back(frame, node)
+        for name, argument in _arguments(target, written, call):
+            if taken_back and isinstance(argument.value, (cst.Name, cst.Attribute, cst.Subscript)):
                 continue
-            message = f"{info.qualname} changes {name} in place, and {own} is read afterwards"
-            below = own in frame.inside or bool(frame.memory.sharing(own, frame.inside))
-            if "after" in elsewhere(frame, node, own) and node is not frame.assigned or below:
-                return frame.context.unconverted("mutated-argument", node, message)
-            _refuse(frame, node, own, message)
-            frame.record_write(own)
+            message = f"{target.name} changes {name} in place, and "
+            for own in _owns(frame, argument.value):
+                below = own in frame.inside or bool(frame.memory.sharing(own, frame.inside))
+                if "after" in elsewhere(frame, node, own) and node is not frame.assigned or below:
+                    return frame.context.unconverted("mutated-argument", node, f"{message}{own} is read afterwards")
+                _refuse(frame, node, own, f"{message}{own} is read afterwards")
+                frame.record_write(own)
     return None
 
 
-def _check_elements(frame: Frame, info: FunctionInfo, node: cst.Call) -> None:
+def _owns(frame: Frame, argument: Any) -> list[str]:
+    """The names whose memory an argument may be: x of `x`, `x[0]`, `x.view(-1)`, `[x, x + 1]`."""
+    own = written_name(frame, argument)
+    return [own] if own is not None else frame.memory.names_of(argument)
+
+
+def _check_elements(frame: Frame, target: Target, node: cst.Call) -> None:
     """A callee that writes what a list or dict holds: it puts the new tensors into that, and other names for the old ones cannot follow."""
-    held = frame.mutations.elements.get(info, set()) if frame.runs else set()
-    for name, argument in _arguments(frame, info, held, node):
-        message = f"{info.qualname} changes what {name} holds in place, and it is read afterwards"
+    held = frame.mutations.elements.get(target.function, set()) if frame.runs and isinstance(target.function, FunctionInfo) else set()
+    for name, argument in _arguments(target, held, node):
+        message = f"{target.name} changes what {name} holds in place, and it is read afterwards"
         given: Any = argument.value
         parts = [e.value for e in given.elements] if isinstance(given, (cst.List, cst.Tuple, cst.Dict)) else []
-        for own in [own for part in parts if (own := written_name(frame, part)) is not None]:
+        if name not in target.parameters() and not argument.star:
+            parts = [given]  # `*xs` makes a tuple of its own
+        for own in [own for part in parts for own in _owns(frame, part)]:
             _refuse(frame, node, own, message)
             frame.record_write(own)
-        if not parts and (own := written_name(frame, given)) is not None:
-            _refuse(frame, node, own, message, itself=False)
+        if not parts and (holder := written_name(frame, given)) is not None:
+            _refuse(frame, node, holder, message, itself=False)
 
 
-def _callees(frame: Frame, node: cst.Call) -> list[FunctionInfo]:
-    """The user's functions that a call may run."""
-    value = frame.value(node.func)
+def _callees(frame: Frame, node: cst.Call) -> list[Target]:
+    """What of the user's a call may run."""
+    value, scope = frame.value(node.func), Scope(frame.context.module, frame.info)
     if (forward := applied(frame.context, node)) is not None:
-        return [forward]
-    if isinstance(value, Function):
-        return [value.info]
+        return [Target(forward, scope, given_by_torch(forward))]
+    targets = may_run(frame.facts, frame.mutations, node, scope)
     if isinstance(value, Module):
-        return [*_forwards(frame, value), *chosen_writers(frame.context, frame.info, node, frame.mutations)]
+        targets = [*(Target(f, scope) for f in _forwards(frame, value)), *targets]
     if isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Sequence, Static, Module)) and frame.runs:
-        return [f for f in frame.mutations.writes if f.name == value.name and f.owner is not None]  # of an object of some class
-    return chosen_writers(frame.context, frame.info, node, frame.mutations)
+        targets = [*targets, *(Target(f, scope) for f in frame.mutations.writes if f.name == value.name and f.owner is not None)]  # of an object of some class
+    return list(dict.fromkeys(targets))
 
 
 def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
@@ -97,23 +104,16 @@ def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
     return [*found, *(f for first in (begins.places[0] if begins is not None else ()) if isinstance(first, Module) for f in _forwards(frame, first))]
 
 
-def _arguments(frame: Frame, info: FunctionInfo, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:
+def _arguments(target: Target, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:
     """The arguments of a call that the callee writes, with the parameters that they are passed as."""
-    names = [p.name.value for p in info.parameters()]
-    if written and any(c.bound and c.function is info for c in callees(frame.context, frame.info, node.func)):
-        yield from ((next(iter(written)), a) for a in node.args)  # which parameter each is passed as hangs on what `partial` was given
-        return
-    if applied(frame.context, node) is info and info.owner is not None and "setup_context" not in info.owner.methods:
-        names = names[1:]  # `Scale.apply(x)` gives no ctx
-    for i, argument in enumerate(node.args):
-        name = argument.keyword.value if argument.keyword is not None else names[i] if i < len(names) else ""
+    for name, argument in target.bound(node):
         if name in written and tree.code(argument.value) not in ("True", "False", "None"):  # a flag, which `flag |= other` binds anew
             yield name, argument
 
 
-def _passed_twice(frame: Frame, info: FunctionInfo, written: Set[str], node: cst.Call) -> str | None:
+def _passed_twice(frame: Frame, target: Target, written: Set[str], node: cst.Call) -> str | None:
     """The parameter that the callee writes, where the call gives the same memory for another as well: `mix(x, x)`, `mix(x[0], x)`."""
-    for name, argument in _arguments(frame, info, written, node):
+    for name, argument in _arguments(target, written, node):
         if any(a is not argument and frame.memory.holds_one(a.value, argument.value) for a in node.args):
             return name
     return None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
 
 from ... import tree
+from ...callables import Scope, Target
 from ...context import Context
-from ...function_values import callees
+from ...infer import Inference
 from ...inplace import (
     gives_back,
     inplace_argument,
@@ -21,10 +23,12 @@ from ...inplace import (
 )
 from ...numpy_writes import METHODS
 from ...project import ClassInfo, FunctionInfo
-from ...values import UNKNOWN, Class, External, Function, Method, Module, Tensor, Torch
+from ...values import UNKNOWN, Class, External, Mapping, Method, Module, Sequence, Tensor, Torch
 from .frame import Frame
 from .states import may_be_named
 from .summaries import Mutations
+
+_CALLERS = frozenset({"builtins.map", "builtins.filter", "functools.reduce", "torch.utils.checkpoint.checkpoint"})  # what calls its first argument with the others
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,20 @@ def _function(frame: Frame, node: Any, value: Torch) -> Write | None:
 
 def applied(context: Context, node: cst.Call) -> FunctionInfo | None:
     """The forward of a torch.autograd.Function that a call runs: `Scale.apply(x)`, or `scale(x)` after `scale = Scale.apply`."""
-    value = context.value(node.func)
+    return _applied(context.facts, node)
+
+
+def _applied(facts: Inference, node: cst.Call) -> FunctionInfo | None:
+    value = facts.of(node.func)
     owner = value.receiver if isinstance(value, Method) and value.name == "apply" else None
     if not isinstance(owner, Class) or not isinstance(owner.ref, ClassInfo) or not owner.ref.is_autograd_function:
         return None
     return owner.ref.find("forward")
+
+
+def given_by_torch(forward: FunctionInfo) -> int:
+    """How many parameters of an autograd Function's forward `apply` gives it: the ctx, where that is not set up apart."""
+    return 0 if forward.owner is None or "setup_context" in forward.owner.methods else 1
 
 
 def may_write(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: Mutations) -> bool:
@@ -83,17 +96,9 @@ def may_write(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutat
     for n in tree.nodes(node.body, cst.AugAssign, cst.AssignTarget, cst.Call):
         if isinstance(n, cst.AugAssign) or isinstance(n, cst.AssignTarget) and not isinstance(n.target, cst.Name):
             return True
-        if isinstance(n, cst.Call) and (_call_may_write(context, n, mutations) or chosen_writers(context, info, n, mutations)):
+        if isinstance(n, cst.Call) and (_call_may_write(context, n, mutations) or _runs_what_writes(context, n, info, mutations)):
             return True
     return may_be_named(context, node, mutations)
-
-
-def chosen_writers(context: Context, info: FunctionInfo, node: cst.Call, mutations: Mutations) -> list[FunctionInfo]:
-    """Of the functions that write their arguments, those that a call may run by a choice or a table: `f if flag else g`, `table[k]`."""
-    if not mutations.writes or isinstance(context.value(node.func), (Function, Method, Torch, Class)):
-        return []
-    found = (c.function for c in callees(context, info, node.func))
-    return [f for f in found if isinstance(f, FunctionInfo) and f in mutations.writes]
 
 
 def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> bool:
@@ -103,8 +108,6 @@ def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> b
     value = context.value(node.func)
     if (forward := applied(context, node)) is not None:
         return forward in mutations.writes
-    if isinstance(value, Function):
-        return value.info in mutations.writes or value.info in mutations.elements
     if name in METHODS or isinstance(value, External) and value.name.startswith("numpy."):
         return True
     if isinstance(value, Method):
@@ -115,6 +118,59 @@ def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> b
         forwards = (context.facts.forward_of(ref) for ref in value.refs)
         return value.inplace is not False or bool(value.items) or value.element is not None or any(f is not None and f in mutations.writes for f in forwards)
     return False
+
+
+def _runs_what_writes(context: Context, node: cst.Call, info: FunctionInfo, mutations: Mutations) -> bool:
+    """Whether a call may run a function of the user's that writes an argument, or what that holds."""
+    targets = may_run(context.facts, mutations, handed_on(context.facts, node), Scope(context.module, info))
+    return any(t.function in mutations.elements or writes_of(context.facts, mutations, t) for t in targets)
+
+
+def handed_on(facts: Inference, node: cst.Call) -> cst.Call:
+    """The call that a call makes with what it is given: `f(xs)` of `map(f, xs)` and `checkpoint(f, x)`."""
+    value = facts.of(node.func)
+    if not isinstance(value, (External, Torch)) or value.name not in _CALLERS or len(node.args) < 2 or node.args[0].keyword is not None or node.args[0].star:
+        return node
+    made = tree.replace(node, func=node.args[0].value, args=node.args[1:])
+    facts.carry(node, made)
+    return made
+
+
+def may_run(facts: Inference, mutations: Mutations, node: cst.Call, scope: Scope) -> list[Target]:
+    """The functions of the user's that a call may run, as far as some of them write at all."""
+    if not mutations.writes and not mutations.elements or isinstance(facts.of(node.func), (Torch, Class, Sequence, Mapping)):
+        return []
+    return facts.callables.targets(node.func, scope)
+
+
+def writes_of(facts: Inference, mutations: Mutations, target: Target) -> Set[str]:
+    """The parameters that what a call runs writes in place; of a lambda those that it gives to what writes them."""
+    if isinstance(target.function, FunctionInfo):
+        return mutations.writes.get(target.function, frozenset())
+    if id(target.function) in mutations.lambdas:
+        return mutations.lambdas[id(target.function)]
+    found: set[str] = set()
+    mutations.lambdas[id(target.function)] = frozenset()  # while it is being found out: recursion
+    names = set(target.parameters())
+    for call in tree.nodes(target.function.body, cst.Call):
+        forward = _applied(facts, call)
+        inner = may_run(facts, mutations, call, target.scope) if forward is None else [Target(forward, target.scope, given_by_torch(forward))]
+        for one in inner:
+            written = writes_of(facts, mutations, one)
+            found |= {n for name, argument in one.bound(call) if name in written for n in names & tree.names_read(_root(argument.value))}
+    mutations.lambdas[id(target.function)] = found
+    return found
+
+
+def _root(node: Any) -> Any:
+    """What a chain of views and the like begins with: x of `x.view(-1)[0]`."""
+    while True:
+        if isinstance(node, (cst.Attribute, cst.Subscript)):
+            node = node.value
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func.value
+        else:
+            return node
 
 
 # ---------------------------------------------------------------------- forms that return the new value

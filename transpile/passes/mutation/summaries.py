@@ -18,6 +18,7 @@ class Mutations:
     carriers: Carriers
     running: Set[FunctionInfo] = frozenset()  # the functions that compute with tensors
     writes: dict[FunctionInfo, set[str]] = field(default_factory=dict)
+    lambdas: dict[int, Set[str]] = field(default_factory=dict)  # the same of lambdas, by their ids, as far as is known in a round
     elements: dict[FunctionInfo, set[str]] = field(default_factory=dict)  # the parameters of each function that hold what it writes: a list of tensors
     returned: frozenset[FunctionInfo] = frozenset()  # those that return what they write
     taken: dict[int, bool] = field(default_factory=dict)  # by their ids, the assignments that take it back: whether the first target is their own

@@ -1,0 +1,59 @@
+"""Functions that keep the module they have made, and give it again: torch trains one, and here each place has params of its own."""
+
+import pytest
+
+from transpile import convert_source
+
+_HEAD = """
+from functools import lru_cache, wraps
+
+import torch.nn as nn
+
+
+def cache_fn(f):
+    cache = None
+
+    @wraps(f)
+    def cached_fn(*args, _cache=True, **kwargs):
+        if not _cache:
+            return f(*args, **kwargs)
+        nonlocal cache
+        if cache is not None:
+            return cache
+        cache = f(*args, **kwargs)
+        return cache
+
+    return cached_fn
+
+
+def plain(f):
+    def inner(*args, **kwargs):
+        return f(*args, **kwargs)
+
+    return inner
+
+
+@lru_cache()
+def make(dim):
+    return nn.Linear(dim, dim)
+
+
+class M(nn.Module):
+    def __init__(self, dim=4):
+        super().__init__()
+"""
+_TAIL = "        self.layers = nn.ModuleList([get(_cache=i > 0) for i in range(3)])\n\n    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x)\n        return x\n"
+_CASES = {
+    "get = cache_fn(lambda: nn.Linear(dim, dim))": 1,
+    "get, other = map(cache_fn, (lambda: nn.Linear(dim, dim), lambda: nn.ReLU()))": 1,
+    "get = lambda: nn.Linear(dim, dim)\nget = cache_fn(get)": 1,
+    "get = lambda _cache: make(dim)": 1,
+    "get = plain(lambda _cache: nn.Linear(dim, dim))": 0,
+    "get = lambda _cache: nn.Linear(dim, dim)": 0,
+}
+
+
+@pytest.mark.parametrize("source", _CASES)
+def test_kept(source):
+    result = convert_source(_HEAD + "".join(f"        {line}\n" for line in source.split("\n")) + _TAIL)
+    assert [d.id for d in result.diagnostics].count("shared-module") == _CASES[source], result.diagnostics
