@@ -53,11 +53,13 @@ class Target(NamedTuple):
         names, star, stars = self.parameters(), node.params.star_arg, node.params.star_kwarg
         others = [star.name.value] if isinstance(star, cst.Param) else []
         positional, i = names[: len(names) - len(node.params.kwonly_params)], self.given
+        plain = [a for a in call.args if not a.star]
+        filled = {a.keyword.value for a in plain if a.keyword is not None} | set(positional[: max(i, 0) + sum(a.keyword is None for a in plain)])
         for argument in call.args:
             if argument.star == "*":
                 yield from ((name, argument) for name in (*positional[max(i, 0) :], *others))
             elif argument.star:
-                yield from ((name, argument) for name in names)
+                yield from ((name, argument) for name in names if name not in filled)
             elif argument.keyword is None:
                 yield from ((name, argument) for name in (positional[i : i + 1] or others if i >= 0 else ()))
                 i += 1

@@ -73,7 +73,9 @@ class AttributeNames:
     def set_again(self, cls: ClassInfo, attribute: str) -> bool:
         """Whether an attribute, or what it holds, may change once the constructor of a class is done."""
         getter = cls.find(attribute)
-        if getter is not None:  # a property
+        if getter is not None:
+            if not getter.is_property:
+                return False
             asked = {n.attr.value for c in cls.family() if attribute in c.methods for n in tree.nodes(c.methods[attribute].node, cst.Attribute)}
             return any(self.set_again(cls, name) for name in asked - {attribute})
         below = (f for c in cls.descendants() for f in self._building(c))

@@ -105,9 +105,12 @@ def _forwards(frame: Frame, value: Module) -> list[FunctionInfo]:
 
 
 def _arguments(target: Target, written: Set[str], node: cst.Call) -> Iterator[tuple[str, cst.Arg]]:
-    """The arguments of a call that the callee writes, with the parameters that they are passed as."""
+    """The arguments of a call that the callee writes, each once, with the parameters that they are passed as."""
+    seen: set[int] = set()  # `*xs` may be passed as several
     for name, argument in target.bound(node):
-        if name in written and tree.code(argument.value) not in ("True", "False", "None"):  # a flag, which `flag |= other` binds anew
+        plain = tree.code(argument.value) in ("True", "False", "None")  # a flag, which `flag |= other` binds anew
+        if name in written and not plain and id(argument) not in seen:
+            seen.add(id(argument))
             yield name, argument
 
 
@@ -131,5 +134,8 @@ def _refuse(frame: Frame, node: cst.Call, own: str, message: str, itself: bool =
     lost = [own] if itself and (own in live or own.startswith("self.") or frame.memory.is_unheld(own)) else []
     for name in [*lost, *frame.memory.sharing(own, live)]:
         poison = frame.context.unconverted("mutated-argument", node, message)
-        if not name.startswith("self."):
-            frame.after.append(tree.assignment(name, poison))
+        if name.startswith("self."):
+            continue
+        line = tree.assignment(name, poison)
+        if not any(line.deep_equals(one) for one in frame.after):  # several functions that the call may run write it
+            frame.after.append(line)

@@ -1,0 +1,133 @@
+"""Examine what the parity harness calls wrong: `python -m benchmarks.examine HARNESS results.jsonl examined.jsonl`.
+
+HARNESS is the folder of judge.py; PARITY_CORPUS names the corpus. Each row that ran and differed gets a `verdict`, the first that holds:
+
+- `draws`: torch's own results differ between two seeds set after the inputs were made: the stage compares random numbers;
+- `rounding`: both sides in float64 agree in outputs, gradients and training mode to 1e-6 of the largest element;
+- `reported`: the converter reports a line of the class, or of a class or function of the file that it uses;
+- `wrong`: none of these.
+
+Other rows are copied.
+"""
+
+import ast
+import functools
+import json
+import multiprocessing
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import jax
+import torch
+
+TOLERANCE = 1e-6
+LOCATED = re.compile(r"^(?:\S*/)?(?P<file>test_\S+\.py):(?P<line>\d+):\d+: (?P<id>[\w-]+): ")
+
+
+def wide(value):
+    """The same arguments with their float tensors in float64."""
+    if isinstance(value, torch.Tensor):
+        return value.double() if value.is_floating_point() else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(wide, value))
+    return {k: wide(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+class Examination:
+    """One case of the corpus, seen with the harness's own functions."""
+
+    def __init__(self, harness, row):
+        sys.path.insert(0, str(harness))
+        import cases
+        import judge
+        import product
+
+        self.cases, self.judge, self.product = cases, judge, product
+        product.prepare()
+        cases.setup_process()
+        self.case = cases.load_file(cases.CORPUS / row["file"])[row["index"]]
+        rows = map(json.loads, (harness / "eager.jsonl").read_text().splitlines())
+        self.trains = next(r["train"] for r in rows if (r["file"], r["index"]) == (row["file"], row["index"]))
+
+    def torch_results(self, training, seed=None):
+        """Torch's outputs and buffers, in float64; drawn from `seed` on where one is given."""
+        module = self.cases.build(self.case).double().train(training)
+        args, kwargs = map(wide, self.cases.inputs(self.case))
+        if seed is not None:
+            self.cases.seed(seed)
+        with torch.no_grad():
+            return module(*args, **kwargs), list(module.buffers())
+
+    def draws(self):
+        modes = [False] + [True] * self.trains
+        return any(not self.cases.compare(*(self.torch_results(mode, seed) for seed in (2, 3)))["ok"] for mode in modes)
+
+    def stages(self):
+        """The harness's comparisons with both sides in float64, one after the other."""
+        cases, case = self.cases, self.case
+        inputs = lambda: tuple(map(wide, cases.inputs(case)))
+        for training in [False] + [True] * self.trains:
+            module = cases.build(case).double().train(training)
+            model = self.product.Model(case, module)
+            out = model.forward(*inputs(), training=training)
+            yield cases.compare(self.torch_results(training)[0], out[0] if model.stateful else out, TOLERANCE, TOLERANCE)
+            if training and model.stateful:
+                got, buffers = self.product.dotted(out[1]), dict(module.named_buffers())
+                module(*inputs()[0], **inputs()[1])
+                names = [k for k in got if k in buffers]
+                yield cases.compare([buffers[k] for k in names], [got[k] for k in names], TOLERANCE, TOLERANCE)
+            if not training:
+                gradient = self.judge.torch_gradient(cases.build(case).double(), *inputs())
+                if gradient is not None:
+                    yield self.judge.compare_gradients(module, gradient, model.gradient(*inputs()))
+
+    def agrees(self):
+        return all(s["max_scaled"] is not None and s["max_scaled"] < TOLERANCE for s in self.stages())
+
+    def reported(self):
+        """'id at line' of the first finding in the class or in what it uses of its file, '' where there is none."""
+        work = Path(tempfile.gettempdir(), "parity-work", self.case.path.stem)
+        source = (work / "source" / self.case.path.name).read_text()
+        defined = {s.name: s for s in ast.parse(source).body if isinstance(s, (ast.ClassDef, ast.FunctionDef))}
+        used, waiting = set(), {self.case.cls.__name__}
+        while waiting:
+            name = waiting.pop()
+            used.add(name)
+            waiting |= {n.id for n in ast.walk(defined[name]) if isinstance(n, ast.Name)} & defined.keys() - used
+        for line in (work / "log").read_text().splitlines():
+            found = LOCATED.match(line)
+            if found and any(defined[n].lineno <= int(found["line"]) <= defined[n].end_lineno for n in used):
+                return f"{found['id']} at line {found['line']}"
+        return ""
+
+
+def examine(harness, row):
+    jax.config.update("jax_enable_x64", True)
+    examination = Examination(harness, row)
+    try:
+        if examination.draws():
+            return "draws"
+        if examination.agrees():
+            return "rounding"
+        why = ""
+    except Exception as error:  # whatever another's code raises in float64
+        why = f" ({type(error).__name__}: {error})"[:120]
+    reported = examination.reported()
+    return f"reported: {reported}" if reported else f"wrong{why}"
+
+
+def main(harness, results, target):
+    rows = [json.loads(line) for line in Path(results).read_text().splitlines()]
+    wrong = [row for row in rows if row.get("kind") == "wrong"]
+    # a process for each case: corpus files leave their marks on the interpreter
+    with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=1) as pool:
+        for row, verdict in zip(wrong, pool.imap(functools.partial(examine, harness), wrong)):
+            row["verdict"] = verdict
+            print(f"{row['file']}::{row['index']} {row['cls']}: {verdict}", flush=True)
+    Path(target).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *sys.argv[2:])
