@@ -1,9 +1,11 @@
 """Module and its containers: a network as a pure function of explicit params."""
 
+import copy
 import functools
 import inspect
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
 from transpile.rule import layer
@@ -155,6 +157,26 @@ class ModuleList(_Numbered):
 
     def __init__(self, modules=None):
         self.extend(modules or [])
+
+
+@layer("torch.nn.ModuleList[copies]")
+class Copies(ModuleList):
+    """Copies of one module, which start equal but for what is given other values later on."""
+
+    def __init__(self, module, count):
+        super().__init__([copy.deepcopy(module) for _ in range(count)])
+        self.begun = [vars(part).get("init") for part in modules(module)]
+
+    def init(self, key):
+        params = super().init(key)
+        parts = [pair for child in self.values() for pair in zip(named_modules(child), self.begun)]
+        changed = {path for (path, part), begun in parts if vars(part).get("init") is not begun}
+
+        def value(path, own, first):
+            name = ".".join(str(entry.key) for entry in path)
+            return own if changed & {name, name.rpartition(".")[0]} else jnp.copy(first)
+
+        return {name: jax.tree_util.tree_map_with_path(value, own, params["0"]) for name, own in params.items()}
 
 
 @layer("torch.nn.ModuleDict")

@@ -1,7 +1,5 @@
 """Transformer layers and their stacks."""
 
-import copy
-
 import jax
 import jax.numpy as jnp
 
@@ -11,7 +9,7 @@ from .activation import gelu
 from .attention_layers import MultiheadAttention
 from .dropout_layers import Dropout
 from .linear_layers import Linear
-from .module import Module, ModuleList, modules, reinitialise_all, split
+from .module import Copies, Module, modules, reinitialise_all, split
 from .normalization_layers import LayerNorm
 
 
@@ -163,15 +161,8 @@ class TransformerStack(Module):
     """Copies of one layer, one after another, and a norm at the end if there is one. All layers start equal."""
 
     def __init__(self, layer, num_layers, norm):
-        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.layers = Copies(layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
-
-    def init(self, key):
-        params = super().init(key)
-        if not any("init" in vars(module) for module in modules(self.layers)):  # none was initialised by hand
-            first = params["layers"]["0"]
-            params["layers"] = {name: jax.tree.map(jnp.copy, first) for name in params["layers"]}
-        return params
 
     def run(self, params, x, *args, key, training, **kwargs):
         keys = split(key, self.num_layers)

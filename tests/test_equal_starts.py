@@ -53,3 +53,56 @@ def test_modules_made_apart_are_no_copies():
     body = "self.a = net(3)\nself.b = net(4)\nself.b.load_state_dict(self.a.state_dict())"
     source = MODULE.format(body=textwrap.indent(body, " " * 8))
     assert "deepcopy" not in convert_source(source).code
+
+
+STACK = HEAD.replace("import math\n", "import copy\n") + """
+class Layer(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.lin = nn.Linear(d, d)
+        self.norm = nn.LayerNorm(d)
+
+    def forward(self, x):
+        return x + self.lin(self.norm(x))
+
+
+def clones(module, n):
+    return nn.ModuleList([copy.deepcopy(module) for _ in range(n)])
+
+
+class M(nn.Module):
+    def __init__(self, layer, n=3):
+        super().__init__()
+{body}
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+"""
+# name -> the constructor, and whether the weights and the biases of the copies are equal
+COPIED = {
+    "by a function": ("self.layers = clones(layer, n)", True, True),
+    "in place": ("self.layers = nn.ModuleList(copy.deepcopy(layer) for i in range(2))", True, True),
+    "weights drawn again": ("self.layers = clones(layer, n)\nfor part in self.layers:\n    nn.init.xavier_uniform_(part.lin.weight)", False, False),
+    "another part drawn again": ("self.layers = clones(layer, n)\nfor part in self.layers:\n    nn.init.normal_(part.norm.weight, std=0.1)", True, True),
+    "drawn before": ("nn.init.xavier_uniform_(layer.lin.weight)\nself.layers = clones(layer, n)", True, True),
+}
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_copies_in_a_list(name):
+    body, weights, biases = COPIED[name]
+    source = STACK.format(body=textwrap.indent(body, " " * 8))
+    result = convert_source(source)
+    assert not result.diagnostics and "copy" not in result.code, result.code
+    scope = load(result)
+    model = scope["M"](scope["Layer"](3))
+    first, last = (model.init(jax.random.key(0))["layers"][i]["lin"] for i in "01")
+    assert bool((first["weight"] == last["weight"]).all()) == weights
+    assert bool((first["bias"] == last["bias"]).all()) == biases
+
+
+def test_other_copies_are_reported():
+    result = convert_source(STACK.replace("layer, n=3", "layer: Layer").format(body="        self.layers = nn.ModuleList([layer, copy.deepcopy(layer)])"))
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"]

@@ -26,13 +26,14 @@ _ORDER = ["functools", "math", "typing", "np", "jax", "jnp", "lax"]
 def run(context: Context, module: cst.Module, support: str) -> cst.Module:
     """Rewrite the import statements of a converted file; `support` is the statement that imports jax_nn."""
     used = _names(module)
+    lost = _names(context.module.source) - used  # what conversion has left without a use
     bound: set[str] = set()
     body: list[Any] = []
     at: int | None = None
     kept_header: list[Any] = []
     for statement in module.body:
         if isinstance(statement, cst.SimpleStatementLine):
-            new, removed = _line(context, statement, used)
+            new, removed = _line(context, statement, lost)
             if removed and at is None:
                 at = len(body)
                 kept_header = list(statement.leading_lines) if new is None else []
@@ -41,7 +42,7 @@ def run(context: Context, module: cst.Module, support: str) -> cst.Module:
             bound |= _bound(new)
             statement = new
         body.append(statement)
-    body = [_nested(context, s, used) if not isinstance(s, cst.SimpleStatementLine) else s for s in body]
+    body = [_nested(context, s, lost) if not isinstance(s, cst.SimpleStatementLine) else s for s in body]
     wanted = [IMPORTS[name] for name in _ORDER if name in used and name not in bound]
     if "nn" in used and "nn" not in bound:
         wanted.append(support)
@@ -123,13 +124,13 @@ def _names_in(node: Any) -> set[str]:
     return found
 
 
-def _line(context: Context, statement: cst.SimpleStatementLine, used: set[str]) -> tuple[Any, bool]:
-    """The line without torch's imports (None if nothing is left), and whether something was removed."""
+def _line(context: Context, statement: cst.SimpleStatementLine, lost: set[str]) -> tuple[Any, bool]:
+    """The line without torch's imports, and Python's that lost their use (None if nothing is left), and whether something was removed."""
     smalls = []
     removed = False
     for small in statement.body:
         if isinstance(small, cst.Import):
-            names = [a for a in small.names if not _is_torch(tree.dotted(a.name) or "")]
+            names = [a for a in small.names if not _is_torch(tree.dotted(a.name) or "") and not _is_spare(tree.dotted(a.name) or "", a, lost)]
             removed = removed or len(names) != len(small.names)
             if not names:
                 continue
@@ -143,7 +144,7 @@ def _line(context: Context, statement: cst.SimpleStatementLine, used: set[str]) 
                 continue
         if isinstance(small, cst.ImportFrom) and not isinstance(small.names, cst.ImportStar):
             base = import_base(context.module, small)
-            names = [a for a in small.names if not _is_torchs(context, f"{base}.{tree.code(a.name)}")]
+            names = [a for a in small.names if not _is_torchs(context, f"{base}.{tree.code(a.name)}") and not _is_spare(base, a, lost)]
             if len(names) != len(small.names):
                 removed = True
                 if not names:
@@ -156,12 +157,12 @@ def _line(context: Context, statement: cst.SimpleStatementLine, used: set[str]) 
     return (statement if not removed else tree.replace(statement, body=smalls)), removed
 
 
-def _nested(context: Context, node: Any, used: set[str]) -> Any:
+def _nested(context: Context, node: Any, lost: set[str]) -> Any:
     """Imports inside functions, try blocks and the like."""
 
     def before(n: cst.CSTNode) -> Any:
         if isinstance(n, cst.SimpleStatementLine) and any(isinstance(s, (cst.Import, cst.ImportFrom)) for s in n.body):
-            new, removed = _line(context, n, used)
+            new, removed = _line(context, n, lost)
             if new is None:
                 return tree.statement("pass")
             return new if removed else n
@@ -175,6 +176,12 @@ def _all_have_rules(context: Context, module: str, node: cst.ImportFrom) -> bool
     if isinstance(node.names, cst.ImportStar):
         return False
     return all(f"{module}.{tree.code(alias.name)}" in context.rulebook.by_torch for alias in node.names)
+
+
+def _is_spare(module: str, alias: cst.ImportAlias, lost: set[str]) -> bool:
+    """Whether an import of Python's own library has lost its use: `copy`, where copies of layers were all that it made."""
+    name = alias.asname.name if alias.asname is not None else alias.name
+    return module.partition(".")[0] in sys.stdlib_module_names and module != "__future__" and isinstance(name, cst.Name) and name.value in lost
 
 
 def _is_torchs(context: Context, name: str) -> bool:

@@ -14,7 +14,7 @@ from ...infer import draws, of_no_class, static_size
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import ARRAY_TYPE, Class, External, Method, Sequence, Torch
-from . import dtype_tests, legacy_sizes, methods, references, type_tests, whole_numbers
+from . import copied_lists, dtype_tests, legacy_sizes, methods, references, type_tests, whole_numbers
 from .walk import Walk
 
 
@@ -41,6 +41,7 @@ def called(walk: Walk, node: cst.Call) -> Any:
         return methods.method(walk, node, node.func, value)
     if isinstance(value, External) and walk.context.facts.numpy_on_arrays(value.name, [walk.context.value(a.value) for a in node.args]):
         return _of_numpy(walk, node, value.name.removeprefix("numpy."))
+    copied_lists.told(walk, node)
     if value == External("functools.partial") and (made := _partial(walk, node)) is not None:
         return made
     if value == ARRAY_TYPE:
@@ -132,6 +133,8 @@ def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
             return tree.replace(walk.children(node), func=func)
         return walk.no_rule(node, name)
     if definitions[0].is_class:
+        if (made := copied_lists.made(walk, node, name)) is not None:
+            return made
         definitions = walk.context.rulebook.find(_variant(walk, name, node.args))
         try:
             made = call_class(walk.context, definitions[0], walk.arguments(node), node)
