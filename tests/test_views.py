@@ -3,11 +3,12 @@
 import inspect
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 
-from tests.small_programs import HEAD, both_modules, compare, reported, three
+from tests.small_programs import HEAD, both, both_modules, compare, reported, three
 from transpile import convert_source
 
 pytestmark = pytest.mark.usefixtures("wide")
@@ -277,6 +278,14 @@ REFUSED = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name):
     compare(PROGRAMS[name], three())
+
+
+def test_a_number_with_two_names():
+    """EfficientNet's drop_connect: of `p` nothing is known, and `+=` of a number makes a new tensor."""
+    body = "def f(t, p):\n    keep = 1 - p\n    mask = keep\n    mask += torch.ones(2, 1, dtype=t.dtype)\n    return t / keep * mask"
+    torch_f, jax_f, code = both(body, ["taken-for-granted"])
+    x = next(three())[0][:2]
+    np.testing.assert_allclose(jax_f(jnp.asarray(x.numpy()), 0.25), torch_f(x, 0.25).numpy(), 1e-12, err_msg=code)
 
 
 def test_attribute_and_name():

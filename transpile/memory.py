@@ -29,6 +29,7 @@ from .values import (
     Static,
     Tensor,
     Torch,
+    Value,
     is_anything,
 )
 
@@ -46,6 +47,7 @@ class Place:
     unheld: bool = False  # taken by a loop out of a dict that has no name: `for v in unwrap(m).state_dict().values()`
     free: str | None = None  # of a function inside, or a lambda: a name of the function around it, or `self.x` of any method
     foreign: bool = False  # an element of what an unknown function gives, or that itself: `for h in helper.hidden()`
+    computed: Value | None = None  # what an operator has made of what is not known: a number, where that is a number
     parts: bool = False  # a tuple of different parts of one tensor: `x.chunk(2)`
     part: tuple[Any, int] | None = None  # one of several that are made of different parts: of the expression that makes them, and its number
     repeated: bool = False  # a list two elements of which may be the same memory: `[h, h]`, `[torch.zeros(3)] * 2`
@@ -382,7 +384,7 @@ class Memory:
         if holder is not None:
             other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {self.info.self_name or ""}))
             return frozenset([Place(shared, None, holder, other, entry=value)])
-        return frozenset([Place(shared, parts=self._gives_parts(value), foreign=self._is_foreign(value))])
+        return frozenset([Place(shared, parts=self._gives_parts(value), foreign=self._is_foreign(value), computed=self._computed(value))])
 
     def _is_unheld(self, node: Any) -> bool:
         """Whether a loop goes over what a dict holds that has no name here, and that others may have: `unwrap(m).state_dict().items()`."""
@@ -665,6 +667,10 @@ class Memory:
         mine = {p for place in self.shares(node) for p in place.closure()}
         read = {name for n in tree.nodes(node, cst.Name, cst.Attribute) if (name := self.name(n)) is not None and name in self.env}
         return sorted(name for name in read if any(place in mine for place in self.env[name]))
+
+    def _computed(self, node: Any) -> Value | None:
+        made = self.context.value(node)
+        return made if isinstance(node, (cst.BinaryOperation, cst.UnaryOperation)) and is_anything(made) else None
 
     def is_unheld(self, name: str) -> bool:
         """Whether a name may be what a dict without a name holds: a write of it must reach that, and cannot."""

@@ -81,6 +81,10 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
     if frame.is_element(target):
         return augmented_store(frame, node, target, value)
     known = frame.value(target)
+    if isinstance(target, cst.Name) and frame.may_be_number(target, node.value):
+        for name in frame.reached(target.value):
+            frame.context.report("taken-for-granted", node, f"{name} is taken for a number: where it is a tensor, it changes as well")
+        return node if value is node.value else tree.replace(node, value=value)
     of_object = isinstance(target, cst.Attribute) and frame.memory.name(target) is None and (known == UNKNOWN or isinstance(known, Method))
     if isinstance(target, cst.Subscript) and (frame.is_tensor(target) or known == UNKNOWN and frame.is_tensor(node.value)) or of_object:
         element_written(frame, target, node)

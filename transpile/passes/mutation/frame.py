@@ -16,10 +16,11 @@ from ...memory import Memory
 from ...ownership import is_owned
 from ...parameter_walks import parameter_walk
 from ...project import FunctionInfo
-from ...values import UNKNOWN, Method, Module, Sequence, Static, Tensor, Value
+from ...values import UNKNOWN, Method, Module, Sequence, Static, Tensor, Torch, Value
 from ...walks import over_parameters
 from .summaries import Mutations
 
+_SIZED = frozenset(f"torch.{name}" for name in ("rand", "randn", "zeros", "ones", "full", "empty"))  # what is of sizes that are written there
 
 class Frame:
     """One function on its way through the pass."""
@@ -116,6 +117,13 @@ class Frame:
         if isinstance(value, Method) and not isinstance(value.receiver, Sequence):
             return isinstance(node, cst.Attribute) and node.attr.value in self.context.rulebook.array_names
         return False
+
+    def may_be_number(self, target: Any, operand: Any) -> bool:
+        """Whether a name of unknown value is rather a number than a tensor: `keep = 1 - p`, `mask = keep`, `mask += torch.rand(3, 1)`."""
+        made = [p.computed for p in self.memory.places(target.value)] if isinstance(target, cst.Name) else []
+        value = self.value(operand.func) if isinstance(operand, cst.Call) else None
+        sized = isinstance(value, Torch) and value.name in _SIZED
+        return bool(made) and all(one is not None and (sized or one == UNKNOWN) for one in made)
 
     def may_be_given(self, target: Any, operand: Any) -> bool:
         """Whether a name of unknown value may be a tensor that has another name: `h = default(h, make)`, `h += x`."""
