@@ -23,7 +23,7 @@ def converted(walk: Walk, node: Any) -> Any:
     value = walk.context.value(node)
     if isinstance(node, _ARITHMETIC) and isinstance(value, Static) and value.wide and value.type == "float":
         return _number(walk, node)
-    if not isinstance(node, (cst.BinaryOperation, cst.UnaryOperation, cst.AugAssign)):
+    if value == NUMPY or not isinstance(node, (cst.BinaryOperation, cst.UnaryOperation, cst.AugAssign)):  # beside an array of NumPy's it is as wide
         _keep(walk, node)
     return _met(walk, node) if isinstance(node, (cst.BinaryOperation, cst.AugAssign)) else None
 
