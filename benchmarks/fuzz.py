@@ -67,25 +67,33 @@ def run(source):
             xs = [jnp.asarray(t.numpy()) for t in pair]
             got, found = both(xs, [jnp.asarray(d) for d in DIRECTION], which)
             for g, w in zip(leaves(got), want, strict=True):
-                if np.shape(g) != w.shape or not np.allclose(g, w, 1e-9, 1e-9, equal_nan=True):
-                    return verdict(torch_side["f"], pair, want), f"{np.asarray(g)} for {w}\n{result.code}"
+                if not same(g, w):
+                    return verdict(torch_side["f"], f, pair, want), f"{np.asarray(g)} for {w}\n{result.code}"
             if not same_slope(found, steep) and not same_slope(backwards(f, xs, which), steep):
-                return verdict(torch_side["f"], pair, want), f"gradient {found} for {steep}\n{result.code}"
+                return verdict(torch_side["f"], f, pair, want), f"gradient {found} for {steep}\n{result.code}"
         return "right", ""
     except Exception as error:  # noqa: BLE001 - any failure of converted code counts
         return "error", f"{type(error).__name__}: {str(error)[:300]}\n{result.code}"
 
 
-def verdict(torch_f, pair, want):
-    """ "unstable" where rounding decides in torch itself: its own results are others when the inputs differ in their last digits.
+def same(found, wanted):
+    return np.shape(found) == wanted.shape and bool(np.allclose(found, wanted, 1e-9, 1e-9, equal_nan=True))
 
-    `a -= a.mean(dim=0)` before `if a.mean() > 0` asks for the sign of a 0.
+
+def verdict(torch_f, f, pair, want):
+    """ "unstable" where rounding decides: in torch, whose own results are others when the inputs differ in their last digits, or under jit alone.
+
+    `a -= a.mean(dim=0)` before `if a.mean() > 0` asks for the sign of a 0. `a = (y + y) - y` before `if a.sum() > y.sum()` compares equal
+    numbers, which XLA adds up in two orders: operation by operation, without jit, the converted code gives what torch gives.
     """
     for nudge in (1e-14, -1e-14, 1e-15, -1e-15):
         again = [array(leaf) for leaf in leaves(torch_f(*[t * (1 + nudge) for t in pair]))]
-        if len(again) != len(want) or any(a.shape != w.shape or not np.allclose(a, w, 1e-9, 1e-9, equal_nan=True) for a, w in zip(again, want)):
+        if len(again) != len(want) or not all(map(same, again, want)):
             return "unstable"
-    return "wrong"
+    with jax.disable_jit():
+        got = leaves(f(*[jnp.asarray(t.numpy()) for t in pair]))
+    jitted = leaves(jax.jit(f)(*[jnp.asarray(t.numpy()) for t in pair]))
+    return "unstable" if all(map(same, got, want)) and not all(map(same, jitted, want)) else "wrong"
 
 
 DIRECTION = [np.sin(np.arange(12.0) + 1).reshape(4, 3)] * 2
