@@ -61,6 +61,12 @@ def test_a_model_is_built_in_training_mode(name):
     compare(module(IN_TRAINING[name], IN_TRAINING_METHOD))
 
 
+def test_none_is_no_memory_of_two_attributes():
+    """`self.r = None` and `self.a = None` before both are filled."""
+    filled = "self.r = None\nself.a = None\nfor i in range(2):\n    self.r = torch.zeros(3)\n    self.a = torch.zeros(3)\n    self.r[:2] = torch.ones(2)\n    self.a[:2] = 2 * self.r[:2]"
+    assert not convert_source(HEAD + module(filled, "\n    def forward(self, x):\n        return x * self.r + self.a\n")).diagnostics
+
+
 NO_STATE = {
     "a param made of a random buffer": "self.register_buffer('v', torch.randn(3))\nself.w = nn.Parameter(self.v * 2)",
     "a method that sets more": "self.fc = nn.Linear(3, 3)\nself.start()",

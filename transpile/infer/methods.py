@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from ..project import ClassInfo
 from ..rule_bodies import flags
 from ..values import (
     BACKWARD_CONTEXT,
@@ -188,12 +189,16 @@ def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:
 
 
 def _of_class(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
-    """`Round.apply(x)` of a torch.autograd.Function calls its forward."""
+    """`Round.apply(x)` of a torch.autograd.Function calls its forward; of a choice of Functions that of each."""
     assert isinstance(function.receiver, Class)
-    forward = function.receiver.ref.find("forward")
+    ref = function.receiver.ref
+    forwards = [one.find("forward") for one in (ref[1] if isinstance(ref, tuple) else [ref]) if isinstance(one, ClassInfo)]
     given = [a._replace(value=UNKNOWN) if _holds_modules(a.value) else a for a in args]  # it gets them without params
-    functions.bind_arguments(frame, forward, [Argument(None, "", BACKWARD_CONTEXT), *given])
-    return _taken_for_tensors(functions.result(frame, forward))
+    found: Value | None = None
+    for forward in sorted((f for f in forwards if f is not None), key=lambda f: f.qualname):
+        functions.bind_arguments(frame, forward, [Argument(None, "", BACKWARD_CONTEXT), *given])
+        found = join(found, _taken_for_tensors(functions.result(frame, forward)))
+    return UNKNOWN if found is None else found
 
 
 def _holds_modules(value: Value) -> bool:

@@ -50,7 +50,7 @@ def shared(context: Context, node: Any) -> str | None:
             value = value.value
         else:
             return None
-    return value.value
+    return None if value.value == "None" else value.value
 
 
 def is_none(node: Any) -> bool:
