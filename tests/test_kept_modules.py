@@ -57,3 +57,10 @@ _CASES = {
 def test_kept(source):
     result = convert_source(_HEAD + "".join(f"        {line}\n" for line in source.split("\n")) + _TAIL)
     assert [d.id for d in result.diagnostics].count("shared-module") == _CASES[source], result.diagnostics
+
+
+def test_numbers_are_no_modules():
+    """`self._make_layer(self.width)` of two layers gives both a number, in the Sequential that each is."""
+    body = "        self.width = 64\n        self.a = self._make_layer(self.width)\n        self.b = self._make_layer(self.width)\n"
+    rest = "\n    def _make_layer(self, n):\n        return nn.Sequential(nn.Linear(n, n), nn.ReLU())\n\n    def forward(self, x):\n        return self.b(self.a(x))\n\n    def widen(self):\n        self.width = unknown()\n"
+    assert not convert_source(_HEAD + body + rest).diagnostics

@@ -53,5 +53,8 @@ def _refused(context: Context, statement: Any, absent: Set[str]) -> Any:
     small: Any = tree.only_small(statement)
     value = getattr(small, "value", None) or next(tree.nodes(statement, cst.Call), cst.Name(read))
     failing = context.unconverted("module-value", value, _ABSENT.format(read))
-    new = tree.replace(small, value=failing) if isinstance(small, cst.Return) else cst.Expr(failing)
+    names = sorted(set(tree.names_assigned(statement)) - _ARRAYS)  # what follows may read them
+    new: Any = cst.Assign([cst.AssignTarget(cst.Name(name)) for name in names], failing) if names else cst.Expr(failing)
+    if isinstance(small, cst.Return):
+        new = tree.replace(small, value=failing)
     return cst.SimpleStatementLine([new], leading_lines=statement.leading_lines)
