@@ -141,6 +141,10 @@ PROGRAMS = {
     "enumerate of a list written": "ps = [x.clone(), y.clone()]\nfor i, p in enumerate(ps):\n    p.mul_(i + 2)\nreturn ps[0] * ps[1]",
     "dict values written": "d = {'a': x.clone(), 'b': y.clone()}\nfor k, v in d.items():\n    v.mul_(2)\nreturn d['a'] + d['b']",
     "a write in the head of a branch": "z = x * 1\nif z.add_(1).sum() > 0:\n    return z[0] * 3\nreturn y[0]",
+    "columns apart": "z = x * 1\na, b, c = z[:, 0], z[:, 1], z[..., 2:]\na += b\nb *= 2\nc -= 1\nreturn a, b, c, z",
+    "halves apart": "def g(t, n):\n    a, b = t[:, :n], t[:, n:]\n    b *= a.sum()\n    return a + 1, b\nreturn g(x * 1, 2)",
+    "from both ends": "z = x * 1\na = z[:2]\nb = z[2:]\nc = z[-1]\na += 1\nc *= 2\nreturn a, b, c, z * y",
+    "rows that overlap": "z = x * 1\na = z[:3]\nb = z[2:]\nc = z[None, -1]\na += 1\nb *= 2\nreturn a, b, c, z * y",
     "a number that a call gives back": "def default(val, d):\n    if val is not None:\n        return val\n    return d() if callable(d) else d\ndef g(t, n=None):\n    n = default(n, lambda: 4)\n    n += 1\n    return t * n\nn = 2\nreturn g(x, n) + n * y",
     "what a call gives back is made anew": "def default(val, d):\n    if val is not None:\n        return val\n    return d() if callable(d) else d\ndef g(t, u=None):\n    u = default(u, lambda: torch.zeros_like(t)) * 2\n    u += t\n    return u\nz = y * 1\nreturn g(x, z) * z",
     "a loop over an object's dict": "class H:\n    def __init__(self, a):\n        self.d = {'w': a}\n\n    def scale(self, a):\n        for k, v in self.d.items():\n            v.mul_(a)\n\n\ndef f(x, y):\n    h = H(x * 1)\n    h.scale(y)\n    return h.d['w']",
@@ -155,6 +159,7 @@ PROGRAMS = {
 
 # what must not be converted in silence: the other name for the memory would keep the old value
 REFUSED = {
+    "columns by a number that changes": ("z = x * 1\nn = 1\na = z[:, :n]\nn = 0\nb = z[:, n:]\na += 1\nreturn a, b, z", "aliased-write"),
     "a choice of a write inside an expression": ("z = x * 1\nw = y + (z.add_(1) if y.dim() == 2 else z)\nreturn z * w", "aliased-write"),
     "an argument read in the expression that changes it": ("def g(t, u):\n    t.mul_(u)\n    return t.sum()\nz = x * 1\nreturn g(z, y) * z", "mutated-argument"),
     "a write behind an and": ("z = x * 1\nw = y.dim() == 2 and z.add_(1)\nreturn z * y", "aliased-write"),

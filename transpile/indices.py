@@ -44,6 +44,51 @@ def _is_copied(context: Context, place: Any) -> bool:
     return isinstance(value, Tensor) and value.kind == "b" or isinstance(value, Sequence) and not value.tuple
 
 
+def disjoint(one: Any, other: Any) -> bool:
+    """Whether two basic indices of one array are certain to select different elements: `[:, 0]` and `[:, 1]`, `[..., :n]` and `[..., n:]`."""
+    sides = [_around_ellipsis(index) for index in (one, other)]
+    before = zip(*(front for front, _ in sides))
+    behind = zip(*(reversed(back) for _, back in sides)) if all(back is not None for _, back in sides) else ()
+    return any(_apart(_bounds(a), _bounds(b)) for pair in (before, behind) for a, b in pair)
+
+
+def _around_ellipsis(index: Any) -> tuple[list[Any], Any]:
+    """The places that count from the front, and those behind `...`, None where there is none; `None` in an index makes a dim of its own."""
+    places = [e.slice for e in index]
+    values = [p.value if isinstance(p, cst.Index) else p for p in places]
+    kept = [v for v in values if not (isinstance(v, cst.Name) and v.value == "None")]
+    cut = next((i for i, v in enumerate(kept) if isinstance(v, cst.Ellipsis)), None)
+    return (kept, None) if cut is None else (kept[:cut], kept[cut + 1 :])
+
+
+def _bounds(place: Any) -> tuple[Any, Any] | None:
+    """First and end of a place of an index, as numbers or as code, end None for the last; None where there is a step."""
+    if not isinstance(place, cst.Slice):
+        first = _bound(place)
+        return (first, first + 1 or None) if isinstance(first, int) else None
+    if place.step is not None and tree.code(place.step) != "1":
+        return None
+    return (0 if place.lower is None else _bound(place.lower)), (None if place.upper is None else _bound(place.upper))
+
+
+def _bound(node: Any) -> int | str:
+    negative = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus)
+    number = node.expression if negative else node
+    if not isinstance(number, cst.Integer):
+        return tree.code(node)
+    return -number.evaluated_value if negative else number.evaluated_value
+
+
+def _apart(one: tuple[Any, Any] | None, other: tuple[Any, Any] | None) -> bool:
+    return one is not None and other is not None and (_ends_before(one[1], other[0]) or _ends_before(other[1], one[0]))
+
+
+def _ends_before(end: Any, first: Any) -> bool:
+    if isinstance(end, int) and isinstance(first, int):
+        return (end < 0) == (first < 0) and end <= first
+    return end is not None and end == first
+
+
 _ELEMENTWISE = frozenset("isnan isinf isfinite abs logical_not logical_and logical_or logical_xor eq ne lt le gt ge bool float".split())
 
 

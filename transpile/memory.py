@@ -13,7 +13,7 @@ from . import tree
 from .callables import Scope, Target
 from .casts import is_copy
 from .context import Context
-from .indices import index_kind
+from .indices import disjoint, index_kind
 from .inplace import is_inplace_name, says_inplace
 from .project import ClassInfo, FunctionInfo
 from .values import (
@@ -342,13 +342,14 @@ class Memory:
         return made
 
     def apart(self, one: str, other: str) -> bool:
-        """Whether two names are different parts of one `z.chunk(…)`."""
+        """Whether two names are different parts of one tensor: of `z.chunk(…)`, or `z[:, 0]` and `z[:, 1:]`."""
         a, b = self.only(one), self.only(other)
         if a is not None and b is not None and a.part is not None and b.part is not None and a.part[0] is b.part[0]:
             return a.part[1] != b.part[1]
         if a is None or b is None or a is b or not isinstance(a.view, cst.Subscript) or not isinstance(b.view, cst.Subscript):
             return False
-        return a.view.value is b.view.value and a.parents == b.parents and all(isinstance(p.view.slice[0].slice, cst.Index) and isinstance(p.view.slice[0].slice.value, cst.Integer) for p in (a, b))
+        same = a.view.value is b.view.value or isinstance(a.view.value, (cst.Name, cst.Attribute)) and a.base == b.base and a.others == b.others
+        return same and a.parents == b.parents and disjoint(a.view.slice, b.view.slice)
 
     def _set(self, target: Any, places: frozenset[Place]) -> None:
         name = self.name(target)

@@ -120,7 +120,7 @@ class Frame:
 
     def may_be_number(self, target: Any, operand: Any) -> bool:
         """Whether a name of unknown value is rather a number than a tensor: `keep = 1 - p`, `mask = keep`, `mask += torch.rand(3, 1)`."""
-        made = [p.computed for p in self.memory.places(target.value)] if isinstance(target, cst.Name) else []
+        made = [p.computed for p in self.memory.places(target.value)] if isinstance(target, cst.Name) and self.is_tensor(operand) else []
         value = self.value(operand.func) if isinstance(operand, cst.Call) else None
         sized = isinstance(value, Torch) and value.name in _SIZED
         return bool(made) and all(one is not None and (sized or one == UNKNOWN) for one in made)
