@@ -67,10 +67,11 @@ def _bind_attribute(frame: Frame, target: cst.Attribute, value: Value, env: Env)
 
 
 def _replace(frame: Frame, owner: Module, name: str, value: Module) -> None:
-    """`model.fc = nn.Identity()` from outside: the class has one submodule or the other."""
-    for ref in owner.refs:
-        if isinstance(ref, ClassInfo) and isinstance(frame.facts.attribute(ref, name), Module):
-            frame.facts.replaced[ref, name] = join(frame.facts.replaced.get((ref, name)), value)
+    """`model.fc = nn.Identity()` from outside: the class of the model has one submodule or the other, where it is known which class that is."""
+    ref = next(iter(owner.refs), None)
+    of_torch = bool(value.classes) and all(isinstance(c, str) for c in value.classes)
+    if len(owner.refs) == 1 and isinstance(ref, ClassInfo) and not owner.open and of_torch and isinstance(frame.facts.attribute(ref, name), Module):
+        frame.facts.replaced[ref, name] = join(frame.facts.replaced.get((ref, name)), value)
 
 
 def _bind_entry(frame: Frame, target: cst.Subscript, value: Value, env: Env) -> None:

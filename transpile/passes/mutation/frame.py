@@ -129,6 +129,8 @@ class Frame:
         """Whether a name of unknown value may be a tensor that has another name: `h = default(h, make)`, `h += x`."""
         if not isinstance(target, cst.Name) or self.value(target) != UNKNOWN:
             return False
+        if all(p.parameter is not None for p in self.memory.places(target.value)):
+            return False  # a parameter itself, `size *= scale[0]`: a number as often as not
         if self.is_tensor(operand):
             return True
         same = self.memory.parameters(target.value) | set(self.memory.sharing(target.value, frozenset(self.memory.env)))
