@@ -20,6 +20,7 @@ BODIES = {
     "an argument": "return torch.clamp(x, max=np.log(100)), torch.where(x > 0, x, np.sqrt(2)), x.mul(np.sqrt(2)), torch.add(x, x, alpha=np.sqrt(2))",
     "a type of NumPy's": "return x + np.float32(2), x * np.float64(0.1)",
     "integers": "i = x.long()\nreturn i * np.sqrt(2), i + np.prod(x.shape)",
+    "a method of one": "n = np.ceil(np.log(x.shape[0])).astype(int).item()\nreturn x[:n] * np.ceil(np.log(5)).item()",
     "compared": "return x * (x > np.sqrt(2)), x if np.sqrt(5) > 2 else -x",
 }  # fmt: skip
 PROGRAMS = {name: "def f(x):\n" + "".join(f"    {line}\n" for line in body.split("\n")) for name, body in BODIES.items()}

@@ -15,6 +15,8 @@ from .frame import Env, Frame, Handlers
 from .numpy_names import is_bound_to_numpy
 from .operators import binary
 
+_STANDING_IN = frozenset({"torch.nn.Identity", "torch.nn.Sequential"})  # what another layer is replaced by, and is called otherwise
+
 
 def bind(frame: Frame, target: cst.CSTNode, value: Value, env: Env) -> None:
     """Let a target stand for a value: a name, an attribute, an entry, or several of these."""
@@ -69,8 +71,8 @@ def _bind_attribute(frame: Frame, target: cst.Attribute, value: Value, env: Env)
 def _replace(frame: Frame, owner: Module, name: str, value: Module) -> None:
     """`model.fc = nn.Identity()` from outside: the class of the model has one submodule or the other, where it is known which class that is."""
     ref = next(iter(owner.refs), None)
-    of_torch = bool(value.classes) and all(isinstance(c, str) for c in value.classes)
-    if len(owner.refs) == 1 and isinstance(ref, ClassInfo) and not owner.open and of_torch and isinstance(frame.facts.attribute(ref, name), Module):
+    known = bool(value.classes) and value.classes <= _STANDING_IN
+    if len(owner.refs) == 1 and isinstance(ref, ClassInfo) and not owner.open and known and isinstance(frame.facts.attribute(ref, name), Module):
         frame.facts.replaced[ref, name] = join(frame.facts.replaced.get((ref, name)), value)
 
 

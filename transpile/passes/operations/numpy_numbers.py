@@ -15,7 +15,7 @@ _ARITHMETIC = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
 _HOSTS = ("builtins.", "numpy.", "math.", "scipy.")  # whose functions take NumPy's numbers as they are: `int(np.sqrt(n))`
 
 
-PLACES = frozenset({*_ARITHMETIC, cst.Assign, cst.AugAssign, cst.Comparison, cst.FormattedStringExpression, cst.Index})
+PLACES = frozenset({*_ARITHMETIC, cst.Attribute, cst.Assign, cst.AugAssign, cst.Comparison, cst.FormattedStringExpression, cst.Index})
 
 
 def converted(walk: Walk, node: Any) -> Any:
@@ -40,7 +40,7 @@ def _keep(walk: Walk, node: Any) -> None:
         inner = [node.left, *(t.comparator for t in node.comparisons)]
     elif isinstance(node, cst.FormattedStringExpression):
         inner = [node.expression]
-    elif isinstance(node, cst.Index):
+    elif isinstance(node, (cst.Index, cst.Attribute)):  # `np.ceil(n).astype(int)`
         inner = [node.value]
     else:
         inner = [node.left, node.right] if isinstance(node, cst.BinaryOperation) else [node.expression] if isinstance(node, cst.UnaryOperation) else []

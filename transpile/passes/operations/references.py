@@ -29,6 +29,8 @@ def _is_object(walk: Walk, node: Any) -> bool:
     if not _is_given(walk, node):
         return False
     body, find = walk.functions[-1].body, walk.context.rulebook.find
+    if any(tree.dotted(c.func) == "isinstance" and c.args and tree.dotted(c.args[0].value) == node.value for c in tree.nodes(body, cst.Call)):
+        return False  # it may be either
     writes: list[Any] = list(tree.nodes(body, cst.AssignTarget, cst.AugAssign, cst.AnnAssign))
     attributes: list[Any] = list(tree.nodes(body, cst.Attribute))
     given = {w.target.attr.value for w in writes if isinstance(w.target, cst.Attribute)}  # a tensor may be tagged: `p.decay = 0.1`
