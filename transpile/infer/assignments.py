@@ -71,7 +71,7 @@ def _bind_attribute(frame: Frame, target: cst.Attribute, value: Value, env: Env)
 def _replace(frame: Frame, owner: Module, name: str, value: Module) -> None:
     """`model.fc = nn.Identity()` from outside: the class of the model has one submodule or the other, where it is known which class that is."""
     ref = next(iter(owner.refs), None)
-    known = bool(value.classes) and value.classes <= _STANDING_IN
+    known = bool(value.classes & _STANDING_IN) and all(isinstance(c, str) for c in value.classes)
     if len(owner.refs) == 1 and isinstance(ref, ClassInfo) and not owner.open and known and isinstance(frame.facts.attribute(ref, name), Module):
         frame.facts.replaced[ref, name] = join(frame.facts.replaced.get((ref, name)), value)
 
