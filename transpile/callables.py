@@ -155,10 +155,8 @@ class Callables:
             self.calls[called].append((call, scope, -1 if isinstance(value, Function) and is_unbound(value, func) else 0))
 
     def _is_self(self, node: Any, scope: Scope) -> bool:
-        info = scope.info
-        while info is not None and info.owner is None:
-            info = info.outer
-        return info is not None and isinstance(node, cst.Name) and node.value == info.self_name
+        method = scope.info.method if scope.info is not None else None
+        return method is not None and isinstance(node, cst.Name) and node.value == method.self_name
 
     # ------------------------------------------------------------------ the way back
 
@@ -178,7 +176,7 @@ class Callables:
     def _meant_by(self, value: Function, node: Any, scope: Scope) -> list[Target]:
         """A function; of a method also those of subclasses that override it."""
         info, owner = value.info, value.owner
-        others = [d.methods[info.name] for d in owner.descendants() if info.name in d.methods] if owner is not None and info.owner is not None and not value.base else []
+        others = owner.overriding(info.name) if owner is not None and info.owner is not None and not value.base else []
         return [Target(f, scope, -1 if is_unbound(value, node) else 0) for f in dict.fromkeys([info, *others])]
 
     def _of_call(self, node: cst.Call, scope: Scope, seen: set[tuple[int, bool]]) -> Iterator[Target]:
@@ -305,6 +303,5 @@ def is_unbound(value: Function, node: Any) -> bool:
 
 
 def _owner(info: FunctionInfo | None) -> ClassInfo | None:
-    while info is not None and info.owner is None:
-        info = info.outer
-    return info.owner if info is not None else None
+    method = info.method if info is not None else None
+    return method.owner if method is not None else None

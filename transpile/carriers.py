@@ -33,11 +33,11 @@ class Carriers:
 
     def concern(self, info: FunctionInfo) -> bool:
         """Whether a function, or the one that it is in, computes with models: other functions build them, or fill params."""
-        return _outermost(info) in self.running
+        return info.outermost in self.running
 
     def is_forward(self, info: FunctionInfo) -> bool:
         """Whether a function, or the one that it is in, runs in a forward pass."""
-        return _outermost(info) in self.forward
+        return info.outermost in self.forward
 
     def carries(self, value: Any, info: FunctionInfo, function: Any) -> bool:
         """Whether an expression of a function may carry a gradient."""
@@ -163,12 +163,6 @@ class Carriers:
         if isinstance(base, cst.Subscript) and isinstance(base.value, cst.Attribute) and base.value.attr.value == "at":
             return [base.value.value, *arguments]
         return None
-
-
-def _outermost(info: FunctionInfo) -> FunctionInfo:
-    while info.outer is not None:
-        info = info.outer
-    return info
 
 
 _PLAIN = frozenset("os pathlib json numpy re sys time glob shutil".split())  # libraries whose results have no history

@@ -48,6 +48,22 @@ class FunctionInfo:
         return self.owner is not None and not self.is_static
 
     @property
+    def method(self) -> FunctionInfo | None:
+        """The method that it is, or stands in; None of a function that is in no class."""
+        info: FunctionInfo | None = self
+        while info is not None and info.owner is None:
+            info = info.outer
+        return info
+
+    @property
+    def outermost(self) -> FunctionInfo:
+        """The function around it that is in no other."""
+        info = self
+        while info.outer is not None:
+            info = info.outer
+        return info
+
+    @property
     def self_name(self) -> str | None:
         positional = [*self.node.params.posonly_params, *self.node.params.params]
         return positional[0].name.value if self.takes_self and positional else None
@@ -138,6 +154,10 @@ class ClassInfo:
                 seen.append(current)
                 yield current
                 todo[0:0] = [b for b in current.bases if isinstance(b, ClassInfo)]
+
+    def overriding(self, name: str) -> list[FunctionInfo]:
+        """The methods of a name in the classes below."""
+        return [c.methods[name] for c in self.descendants() if name in c.methods]
 
     def descendants(self) -> Iterator[ClassInfo]:
         seen: set[int] = set()

@@ -162,7 +162,7 @@ def _is_held_unknown(context: Context, init: FunctionInfo, inside: Any, part: An
 def _elements(context: Context, node: Any) -> Iterator[Any]:
     """What containers of torch's are filled with: not the 3 of `nn.Sequential(nn.Linear(3, 3))`, nor the 64 of `self._make_layer(64)`."""
     value = context.value(node) if isinstance(node, cst.Call) else None
-    if isinstance(value, Module) and any(name.endswith("." + (tree.dotted(node.func) or "").rpartition(".")[2]) for name in MODULE_CONTAINERS):
+    if isinstance(value, Module) and f"torch.nn.{(tree.dotted(node.func) or '').rpartition('.')[2]}" in MODULE_CONTAINERS:
         for argument in node.args:
             yield from _elements(context, argument.value)
     elif isinstance(node, (cst.List, cst.Tuple, cst.Dict)):

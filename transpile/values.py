@@ -208,7 +208,7 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Torch(_anywhere(a.name), a.function)
     if all(v == FUNCTION or isinstance(v, Torch) and v.function for v in (a, b)):
         return FUNCTION
-    if (one_of := _classes(a) | _classes(b)) and _classes(a) and _classes(b):
+    if (one_of := classes_of(a) | classes_of(b)) and classes_of(a) and classes_of(b):
         return Class(("one of", one_of))
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
@@ -233,7 +233,7 @@ def _anywhere(name: str) -> str:
     return "torch." + name.removeprefix("torch.cuda.") if name.startswith("torch.cuda.") and name.endswith("Tensor") else name
 
 
-def _classes(value: Value) -> frozenset[Any]:
+def classes_of(value: Value) -> frozenset[Any]:
     """The classes that a value may be, where all are known: `nn.LSTMCell if cell == "lstm" else nn.GRUCell`."""
     if isinstance(value, Class) and isinstance(value.ref, tuple):
         return value.ref[1] if value.ref[0] == "one of" else frozenset()

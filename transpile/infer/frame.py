@@ -44,11 +44,8 @@ class Frame:
         self.result: Value | None = None
         self.yields: Value | None = None
         self.jumps: list[list[Env]] = []  # for each loop around the current statement, what held where its turns were left
-        self.cls = info.owner if info is not None else None
-        outer = info
-        while outer is not None and self.cls is None:
-            outer = outer.outer
-            self.cls = outer.owner if outer is not None else None
+        method = info.method if info is not None else None
+        self.cls = method.owner if method is not None else None
 
     @property
     def foreign(self) -> bool:

@@ -141,8 +141,7 @@ def _overrides(function: Function) -> list[FunctionInfo]:
     info = function.info
     if function.base or function.owner is None or info.owner is None or info.is_static:
         return [info]
-    others = [d.methods[info.name] for d in function.owner.descendants() if info.name in d.methods]
-    return [info, *(o for o in others if o is not info)]
+    return [info, *(o for o in function.owner.overriding(info.name) if o is not info)]
 
 
 def note_call(frame: Frame, info: FunctionInfo) -> None:

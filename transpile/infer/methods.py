@@ -26,6 +26,7 @@ from ..values import (
     Tensor,
     Value,
     both,
+    classes_of,
     element_of,
     is_anything,
     join,
@@ -191,8 +192,7 @@ def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:
 def _of_class(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:
     """`Round.apply(x)` of a torch.autograd.Function calls its forward; of a choice of Functions that of each."""
     assert isinstance(function.receiver, Class)
-    ref = function.receiver.ref
-    forwards = [one.find("forward") for one in (ref[1] if isinstance(ref, tuple) else [ref]) if isinstance(one, ClassInfo)]
+    forwards = [one.find("forward") for one in classes_of(function.receiver) if isinstance(one, ClassInfo)]
     given = [a._replace(value=UNKNOWN) if _holds_modules(a.value) else a for a in args]  # it gets them without params
     found: Value | None = None
     for forward in sorted((f for f in forwards if f is not None), key=lambda f: f.qualname):

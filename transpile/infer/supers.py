@@ -23,9 +23,7 @@ def through_super(node: cst.Call) -> bool:
 
 def call(frame: Frame, node: cst.Call, method: str, args: list[Argument]) -> Value:
     """The result of `super().method(…)`; what it calls is told of its function."""
-    info = frame.info
-    while info is not None and info.owner is None:
-        info = info.outer
+    info = frame.info.method if frame.info is not None else None
     if info is None or info.owner is None:
         return UNKNOWN
     target = info.owner.above(method)

@@ -200,16 +200,15 @@ class Inference:
         """Whether code has nothing to do with tensors: its file names nothing of torch's, and nobody gives it a tensor."""
         if module not in self.strangers:
             return False
-        outermost = _outermost(info)
-        return outermost is None or not any(map(_holds_tensors, self.known_parameters(outermost).values()))
+        return info is None or not any(map(_holds_tensors, self.known_parameters(info.outermost).values()))
 
     def in_forward(self, info: FunctionInfo | None) -> bool:
         """Whether a function runs in a forward pass, where it is traced; what no forward calls may ask arrays for their values."""
-        return _outermost(info) in self._traced
+        return info is not None and info.outermost in self._traced
 
     def on_host(self, info: FunctionInfo | None) -> bool:
         """Whether code runs outside of jit: that of a file, and functions which train a model, or call what does."""
-        return info is None or _outermost(info) in self._outside
+        return info is None or info.outermost in self._outside
 
     def known_parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """What calls give for the parameters of a function: those of this round, and of the last where there are none yet."""
@@ -294,13 +293,6 @@ class Inference:
 
     def set_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
         self.note(self.attributes.setdefault(cls, {}), name, value)
-
-
-def _outermost(info: FunctionInfo | None) -> FunctionInfo | None:
-    """The function around a function that is in no other."""
-    while info is not None and info.outer is not None:
-        info = info.outer
-    return info
 
 
 def _holds_tensors(value: Value) -> bool:

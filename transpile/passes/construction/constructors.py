@@ -32,7 +32,7 @@ class Original:
 
     @functools.cached_property
     def self_name(self) -> str:
-        return self.cls.methods["__init__"].self_name or "self"
+        return self.info.self_name or "self"
 
     @functools.cached_property
     def statements(self) -> list[Any]:
@@ -41,7 +41,7 @@ class Original:
     @functools.cached_property
     def parameters(self) -> Set[str]:
         stars = (self.node.params.star_arg, self.node.params.star_kwarg)
-        return {p.name.value for p in (*self.cls.methods["__init__"].parameters(), *(s for s in stars if isinstance(s, cst.Param)))}
+        return {p.name.value for p in (*self.info.parameters(), *(s for s in stars if isinstance(s, cst.Param)))}
 
     @functools.cached_property
     def inherited(self) -> Set[str]:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ... import tree
 from ...casts import is_cast, kept
+from ...numpy_writes import root
 from .frame import Frame
 from .rows import Stale
 from .views import of_base, written_back
@@ -121,10 +122,8 @@ def element_written(frame: Frame, subject: Any, node: Any) -> None:
 
 def _nameless_written(frame: Frame, subject: Any, node: Any) -> None:
     """A write to an element of what a call gives, `wrapped(x)[0].add_(1)`: names for the same memory cannot follow."""
-    root = subject
-    while isinstance(root, (cst.Subscript, cst.Attribute)):
-        root = root.value
-    places = {p for place in frame.memory.shares(root) for p in place.closure()} if isinstance(root, cst.Call) and frame.runs else set()
+    made = root(subject)
+    places = {p for place in frame.memory.shares(made) for p in place.closure()} if isinstance(made, cst.Call) and frame.runs else set()
     for other in sorted(n for n in frame.live & set(frame.memory.env) if any(place.closure() & places for place in frame.memory.env[n])):
         refuse(frame, other, node, f"{tree.code(subject)} is written in place, and {other} may be the same memory")
     frame.mutations.record(frame.info, {p.parameter for p in places if p.parameter is not None})

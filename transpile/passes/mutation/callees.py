@@ -83,7 +83,7 @@ def _check_elements(frame: Frame, target: Target, node: cst.Call) -> None:
 def _callees(frame: Frame, node: cst.Call) -> list[Target]:
     """What of the user's a call may run."""
     value, scope = frame.value(node.func), Scope(frame.context.module, frame.info)
-    if (forward := applied(frame.context, node)) is not None:
+    if (forward := applied(frame.facts, node)) is not None:
         return [Target(forward, scope, given_by_torch(forward))]
     targets = may_run(frame.facts, frame.mutations, node, scope)
     if isinstance(value, Module):

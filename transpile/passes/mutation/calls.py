@@ -73,12 +73,8 @@ def _function(frame: Frame, node: Any, value: Torch) -> Write | None:
     return None
 
 
-def applied(context: Context, node: cst.Call) -> FunctionInfo | None:
+def applied(facts: Inference, node: cst.Call) -> FunctionInfo | None:
     """The forward of a torch.autograd.Function that a call runs: `Scale.apply(x)`, or `scale(x)` after `scale = Scale.apply`."""
-    return _applied(context.facts, node)
-
-
-def _applied(facts: Inference, node: cst.Call) -> FunctionInfo | None:
     value = facts.of(node.func)
     owner = value.receiver if isinstance(value, Method) and value.name == "apply" else None
     if not isinstance(owner, Class) or not isinstance(owner.ref, ClassInfo) or not owner.ref.is_autograd_function:
@@ -106,7 +102,7 @@ def _call_may_write(context: Context, node: cst.Call, mutations: Mutations) -> b
     if is_inplace_name(name) or out_argument(node) is not None or inplace_argument(context, node) is not None:
         return True
     value = context.value(node.func)
-    if (forward := applied(context, node)) is not None:
+    if (forward := applied(context.facts, node)) is not None:
         return forward in mutations.writes
     if name in METHODS or isinstance(value, External) and value.name.startswith("numpy."):
         return True
@@ -153,7 +149,7 @@ def writes_of(facts: Inference, mutations: Mutations, target: Target) -> Set[str
     mutations.lambdas[id(target.function)] = frozenset()  # while it is being found out: recursion
     names = set(target.parameters())
     for call in tree.nodes(target.function.body, cst.Call):
-        forward = _applied(facts, call)
+        forward = applied(facts, call)
         inner = may_run(facts, mutations, call, target.scope) if forward is None else [Target(forward, target.scope, given_by_torch(forward))]
         for one in inner:
             written = writes_of(facts, mutations, one)

@@ -22,6 +22,7 @@ from .summaries import Mutations
 
 _SIZED = frozenset(f"torch.{name}" for name in ("rand", "randn", "zeros", "ones", "full", "empty"))  # what is of sizes that are written there
 
+
 class Frame:
     """One function on its way through the pass."""
 

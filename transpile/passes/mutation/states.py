@@ -83,7 +83,7 @@ def _called(value: Module | Function) -> Iterator[FunctionInfo]:
     if isinstance(value, Function):
         owner = value.info.owner
         yield value.info
-        yield from (d.methods[value.info.name] for d in (owner.descendants() if owner is not None else ()) if value.info.name in d.methods)
+        yield from owner.overriding(value.info.name) if owner is not None else ()
         return
     for ref in value.refs:
         if isinstance(ref, ClassInfo):

@@ -48,9 +48,7 @@ def _may_be_given_numpy(walk: Walk, info: FunctionInfo | None, node: cst.Call) -
     if facts.in_forward(info):
         return False
     host = facts.on_host(info)
-    while info is not None and info.outer is not None:
-        info = info.outer
-    owner = info.owner if info is not None else None
+    owner = info.outermost.owner if info is not None else None
     if owner is not None and (owner.is_module or owner.is_autograd_function) and not host:
         return False
     told = {"numpy", "pandas"} & {n.partition(".")[0] for n in walk.context.module.imports.values()}
