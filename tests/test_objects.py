@@ -19,3 +19,12 @@ SAMPLES = {
 def test_attributes(body):
     code = convert_source(f"import torch\n\n\ndef f(sample):\n    {body}\n").code
     assert SAMPLES[body] in code, code
+
+
+def test_a_module_by_a_quoted_annotation():
+    source = (
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 2)\n\n"
+        "    def forward(self, x):\n        return self.fc(x)\n\n\nclass Runner:\n    def __init__(self, model: 'Net'):\n        self.model = model\n\n"
+        "    def part(self, x):\n        return self.model.fc(x)\n"
+    )
+    assert 'return self.model.fc(params["model"]["fc"], x)' in convert_source(source).code

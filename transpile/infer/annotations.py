@@ -120,7 +120,13 @@ def _of_union(frame: Frame, node: cst.BinaryOperation) -> Value | None:
 
 
 def _of_string(frame: Frame, node: cst.SimpleString) -> Value | None:
-    return Tensor() if tree.code(node).strip("\"'").endswith("Tensor") else None
+    """`model: "Whisper"` is what the name in it is, which a file may import for its annotations alone."""
+    text = tree.code(node).strip("\"'")
+    try:
+        declared = annotated(frame, tree.expression(text))
+    except cst.ParserSyntaxError:
+        declared = None
+    return Tensor() if declared is None and text.endswith("Tensor") else declared
 
 
 _READERS: dict[type, Callable[[Frame, Any], Value | None]] = {
