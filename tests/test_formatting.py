@@ -39,3 +39,13 @@ def test_blocks_of_other_depths_stay_as_they_are():
         "    def forward(self, x):\n      y = x * 2\n      return y + self.w\n"
     )
     ast.parse(convert_source("import torch\n" + source).code)
+
+
+def test_no_gap_is_left_where_a_first_statement_goes():
+    source = (
+        "import torch.nn as nn\n\n\nclass A(nn.Module):\n    def __init__(self):\n        super().__init__()\n\n        # a layer\n"
+        "        self.a = nn.Linear(2, 2)\n\n    def own(self):\n\n        return 1\n\n    def forward(self, x):\n        return self.a(x)\n"
+    )
+    code = convert_source("import torch\n" + source).code
+    assert "def __init__(self):\n        # a layer\n        self.a" in code
+    assert "def own(self):\n\n        return 1\n" in code

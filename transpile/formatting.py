@@ -22,6 +22,7 @@ _STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
 
 def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> str:
     """Black on the lines of `code` that `original` does not have."""
+    code = _without_gaps(code, original)
     before, after = original.splitlines(), code.splitlines()
     whole = _statements(code)
     out: list[str] = []
@@ -38,6 +39,39 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
         end = last
     out.extend(after[end:])
     return "\n".join(out) + ("\n" if code.endswith("\n") else "")
+
+
+def _without_gaps(code: str, original: str) -> str:
+    """The code without blank lines after the head of a function that had none there: what stood first, `super().__init__()`, is gone."""
+    lines = code.splitlines()
+    kept = {name for name, first, last in _gaps(original) if last > first}
+    for name, first, last in reversed(_gaps(code)):
+        if name not in kept:
+            del lines[first:last]
+    return "\n".join(lines) + ("\n" if code.endswith("\n") else "")
+
+
+def _gaps(code: str) -> list[tuple[str, int, int]]:
+    """The functions of a file in order, by their dotted names, with the range of the blank lines after the head of each."""
+    lines = code.splitlines()
+    found: list[tuple[str, int, int]] = []
+
+    def visit(node: ast.AST, path: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            name = f"{path}.{child.name}" if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else path
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                head = min([child.body[0].lineno, *(d.lineno for d in getattr(child.body[0], "decorator_list", []))]) - 1
+                while head > child.lineno and (not lines[head - 1].strip() or lines[head - 1].lstrip().startswith("#")):
+                    head -= 1
+                end = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
+                found.append((name, head, end if child.body[0].lineno > child.lineno else head))
+            visit(child, name)
+
+    try:
+        visit(ast.parse(code), "")
+    except (SyntaxError, ValueError):
+        return []
+    return found
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
