@@ -14,7 +14,7 @@ from .context import Context, key_site
 from .emit import keyword
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
-from .values import MISSING, NONE, Module, Sequence, Static, Tensor, Torch, Value, is_anything
+from .values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value, is_anything
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input", "a": "input"}
 
@@ -601,7 +601,7 @@ def call(context: Context, binding: Binding) -> Any:
         if parameter.name in definition.unused:
             continue  # the emitted function has no such parameter
         if parameter.name not in binding.given:
-            if parameter.name == "key":
+            if parameter.name == "key" and draws(context, binding):
                 args.append(keyword("key", key_site()))
             else:
                 in_order = False
@@ -621,6 +621,29 @@ def call(context: Context, binding: Binding) -> Any:
         else:
             args.append(keyword(argument.keyword or "", argument.node))
     return cst.Call(tree.expression(context.name(definition.name)), args)
+
+
+def draws(context: Context, binding: Binding) -> bool:
+    """Whether a rule uses its key with these arguments: `F.scaled_dot_product_attention` has no dropout where none is asked for."""
+    definitions = context.rulebook.definitions
+    decide = Decide(binding)
+    body = decide.outcome(binding.definition.body) or ast.Module(binding.definition.body, [])
+    uses = [n for n in ast.walk(body) if isinstance(n, ast.Name) and n.id == "key"]
+    for node in ast.walk(body):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in definitions:
+            passed = [k for k in node.keywords if k.arg == "key" and k.value in uses]
+            inner = bind(definitions[node.func.id], [_passed(decide, v, None) for v in node.args] + [_passed(decide, k.value, k.arg) for k in node.keywords if k not in passed])
+            if passed and inner is not None and not draws(context, inner):
+                uses.remove(passed[0].value)  # type: ignore[arg-type]
+    return bool(uses)
+
+
+def _passed(decide: Decide, node: ast.expr, name: str | None) -> Argument:
+    """What a rule hands to another: a constant where it is one at this call."""
+    constant = decide.constant(node)
+    if constant is UNDECIDED:
+        return Argument(cst.Name("_"), UNKNOWN, name)
+    return Argument(tree.expression(repr(constant)), UNKNOWN, name)
 
 
 def _positional(argument: Argument) -> cst.Arg:

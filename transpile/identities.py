@@ -10,6 +10,7 @@ from . import tree
 
 _MADE = ("jnp.zeros", "jnp.ones")
 _LIKE = {"jnp.zeros_like": "jnp.zeros", "jnp.ones_like": "jnp.ones"}
+_INFINITE = frozenset({"jnp.inf", "np.inf", "numpy.inf", "math.inf", "jnp.nan", "np.nan", "math.nan"})
 _OF_ANY = frozenset({"shape", "ndim", "size", "dtype"})
 
 
@@ -28,14 +29,24 @@ def simplified(node: Any) -> Any:
     if function == "jnp.full_like" and len(node.args) == 2:
         value = tree.replace(node.args[1], comma=cst.MaybeSentinel.DEFAULT)
         if len(made.args) == 1:  # jnp.full takes the dtype of the value: an int where torch has floats
-            if not isinstance(value.value, (cst.Integer, cst.Float)):
+            filled = _as_float(value.value)
+            if filled is None:
                 return node
-            number = float(value.value.evaluated_value)
-            if number in (0.0, 1.0):
-                return tree.replace(made, func=tree.expression("jnp.ones" if number else "jnp.zeros"))
-            value = tree.replace(value, value=cst.Float(repr(number)))
+            if isinstance(filled, cst.Float) and filled.evaluated_value in (0.0, 1.0):
+                return tree.replace(made, func=tree.expression("jnp.ones" if filled.evaluated_value else "jnp.zeros"))
+            value = tree.replace(value, value=filled)
         return tree.replace(made, func=tree.expression("jnp.full"), args=[tree.replace(made.args[0], comma=cst.MaybeSentinel.DEFAULT), value, *made.args[1:]])
     return node
+
+
+def _as_float(node: Any) -> Any:
+    """A number in the source as a float, `-jnp.inf` as it is; None for what is not one there."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        inner = _as_float(node.expression)
+        return None if inner is None else tree.replace(node, expression=inner)
+    if isinstance(node, (cst.Integer, cst.Float)):
+        return node if isinstance(node, cst.Float) else cst.Float(repr(float(node.evaluated_value)))
+    return node if tree.dotted(node) in _INFINITE else None
 
 
 def _expanded(node: Any, inner: Any) -> Any:
