@@ -8,6 +8,7 @@ from rules.class_loss_layers import CrossEntropyLoss
 from rules.linear_layers import Linear
 from rules.parametrization import ParametrizedSpectralNorm
 from transpile import convert_source, from_torch
+from transpile.weights import to_array
 
 from .small_programs import both_modules, load
 
@@ -71,3 +72,8 @@ class M(nn.Module):
     torch_module.pe[0, 0] = 0.01
     with pytest.raises(ValueError, match="another value than the source holds"):
         from_torch(torch_module, jax_module)
+
+
+def test_a_sparse_buffer_is_dense_here():
+    dense = torch.tensor([[0.0, 2.0], [0.0, 0.0]])
+    assert (to_array(dense.to_sparse()) == dense.numpy()).all()

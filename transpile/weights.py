@@ -42,12 +42,12 @@ def _tensors(source: Any) -> dict[str, tuple[str, Any]]:
 
 
 def to_array(tensor: Any) -> Any:
-    """A jax array with a tensor's dtype and values."""
+    """A jax array with a tensor's dtype and values, dense where the tensor is sparse."""
     import jax.numpy as jnp
 
     if not hasattr(tensor, "detach"):
         return jnp.asarray(tensor)
-    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    tensor = tensor.detach().cpu().to_dense().resolve_conj().resolve_neg()
     if str(tensor.dtype) == "torch.bfloat16":
         return jnp.asarray(tensor.float().numpy()).astype(jnp.bfloat16)
     return jnp.asarray(tensor.numpy())
