@@ -38,7 +38,7 @@ class Effects:
     def _bound(self, function: FunctionInfo) -> set[str]:
         """The modules that come to a function with their params bound: those that it is given, or the function around it."""
         node = self.nodes[function]
-        own = _called_parameters(self.facts, node)
+        own = _run_parameters(self.facts, node)
         if function.outer is None or function.outer not in self.nodes:
             return own
         return own | self._bound(function.outer) - tree.parameter_names(node) - set(tree.times_bound(node.body))
@@ -225,10 +225,10 @@ def _uses(facts: Inference, function: cst.FunctionDef, bound: Set[str] = frozens
                 elif isinstance(facts.by_property(base, name), Function):
                     yield "function", facts.by_property(base, name)
         elif isinstance(node, cst.Call) and not (isinstance(node.func, cst.Name) and node.func.value in bound):
-            yield from _call_uses(facts, node)  # a module that is passed in comes with its params bound
+            yield from _call_uses(facts, node, bound)  # a module that is passed in comes with its params bound
 
 
-def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
+def _call_uses(facts: Inference, node: cst.Call, bound: Set[str]) -> Iterator[tuple[str, Any]]:
     value = facts.of(node.func)
     if isinstance(value, Module):
         yield "module", value
@@ -252,25 +252,43 @@ def _call_uses(facts: Inference, node: cst.Call) -> Iterator[tuple[str, Any]]:
         found = facts.of(node)
         if isinstance(found, Tensor) and found.param:
             yield "child", "params"
-    if isinstance(value, Module):
-        return
-    if isinstance(value, External) and value.name.startswith("builtins."):
+    if _is_builtin(value):
         return
     modules = [a.value for a in node.args if isinstance(passed := facts.of(a.value), Module) and not passed.is_self]
-    if modules and isinstance(value, Function):
-        called = _called_parameters(facts, value.info.node)
-        given = [argument for name, argument in value.info.given(node).items() if name in called]
+    modules = [m for m in modules if not isinstance(m, cst.Name) or m.value not in bound]
+    function = run_by(value) if modules else None
+    if function is not None:
+        called = _run_parameters(facts, function.node)
+        given = [argument for name, argument in function.given(node).items() if name in called]
         modules = [m for m in modules if any(m is argument for argument in given)]
     for module in modules:
         yield "module", facts.of(module)
 
 
-def _called_parameters(facts: Inference, function: cst.FunctionDef) -> set[str]:
-    """The parameters of a function that it calls as they come: `p = dropout(p)`."""
+def run_by(value: Value) -> FunctionInfo | None:
+    """The one function of the user's that a call of a value runs: a function, or what a module computes."""
+    if isinstance(value, Function):
+        return value.info
+    refs = value.refs if isinstance(value, Module) and not value.open else ()
+    found = {ref.find("forward") if isinstance(ref, ClassInfo) else None for ref in refs}
+    return found.pop() if len(found) == 1 else None
+
+
+def _run_parameters(facts: Inference, function: cst.FunctionDef) -> set[str]:
+    """The parameters of a function that it calls as they come, or hands on to be called: `p = dropout(p)`, `attend(q, v, dropout)`."""
     names = tree.parameter_names(function)
-    called = [c.func for c in tree.nodes(function.body, cst.Call) if isinstance(c.func, cst.Name) and c.func.value in names]
-    found = {func.value for func in called if not (isinstance(value := facts.of(func), Module) and value.is_self)}
+    found: set[str] = set()
+    for call in tree.nodes(function.body, cst.Call):
+        if isinstance(call.func, cst.Name) and call.func.value in names and not (isinstance(value := facts.of(call.func), Module) and value.is_self):
+            found.add(call.func.value)
+        handed = [a.value.value for a in call.args if isinstance(a.value, cst.Name) and a.value.value in names and isinstance(facts.of(a.value), Module)]
+        if handed and not _is_builtin(facts.of(call.func)):
+            found.update(handed)
     return found - set(tree.times_bound(function.body)) if found else found
+
+
+def _is_builtin(value: Value) -> bool:
+    return isinstance(value, External) and value.name.startswith("builtins.")
 
 
 def runs(facts: Inference, value: Method) -> bool:

@@ -8,9 +8,10 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...callables import is_unbound
 from ...context import KEY, key_site
 from ...dataflow import called_once
-from ...effects import ALL
+from ...effects import ALL, run_by
 from ...emit import keyword
 from ...project import FunctionInfo
 from ...values import External, Function, Method, Module
@@ -104,14 +105,13 @@ def _calls_once(scope: Scope, node: cst.Call, argument: cst.Arg) -> bool:
     if (tree.dotted(node.func) or "").startswith(("jax.", "lax.", "nn.")):
         return True
     value = scope.facts.of(node.func)
-    if not isinstance(value, Function) or argument.star:
+    function = run_by(value)
+    if function is None or argument.star or isinstance(value, Function) and is_unbound(value, node.func):
         return False
-    names = [p.name.value for p in value.info.parameters()]
-    if value.info.owner is not None and not value.info.is_static and not value.base:
-        names = names[1:]
+    names = [p.name.value for p in function.parameters()]
     place = list(node.args).index(argument)
     name = argument.keyword.value if argument.keyword is not None else names[place] if place < len(names) else None
-    return name is not None and called_once(value.info.node.body, name)
+    return name is not None and called_once(function.node.body, name)
 
 
 def _asks_for_none(info: FunctionInfo) -> bool:

@@ -1,0 +1,39 @@
+"""A module among the arguments of a call goes with its params, key and mode bound, whatever is called: what calls it by another name needs none."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from transpile import convert_source
+
+from .small_programs import HEAD, load
+
+ATTEND = "def attend(q, v, drop):\n    return drop(q) * v\n\n\n"
+OUTER = "def outer(q, v, drop):\n    return attend(q, v, drop)\n\n\n"
+INNER = "class Inner(nn.Module):\n    def forward(self, key, v, drop=None):\n        return attend(key, v, drop) if drop is not None else v\n\n\n"
+CALLS = "class Inner(nn.Module):\n    def forward(self, key, v, drop=None):\n        if drop is not None:\n            key = drop(key)\n        return key * v\n\n\n"
+
+# what comes first, the call in forward, whether the module is known to be called once
+PROGRAMS = {
+    "a function": (ATTEND, "attend(x, y, self.dropout)", True),
+    "through a function": (ATTEND + OUTER, "outer(x, y, self.dropout)", False),
+    "a module": (CALLS, "self.inner(x, y, drop=self.dropout)", True),
+    "through a module": (ATTEND + INNER, "self.inner(x, y, self.dropout)", False),
+    "through both": (ATTEND + OUTER + INNER.replace("attend(", "outer("), "self.inner(x, y, self.dropout)", False),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_it_draws_with_the_key_of_the_caller(name):
+    before, call, once = PROGRAMS[name]
+    inner = "        self.inner = Inner()\n" if "Inner" in before else ""
+    module = f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n{inner}        self.dropout = nn.Dropout(0.5)\n\n    def forward(self, x, y):\n        return {call}\n"
+    result = convert_source(HEAD + before + module)
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"] * (not once), (result.diagnostics, result.code)
+    assert result.code.count("key=None") == 1, result.code
+    made, ones = load(result)["M"](), jnp.ones(4000)
+    run = jax.jit(made.__call__, static_argnames="training")
+    drawn = [np.asarray(run(ones, ones, key=jax.random.key(seed), training=True)) for seed in (0, 0, 1)]
+    assert set(np.unique(drawn[0])) == {0, 2} and (drawn[0] == drawn[1]).all() and (drawn[0] != drawn[2]).any()
+    assert (run(ones, ones, training=False) == 1).all()
