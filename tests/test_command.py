@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from transpile import convert_path
+from transpile import convert_path, pipeline
 from transpile.copies import copied
 from transpile.verification import load
 
@@ -125,3 +125,21 @@ def test_verify_copies_closures(tmp_path):
     copy = copied(module).double()
     assert copy.f(torch.ones(3, dtype=torch.float64)).dtype == torch.float64
     assert module.f(torch.ones(3)).dtype == torch.float32
+
+
+def test_what_fails_together_is_converted_apart_and_said(tmp_path, monkeypatch):
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.py").write_text(TORCH)
+    (source / "b.py").write_text("from . import a\n\n\ndef g(x):\n    import torch\n\n    return torch.nn.functional.glu(a.f(x))\n")
+    together = pipeline.convert
+
+    def fails(project, *rest):
+        if len(project.modules) > 1:
+            raise ValueError("no")
+        return together(project, *rest)
+
+    assert not convert_path(source, tmp_path / "out").diagnostics
+    monkeypatch.setattr(pipeline, "convert", fails)
+    report = convert_path(source, tmp_path / "apart")
+    assert {(d.id, d.message) for d in report.diagnostics} == {("converted-apart", "ValueError: no")} and len(report.diagnostics) == 2

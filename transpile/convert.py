@@ -10,7 +10,7 @@ import tempfile
 import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 import libcst as cst
@@ -196,11 +196,14 @@ def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, re
             message = f"{type(error).__name__}: {error}"
             report.files.append(File(root / module.path, None, [Diagnostic(str(module.path), 1, 1, "internal-error", message)]))
             return []
+        reason = f"{type(error).__name__}: {error}"
     converted = []
     for module in list(project.modules.values()):  # one file fails: convert each by itself
         alone = Project({})
         alone.add(module.path, module.tree, module.source)
-        converted += _convert_all(alone, book, is_package, report, root)
+        for made in _convert_all(alone, book, is_package, report, root):
+            apart = [Diagnostic(str(made.path), 1, 1, "converted-apart", reason)] if made.changed else []
+            converted.append(replace(made, diagnostics=[*apart, *made.diagnostics]))
     return converted
 
 

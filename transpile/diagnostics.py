@@ -9,6 +9,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "syntax-error": ("The file is not valid Python.", "Fix the syntax; the other files were converted."),
     "unreadable": ("The file could not be read or decoded.", "Check the file's encoding declaration and permissions."),
     "internal-error": ("The converter failed on this file.", "Please report it with the file; the target was left untouched."),
+    "converted-apart": ("The converter failed on these files together, and each was converted by itself.", "Please report it with the files: what one file knows of another is lost here."),
     "no-rule": ("There is no JAX equivalent for this torch name yet.", "Write the line by hand, or add a rule (see CONTRIBUTING.md)."),
     "left-over": ("A use of torch is still in the output.", "Write the line by hand: it fails when it is reached."),
     "unsupported": ("This form of the operation has no exact JAX equivalent.", "Use the form that the message names."),

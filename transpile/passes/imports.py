@@ -92,7 +92,8 @@ def _after_header(body: list[Any]) -> int:
         if tree.is_docstring(statement) and i == 0:
             at = 1
         elif isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.ImportFrom):
-            if tree.dotted(statement.body[0].module or cst.Name("")) == "__future__":
+            module = statement.body[0].module
+            if module is not None and tree.dotted(module) == "__future__":
                 at = i + 1
     return at
 
