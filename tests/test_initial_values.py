@@ -360,3 +360,27 @@ def test_a_parameter_has_the_memory_that_it_is_given(name):
         begun(source, ["aliased-write"])
     else:
         compare(source)
+
+
+# a method that fills `fc`, which it is given, and `n`, 3
+DRAWN = {
+    "repeated": "w = torch.empty(n // 3, 3)\nnn.init.kaiming_uniform_(w)\nw = w.repeat(3, 1)\nfc.weight.data.copy_(w)",
+    "of two draws": "a = torch.randn(1, 3)\nb = torch.rand(2, 1) * 0 + a\nfc.weight.data.copy_(torch.cat([a, b]))",
+    "in a branch": "if n == 3:\n    w = torch.empty(1, 3).normal_()\n    fc.weight.data.copy_(w.expand(3, 3))",
+    "in turns": "for m in [fc]:\n    k = m.weight.size(0)\n    w = torch.randn(1, k)\n    m.weight.data.copy_(w.expand(k, k))",
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_drawn_value_is_made_where_the_key_is(name):
+    fill = "\n    def fill(self, fc, n):\n" + "".join(f"        {line}\n" for line in DRAWN[name].splitlines()) + "\n    def forward(self, x):\n        return self.fc(x)\n"
+    got, want, code = begun(module("self.fc = nn.Linear(3, 3)\nself.fill(self.fc, 3)", fill))
+    for weight in (got["fc.weight"], want["fc.weight"]):
+        assert (weight == weight[0]).all() and np.ptp(weight) > 0, code
+    assert "w_=" not in code and "nn.unconverted" not in code
+
+
+def test_a_drawn_value_for_two_params_is_refused():
+    fill = "\n    def fill(self, fc):\n        w = torch.randn(3)\n        fc.bias.data.copy_(w)\n        fc.weight.data.copy_(w.expand(3, 3))\n\n    def forward(self, x):\n        return self.fc(x)\n"
+    source = HEAD + module("self.fc = nn.Linear(3, 3)\nself.fill(self.fc)", fill)
+    assert [d.id for d in convert_source(source).diagnostics] == ["random-in-init"]

@@ -14,6 +14,7 @@ from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Function, Module, Static
 from .attribute_names import AttributeNames
 from .declarations import initializer
+from .drawn_values import with_functions
 from .given import initial, is_given
 from .in_place import assignment, reinitialised
 from .initial_values import registered_name
@@ -53,7 +54,7 @@ def reinitialise(context: Context, node: cst.FunctionDef, info: FunctionInfo, ar
         return _applied(context, n) if isinstance(n, cst.Call) else None
 
     only = {cst.SimpleStatementLine, cst.For, cst.If, cst.IfExp, cst.Call, cst.Comparison, cst.Attribute, cst.BooleanOperation}
-    return tree.rewrite(node, before, said_once, only=only)  # type: ignore[no-any-return]
+    return with_functions(context, names, tree.rewrite(node, before, said_once, only=only), info)
 
 
 def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, arrays: Arrays, names: AttributeNames) -> Any:
