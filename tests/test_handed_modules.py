@@ -1,4 +1,4 @@
-"""A module among the arguments of a call goes with its params, key and mode bound, whatever is called: what calls it by another name needs none."""
+"""A module, or a lambda that draws, among the arguments of a call goes with its params, key and mode bound, whatever is called: what calls it by another name needs none."""
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +14,15 @@ OUTER = "def outer(q, v, drop):\n    return attend(q, v, drop)\n\n\n"
 INNER = "class Inner(nn.Module):\n    def forward(self, key, v, drop=None):\n        return attend(key, v, drop) if drop is not None else v\n\n\n"
 CALLS = "class Inner(nn.Module):\n    def forward(self, key, v, drop=None):\n        if drop is not None:\n            key = drop(key)\n        return key * v\n\n\n"
 
+DEFAULT = "def default(value, make):\n    if value is not None:\n        return value\n    return make() if callable(make) else make\n\n\n"
+
 # what comes first, the call in forward, whether the module is known to be called once
 PROGRAMS = {
     "a function": (ATTEND, "attend(x, y, self.dropout)", True),
     "through a function": (ATTEND + OUTER, "outer(x, y, self.dropout)", False),
     "a module": (CALLS, "self.inner(x, y, drop=self.dropout)", True),
     "through a module": (ATTEND + INNER, "self.inner(x, y, self.dropout)", False),
+    "in a lambda": (DEFAULT, "default(None, lambda: self.dropout(x)) * y", True),
     "through both": (ATTEND + OUTER + INNER.replace("attend(", "outer("), "self.inner(x, y, self.dropout)", False),
 }
 

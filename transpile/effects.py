@@ -9,7 +9,9 @@ import libcst as cst
 
 from . import tree
 from .arrays import Arrays
+from .callables import is_unbound
 from .context import KEY
+from .dataflow import called_once
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
 from .values import External, Function, Method, Module, Tensor, Value
@@ -272,6 +274,17 @@ def run_by(value: Value) -> FunctionInfo | None:
     refs = value.refs if isinstance(value, Module) and not value.open else ()
     found = {ref.find("forward") if isinstance(ref, ClassInfo) else None for ref in refs}
     return found.pop() if len(found) == 1 else None
+
+
+def calls_once(value: Value, call: cst.Call, argument: cst.Arg) -> bool:
+    """Whether a call of a value is known to call one of its arguments at one place, outside of loops."""
+    function = run_by(value)
+    if function is None or argument.star or isinstance(value, Function) and is_unbound(value, call.func):
+        return False
+    names = [p.name.value for p in function.parameters()]
+    place = list(call.args).index(argument)
+    name = argument.keyword.value if argument.keyword is not None else names[place] if place < len(names) else None
+    return name is not None and called_once(function.node.body, name)
 
 
 def _run_parameters(facts: Inference, function: cst.FunctionDef) -> set[str]:

@@ -13,6 +13,7 @@ import libcst as cst
 from .. import tree
 from ..context import KEY, Context
 from ..dataflow import called_once
+from ..effects import calls_once
 
 _ONCE = ("lax.", "jax.", "nn.", "functools.")
 
@@ -53,8 +54,9 @@ def _mapped(node: cst.CSTNode) -> Any:
 def _judged(context: Context, function: cst.FunctionDef, node: cst.Lambda) -> bool:
     """Whether a lambda is refused."""
     for call in tree.nodes(function.body, cst.Call):
-        if any(a.value is node for a in call.args):
-            if not (tree.dotted(call.func) or "").startswith(_ONCE):
+        argument = next((a for a in call.args if a.value is node), None)
+        if argument is not None:
+            if not (tree.dotted(call.func) or "").startswith(_ONCE) and not calls_once(context.value(call.func), call, argument):
                 context.report("taken-for-granted", node, "this lambda draws with one key: it is right where it is called once")
             return False
     for small in tree.nodes(function.body, cst.Assign):

@@ -8,10 +8,8 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...callables import is_unbound
 from ...context import KEY, key_site
-from ...dataflow import called_once
-from ...effects import ALL, run_by
+from ...effects import ALL, calls_once
 from ...emit import keyword
 from ...project import FunctionInfo
 from ...values import External, Function, Method, Module
@@ -102,16 +100,7 @@ def _bound(scope: Scope, node: Any, value: Module, once: bool = False) -> Any:
 
 def _calls_once(scope: Scope, node: cst.Call, argument: cst.Arg) -> bool:
     """Whether what is called is known to call an argument at one place, outside of loops: JAX, or a function of the user's."""
-    if (tree.dotted(node.func) or "").startswith(("jax.", "lax.", "nn.")):
-        return True
-    value = scope.facts.of(node.func)
-    function = run_by(value)
-    if function is None or argument.star or isinstance(value, Function) and is_unbound(value, node.func):
-        return False
-    names = [p.name.value for p in function.parameters()]
-    place = list(node.args).index(argument)
-    name = argument.keyword.value if argument.keyword is not None else names[place] if place < len(names) else None
-    return name is not None and called_once(function.node.body, name)
+    return (tree.dotted(node.func) or "").startswith(("jax.", "lax.", "nn.")) or calls_once(scope.facts.of(node.func), node, argument)
 
 
 def _asks_for_none(info: FunctionInfo) -> bool:
