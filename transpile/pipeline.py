@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -51,6 +51,7 @@ from .passes import (
     noops,
     operations,
     placement,
+    probes,
     quotes,
     scans,
     second_names,
@@ -100,6 +101,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     carriers = Carriers(facts, host, computing, forward)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
+            trees[module] = probes.run(context, trees[module], running)
             trees[module] = decided.run(context, gradients.run(context, trees[module], carriers), carriers)
             trees[module] = second_names.run(context, first_names.run(context, trees[module], firsts), seconds)
             trees[module] = written_names.run(context, trees[module], running)
@@ -594,9 +596,26 @@ def _literal(statements: list[Any], what: str) -> Any:
 def _built(context: Context, names: construction.AttributeNames, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
     """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
     node = construction.declare_parameters(context, names, node, info, node)
+    node = tree.replace(node, body=tree.rewrite(node.body, lambda n: _with_params(context, n, effects)))
     node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))
     message = "a random tensor is drawn while the module is built, outside its parameters"
     return _no_keys(context, node, context.unconverted, message) if keys.has_sites(node) else node
+
+
+def _with_params(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
+    """A call of what needs params, while there are none: one of which more than the shape is read."""
+    if isinstance(node, (cst.Lambda, cst.FunctionDef)):
+        return node
+    if not isinstance(node, cst.Call):
+        return None
+    value = context.value(node.func)
+    needs: frozenset[str] = frozenset()
+    if isinstance(value, Module) and value.classes and not value.open:
+        needs = effects.module(value)
+    elif isinstance(value, Function) and value.info in effects.running and value.info.owner is not None and not value.info.is_property:
+        needs = effects.functions.get(value.info, needs)
+    message = "there are no params while a model is built: of what a module gives only the shape can be known, where it is read at once"
+    return context.unconverted("module-value", node, message) if needs & {"params", "state"} else None
 
 
 def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:

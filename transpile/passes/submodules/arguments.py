@@ -12,7 +12,7 @@ from ...context import KEY, key_site
 from ...dataflow import called_once
 from ...effects import ALL
 from ...emit import keyword
-from ...project import FunctionInfo
+from ...truth import asks_for_none
 from ...values import External, Function, Method, Module
 from .scope import Scope
 
@@ -51,7 +51,7 @@ def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Seque
 def without_effects(scope: Scope, node: cst.Call) -> Any:
     """A call of something else; modules among its arguments go with their params bound, except to what takes them for what they are."""
     func = scope.facts.of(node.func)
-    host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and _asks_for_none(func.info)
+    host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and asks_for_none(func.info)
     new_func = scope.expression(node.func)  # first, as Python evaluates it
     args, changed = [], False
     for argument in node.args:
@@ -112,10 +112,3 @@ def _calls_once(scope: Scope, node: cst.Call, argument: cst.Arg) -> bool:
     place = list(node.args).index(argument)
     name = argument.keyword.value if argument.keyword is not None else names[place] if place < len(names) else None
     return name is not None and called_once(value.info.node.body, name)
-
-
-def _asks_for_none(info: FunctionInfo) -> bool:
-    """`def exists(value): return value is not None`: it takes a module for what it is, not for what it computes."""
-    names = [p.name.value for p in info.parameters()]
-    body = [s for s in tree.body_statements(info.node) if not tree.is_docstring(s)]
-    return len(names) == 1 and len(body) == 1 and tree.code(body[0]).strip() in (f"return {names[0]} is not None", f"return {names[0]} is None")
