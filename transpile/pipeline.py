@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -34,6 +34,7 @@ from .passes import (
     conditions,
     construction,
     decided,
+    entered,
     entry_points,
     erasures,
     first_names,
@@ -101,7 +102,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     carriers = Carriers(facts, host, computing, forward)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
-            trees[module] = probes.run(context, trees[module], running)
+            trees[module] = probes.run(context, entered.run(context, trees[module]), running)
             trees[module] = decided.run(context, gradients.run(context, trees[module], carriers), carriers)
             trees[module] = second_names.run(context, first_names.run(context, trees[module], firsts), seconds)
             trees[module] = written_names.run(context, trees[module], running)
@@ -614,7 +615,7 @@ def _with_params(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
         needs = effects.module(value)
     elif isinstance(value, Function) and value.info in effects.running and value.info.owner is not None and not value.info.is_property:
         needs = effects.functions.get(value.info, needs)
-    message = "there are no params while a model is built: of what a module gives only the shape can be known, where it is read at once"
+    message = "this needs params or state, and there are none while a model is built: of what a module gives only the shape can be known"
     return context.unconverted("module-value", node, message) if needs & {"params", "state"} else None
 
 

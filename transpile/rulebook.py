@@ -416,9 +416,15 @@ def _pattern(name: ast.JoinedStr) -> re.Pattern[str]:
 
 
 # What torch needs and JAX does not, by the last part of its name: blocks and decorators that are taken away.
-BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "flags", "annotate", "set_detect_anomaly", "detect_anomaly"})
+BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "flags", "annotate", "set_detect_anomaly", "detect_anomaly", "sdpa_kernel", "sdp_kernel", "device_of"})
+BLOCKS_BY_PATH = frozenset({"torch.cuda.stream", "torch.cuda.nvtx.range"})  # whose last names others have
 DECORATORS = frozenset({"no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit", "wrap"})
 CHECKS = frozenset({"torch._assert", "torch._check"})  # assert statements, spelt for torch's tracer
+
+
+def is_block(name: str) -> bool:
+    """Whether a torch name makes a context manager that no block of the output has."""
+    return name.rpartition(".")[2] in BLOCKS or name in BLOCKS_BY_PATH
 
 
 def erased(name: str) -> bool:
