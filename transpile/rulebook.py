@@ -38,6 +38,7 @@ class Definition:
     imports: dict[str, str] = field(default_factory=dict)
     note: str = ""  # what the rule takes for granted
     deprecated: bool = False  # a signature of old: only what is known to be a tensor is called by it
+    by_data: bool = False  # the shape of its result follows from values
 
     @functools.cached_property
     def source(self) -> str:
@@ -476,7 +477,7 @@ def load(*extra: Path) -> Rulebook:
                 if node.name in definitions and definitions[node.name].file not in extra:
                     raise ValueError(f"{path.name} and {definitions[node.name].file.name} both define {node.name}")
                 names = tuple(_torch_names(node))
-                definition = Definition(node.name, node, path, text, names, imports, _note(node), _deprecated(node))
+                definition = Definition(node.name, node, path, text, names, imports, _note(node), _is_marked(node, "deprecated"), _is_marked(node, "by_data"))
                 definitions.setdefault(node.name, definition)
                 for name in names:
                     by_torch.setdefault(name, []).append(definition)
@@ -518,9 +519,9 @@ def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
                     yield str(argument.value)
 
 
-def _deprecated(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether the mark of a rule says `deprecated=True`."""
-    return any(k.arg == "deprecated" for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords)
+def _is_marked(node: ast.FunctionDef | ast.ClassDef, flag: str) -> bool:
+    """Whether the mark of a rule says `deprecated=True`, or another such flag."""
+    return any(k.arg == flag for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords)
 
 
 def _note(node: ast.FunctionDef | ast.ClassDef) -> str:
