@@ -83,3 +83,36 @@ def test_new_spectral_norm_starts_near_the_largest_singular_value():
     weight = layer.init(key)["parametrizations"]["weight"]["original"]
     start = layer.init_state(key)["parametrizations"]["weight"]["0"]
     assert start["_u"] @ weight @ start["_v"] > 0.9 * jnp.linalg.norm(weight, 2)
+
+
+REFUSED = ["parametrize.register_parametrization(self.fc, 'weight', Norm())", "prune.l1_unstructured(self.fc, 'weight', 3)", "nn.utils.parametrizations.orthogonal(self.fc)"]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_changes_a_layer_is_refused_where_the_model_is_built(line):
+    """Not in `init` as initial values are: with a checkpoint the layer would be called without the weight that it lacks."""
+    source = f"""
+import torch
+import torch.nn as nn
+import torch.nn.utils.parametrize as parametrize
+from torch.nn.utils import prune
+
+
+class Norm(nn.Module):
+    def forward(self, w):
+        return w / w.norm()
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        {line}
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+    result = convert_source(source)
+    assert {d.id for d in result.diagnostics} <= {"unsupported", "no-rule"} and result.diagnostics
+    with pytest.raises(NotImplementedError, match=line.partition("(")[0]):
+        load(result)["M"]()
