@@ -12,8 +12,10 @@ from rules import parametrization
 from rules.linear_layers import Linear
 from rules.module import Sequential
 from rules.recurrent import LSTM
+from transpile import convert_source, from_torch
 
 from .against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax
+from .small_programs import HEAD, both_modules, load
 
 OLD, NEW = torch.nn.utils, torch.nn.utils.parametrizations
 
@@ -115,4 +117,43 @@ class M(nn.Module):
     result = convert_source(source)
     assert {d.id for d in result.diagnostics} <= {"unsupported", "no-rule"} and result.diagnostics
     with pytest.raises(NotImplementedError, match=line.partition("(")[0]):
+        load(result)["M"]()
+
+
+STATEMENTS = {
+    "of an attribute": "nn.utils.weight_norm(self.fc)",
+    "with a name of torch's": "weight_norm(self.fc, dim=1)",
+    "new": "torch.nn.utils.parametrizations.weight_norm(self.fc)",
+    "of a local layer": "fc = nn.Linear(4, 4)\nweight_norm(fc)\nself.fc = nn.Sequential(fc, nn.Tanh())",
+}
+HELD = {
+    "by a container": "self.net = nn.Sequential(self.fc, nn.Tanh())\nweight_norm(self.fc)",
+    "by a list": "self.fcs = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])\nfor fc in self.fcs:\n    weight_norm(fc)",
+    "by the model": "def change(m):\n    if isinstance(m, nn.Linear):\n        weight_norm(m)\n\nself.apply(change)",
+}
+
+
+def changed(lines):
+    lines = "".join(f"        {line}\n" for line in lines.splitlines())
+    head = HEAD + "from torch.nn.utils import weight_norm\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 4)\n"
+    return head + lines + "\n    def forward(self, x):\n        return self.fc(x)\n"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_layer_that_is_changed_where_it_is(name):
+    result = convert_source(changed(STATEMENTS[name]))
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, jax_module = both_modules(changed(STATEMENTS[name]), result)
+    params, _ = from_torch(torch_module, jax_module)
+    assert jax.tree.structure(params) == jax.tree.structure(jax_module.init(jax.random.key(0)))
+    x = torch.randn(3, 4)
+    assert_same(jax_module(params, to_jax(x)), torch_module(x))
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_layer_that_is_held_elsewhere(name):
+    result = convert_source(changed(HELD[name]))
+    assert "unsupported" in {d.id for d in result.diagnostics}, result.code
+    with pytest.raises(NotImplementedError, match="weight_norm"):
         load(result)["M"]()

@@ -349,6 +349,11 @@ class Rulebook:
         """Whether a layer stands for another one, this array of which it computes from its own params."""
         return attribute == self._wrapped(name)
 
+    def wraps(self, torch_name: str) -> bool:
+        """Whether a function of torch's changes a layer where it is, and here makes what stands for it: `weight_norm`."""
+        found = self.find(torch_name)
+        return bool(found) and found[0].is_class and self._wrapped(found[0].name) is not None
+
     def filled(self, name: str, attribute: str) -> str | None:
         """The param that shares its memory with a computed one while models are built: spectral norm's `weight_orig`."""
         original = f"{attribute}_orig"
