@@ -311,7 +311,7 @@ class _Classes:
         for cls, made in constructors.items():
             self._place(cls, made, effects, original)
         for module, context in self.contexts.items():
-            self.trees[module] = self._assemble(context, self.trees[module])
+            self.trees[module] = _script(context, self._assemble(context, self.trees[module]), effects)
 
     def _initialised(self, context: Context, node: cst.FunctionDef, info: FunctionInfo) -> cst.FunctionDef:
         return construction.reinitialise(context, node, info, self.arrays, self.names)
@@ -603,20 +603,43 @@ def _built(context: Context, names: construction.AttributeNames, info: FunctionI
     return _no_keys(context, node, context.unconverted, message) if keys.has_sites(node) else node
 
 
+def _script(context: Context, module: cst.Module, effects: Effects) -> cst.Module:
+    """The statements of the file itself, in which a model that is called has no params."""
+    kinds = {cst.Lambda, cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.Call}
+
+    def before(node: cst.CSTNode, runs: bool = False) -> Any:
+        if isinstance(node, (cst.Lambda, cst.FunctionDef, cst.ClassDef)):
+            return node
+        script = isinstance(node, (cst.For, cst.While)) or isinstance(node, cst.If) and "__name__" in tree.names_read(node.test)
+        if script and not runs:  # no mere import runs it
+            return tree.rewrite(node, lambda n: before(n, True), only=kinds)
+        if not isinstance(node, cst.Call) or not _needs_params(context, node, effects):
+            return None
+        unconverted = context.unconverted if runs else context.unconverted_at_import
+        return unconverted("module-value", node, "this needs params, and the file has none: params = model.init(key), then model(params, x)")
+
+    return tree.rewrite(module, before, only=kinds)  # type: ignore[no-any-return]
+
+
 def _with_params(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
     """A call of what needs params, while there are none: one of which more than the shape is read."""
     if isinstance(node, (cst.Lambda, cst.FunctionDef)):
         return node
-    if not isinstance(node, cst.Call):
+    if not isinstance(node, cst.Call) or not _needs_params(context, node, effects):
         return None
+    message = "this needs params or state, and there are none while a model is built: of what a module gives only the shape can be known"
+    return context.unconverted("module-value", node, message)
+
+
+def _needs_params(context: Context, node: cst.Call, effects: Effects) -> bool:
+    """Whether a call takes params or state, of a module or by a method of one."""
     value = context.value(node.func)
     needs: frozenset[str] = frozenset()
     if isinstance(value, Module) and value.classes and not value.open:
         needs = effects.module(value)
     elif isinstance(value, Function) and value.info in effects.running and value.info.owner is not None and not value.info.is_property:
         needs = effects.functions.get(value.info, needs)
-    message = "this needs params or state, and there are none while a model is built: of what a module gives only the shape can be known"
-    return context.unconverted("module-value", node, message) if needs & {"params", "state"} else None
+    return bool(needs & {"params", "state"})
 
 
 def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
