@@ -196,7 +196,7 @@ def where_floats(condition, input: float, other: float):
     return jnp.where(condition, input, other).astype(float)
 
 
-@rule("torch.where")
+@rule("torch.where", by_data=True)
 def where_nonzero(condition):
     return jnp.nonzero(condition)
 

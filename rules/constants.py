@@ -37,6 +37,10 @@ CONSTANTS = {
     "torch.complex64": jnp.complex64,
     "torch.cdouble": jnp.complex128,
     "torch.complex128": jnp.complex128,
+    "torch.nn.attention.SDPBackend.MATH": "math",  # kernels, which XLA chooses itself
+    "torch.nn.attention.SDPBackend.FLASH_ATTENTION": "flash",
+    "torch.nn.attention.SDPBackend.EFFICIENT_ATTENTION": "efficient",
+    "torch.nn.attention.SDPBackend.CUDNN_ATTENTION": "cudnn",
     "torch.pi": math.pi,
     "torch.e": math.e,
     "torch.inf": math.inf,

@@ -50,7 +50,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     return counts.astype(input.dtype), [edge.astype(input.dtype) for edge in edges]
 
 
-@rule("torch.bincount", "torch.Tensor.bincount")
+@rule("torch.bincount", "torch.Tensor.bincount", by_data=True)
 def bincount(input, weights=None, minlength=0):
     if weights is None and minlength == 0:
         return jnp.bincount(input)
@@ -59,12 +59,12 @@ def bincount(input, weights=None, minlength=0):
     return jnp.bincount(input, weights * 1.0, minlength)
 
 
-@rule("torch.unique", "torch.Tensor.unique")
+@rule("torch.unique", "torch.Tensor.unique", by_data=True)
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     return jnp.unique(input, return_inverse=return_inverse, return_counts=return_counts, axis=dim, equal_nan=False)
 
 
-@rule("torch.unique_consecutive", "torch.Tensor.unique_consecutive")
+@rule("torch.unique_consecutive", "torch.Tensor.unique_consecutive", by_data=True)
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """The elements (or slices along ``dim``) that differ from the one before."""
     x = input.reshape(-1) if dim is None else jnp.moveaxis(input, dim, 0)

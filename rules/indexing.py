@@ -53,21 +53,21 @@ def narrow(input, dim, start, length):
     return lax.dynamic_slice_in_dim(input, start, length, axis=dim)
 
 
-@rule("torch.masked_select", "torch.Tensor.masked_select")
+@rule("torch.masked_select", "torch.Tensor.masked_select", by_data=True)
 def masked_select(input, mask):
     """The elements where the mask is True, as one dim; its size follows the data."""
     input, mask = jnp.broadcast_arrays(input, mask)
     return input[mask]
 
 
-@rule("torch.nonzero", "torch.Tensor.nonzero")
+@rule("torch.nonzero", "torch.Tensor.nonzero", by_data=True)
 def nonzero(input, *, as_tuple=False):
     if as_tuple:
         return jnp.nonzero(jnp.atleast_1d(input))
     return jnp.argwhere(input)
 
 
-@rule("torch.argwhere", "torch.Tensor.argwhere")
+@rule("torch.argwhere", "torch.Tensor.argwhere", by_data=True)
 def argwhere(input):
     return jnp.argwhere(input)
 

@@ -413,6 +413,28 @@ def shape(module, name):
     return (buffers[name] if name in buffers else like(module, name)).shape
 
 
+def dry_run(function, *args, **kwargs):
+    """Zeros of the shapes that a module, or a method of one, gives: it is traced with params that are not computed."""
+    module = function if isinstance(function, Module) else function.__self__
+    run = module.apply if function is module else functools.partial(call, function)
+    found = []
+
+    def trace(key):
+        output, _ = run(*_beginnings(module, key), *args, key=key, training=True, **kwargs)
+        found.append(jax.tree.map(lambda y: jax.ShapeDtypeStruct(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output))
+
+    jax.eval_shape(trace, jax.random.key(0))
+    return jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, jax.ShapeDtypeStruct) else y, found[0])
+
+
+def _beginnings(module, key):
+    """The params and state of a module, or of its submodules while it is still being built itself."""
+    try:
+        return module.init(key), module.init_state(key)
+    except (AttributeError, KeyError):  # of what its constructor has yet to set
+        return Module.init(module, key), Module.init_state(module, key)
+
+
 def named_parameters(module, params=None):
     """``(dotted name, array)`` of every param below a module, in torch's order; without ``params`` what is given is
     their shapes and dtypes, since what is not made yet has no values."""

@@ -498,6 +498,29 @@ class M(nn.Module):
         module(lambda p: None).init(KEY)
 
 
+def test_a_function_that_tells_none_is_asked_of_init():
+    source = HEAD + """
+def exists(value):
+    return value is not None
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(30, 40), nn.Linear(30, 40, bias=False)
+        self.apply(self.fill)
+
+    @staticmethod
+    def fill(m):
+        if isinstance(m, nn.Linear) and exists(m.bias):
+            nn.init.constant_(m.bias, 3.0)
+
+    def forward(self, x):
+        return self.a(x) + self.b(x)
+"""
+    assert_starts_as_in_torch(source)
+
+
 def test_a_walk_stays_in_the_constructor_beside_what_cannot_be_converted():
     source = HEAD + """
 def fill(model):

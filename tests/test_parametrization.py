@@ -12,8 +12,10 @@ from rules import parametrization
 from rules.linear_layers import Linear
 from rules.module import Sequential
 from rules.recurrent import LSTM
+from transpile import convert_source, from_torch
 
 from .against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax
+from .small_programs import HEAD, both_modules, load
 
 OLD, NEW = torch.nn.utils, torch.nn.utils.parametrizations
 
@@ -83,3 +85,75 @@ def test_new_spectral_norm_starts_near_the_largest_singular_value():
     weight = layer.init(key)["parametrizations"]["weight"]["original"]
     start = layer.init_state(key)["parametrizations"]["weight"]["0"]
     assert start["_u"] @ weight @ start["_v"] > 0.9 * jnp.linalg.norm(weight, 2)
+
+
+REFUSED = ["parametrize.register_parametrization(self.fc, 'weight', Norm())", "prune.l1_unstructured(self.fc, 'weight', 3)", "nn.utils.parametrizations.orthogonal(self.fc)"]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_changes_a_layer_is_refused_where_the_model_is_built(line):
+    """Not in `init` as initial values are: with a checkpoint the layer would be called without the weight that it lacks."""
+    source = f"""
+import torch
+import torch.nn as nn
+import torch.nn.utils.parametrize as parametrize
+from torch.nn.utils import prune
+
+
+class Norm(nn.Module):
+    def forward(self, w):
+        return w / w.norm()
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        {line}
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+    result = convert_source(source)
+    assert {d.id for d in result.diagnostics} <= {"unsupported", "no-rule"} and result.diagnostics
+    with pytest.raises(NotImplementedError, match=line.partition("(")[0]):
+        load(result)["M"]()
+
+
+STATEMENTS = {
+    "of an attribute": "nn.utils.weight_norm(self.fc)",
+    "with a name of torch's": "weight_norm(self.fc, dim=1)",
+    "new": "torch.nn.utils.parametrizations.weight_norm(self.fc)",
+    "of a local layer": "fc = nn.Linear(4, 4)\nweight_norm(fc)\nself.fc = nn.Sequential(fc, nn.Tanh())",
+}
+HELD = {
+    "by a container": "self.net = nn.Sequential(self.fc, nn.Tanh())\nweight_norm(self.fc)",
+    "by a list": "self.fcs = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])\nfor fc in self.fcs:\n    weight_norm(fc)",
+    "by the model": "def change(m):\n    if isinstance(m, nn.Linear):\n        weight_norm(m)\n\nself.apply(change)",
+}
+
+
+def changed(lines):
+    lines = "".join(f"        {line}\n" for line in lines.splitlines())
+    head = HEAD + "from torch.nn.utils import weight_norm\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 4)\n"
+    return head + lines + "\n    def forward(self, x):\n        return self.fc(x)\n"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_layer_that_is_changed_where_it_is(name):
+    result = convert_source(changed(STATEMENTS[name]))
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, jax_module = both_modules(changed(STATEMENTS[name]), result)
+    params, _ = from_torch(torch_module, jax_module)
+    assert jax.tree.structure(params) == jax.tree.structure(jax_module.init(jax.random.key(0)))
+    x = torch.randn(3, 4)
+    assert_same(jax_module(params, to_jax(x)), torch_module(x))
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_layer_that_is_held_elsewhere(name):
+    result = convert_source(changed(HELD[name]))
+    assert "unsupported" in {d.id for d in result.diagnostics}, result.code
+    with pytest.raises(NotImplementedError, match="weight_norm"):
+        load(result)["M"]()

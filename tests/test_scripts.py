@@ -86,3 +86,20 @@ def setup(gpu, x, y):
     result = convert_source(source)
     assert [d.id for d in result.diagnostics] == ["taken-for-granted"]
     assert result.code.split("\n\n\n")[-1].strip() == "def setup(gpu, x, y):\n    return x + y"
+
+
+MODEL = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(3, 2)\n\n    def forward(self, x):\n        return self.fc(x)\n\n\n"
+
+
+def test_a_model_that_a_script_calls_is_reported():
+    source = HEAD + MODEL + 'weights = nn.Softmax(0)(torch.ones(3))\nif __name__ == "__main__":\n    model = M()\n    y = model(torch.ones(2, 3))\n'
+    result = convert_source(source)
+    assert [(d.id, d.line) for d in result.diagnostics] == [("module-value", source.count("\n"))]
+    np.testing.assert_allclose(load(result)["weights"], np.ones(3) / 3, 1e-6)
+
+
+def test_a_model_that_is_called_at_import_raises_where_it_is_used():
+    result = convert_source(HEAD + MODEL + "y = M()(torch.ones(2, 3))\n")
+    assert [d.id for d in result.diagnostics] == ["module-value"]
+    with pytest.raises(NotImplementedError, match="module-value"):
+        load(result)["y"](np.ones(2))

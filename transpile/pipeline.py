@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -34,6 +34,7 @@ from .passes import (
     conditions,
     construction,
     decided,
+    entered,
     entry_points,
     erasures,
     first_names,
@@ -51,6 +52,7 @@ from .passes import (
     noops,
     operations,
     placement,
+    probes,
     quotes,
     scans,
     second_names,
@@ -100,6 +102,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     carriers = Carriers(facts, host, computing, forward)
     with tree.carrying(facts.carry):
         for module, context in contexts.items():
+            trees[module] = probes.run(context, entered.run(context, trees[module]), running)
             trees[module] = decided.run(context, gradients.run(context, trees[module], carriers), carriers)
             trees[module] = second_names.run(context, first_names.run(context, trees[module], firsts), seconds)
             trees[module] = written_names.run(context, trees[module], running)
@@ -308,7 +311,7 @@ class _Classes:
         for cls, made in constructors.items():
             self._place(cls, made, effects, original)
         for module, context in self.contexts.items():
-            self.trees[module] = self._assemble(context, self.trees[module])
+            self.trees[module] = _script(context, self._assemble(context, self.trees[module]), effects)
 
     def _initialised(self, context: Context, node: cst.FunctionDef, info: FunctionInfo) -> cst.FunctionDef:
         return construction.reinitialise(context, node, info, self.arrays, self.names)
@@ -594,9 +597,49 @@ def _literal(statements: list[Any], what: str) -> Any:
 def _built(context: Context, names: construction.AttributeNames, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
     """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
     node = construction.declare_parameters(context, names, node, info, node)
+    node = tree.replace(node, body=tree.rewrite(node.body, lambda n: _with_params(context, n, effects)))
     node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))
     message = "a random tensor is drawn while the module is built, outside its parameters"
     return _no_keys(context, node, context.unconverted, message) if keys.has_sites(node) else node
+
+
+def _script(context: Context, module: cst.Module, effects: Effects) -> cst.Module:
+    """The statements of the file itself, in which a model that is called has no params."""
+    kinds = {cst.Lambda, cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.Call}
+
+    def before(node: cst.CSTNode, runs: bool = False) -> Any:
+        if isinstance(node, (cst.Lambda, cst.FunctionDef, cst.ClassDef)):
+            return node
+        script = isinstance(node, (cst.For, cst.While)) or isinstance(node, cst.If) and "__name__" in tree.names_read(node.test)
+        if script and not runs:  # no mere import runs it
+            return tree.rewrite(node, lambda n: before(n, True), only=kinds)
+        if not isinstance(node, cst.Call) or not _needs_params(context, node, effects):
+            return None
+        unconverted = context.unconverted if runs else context.unconverted_at_import
+        return unconverted("module-value", node, "this needs params, and the file has none: params = model.init(key), then model(params, x)")
+
+    return tree.rewrite(module, before, only=kinds)  # type: ignore[no-any-return]
+
+
+def _with_params(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
+    """A call of what needs params, while there are none: one of which more than the shape is read."""
+    if isinstance(node, (cst.Lambda, cst.FunctionDef)):
+        return node
+    if not isinstance(node, cst.Call) or not _needs_params(context, node, effects):
+        return None
+    message = "this needs params or state, and there are none while a model is built: of what a module gives only the shape can be known"
+    return context.unconverted("module-value", node, message)
+
+
+def _needs_params(context: Context, node: cst.Call, effects: Effects) -> bool:
+    """Whether a call takes params or state, of a module or by a method of one."""
+    value = context.value(node.func)
+    needs: frozenset[str] = frozenset()
+    if isinstance(value, Module) and value.classes and not value.open:
+        needs = effects.module(value)
+    elif isinstance(value, Function) and value.info in effects.running and value.info.owner is not None and not value.info.is_property:
+        needs = effects.functions.get(value.info, needs)
+    return bool(needs & {"params", "state"})
 
 
 def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:

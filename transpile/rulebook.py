@@ -38,6 +38,7 @@ class Definition:
     imports: dict[str, str] = field(default_factory=dict)
     note: str = ""  # what the rule takes for granted
     deprecated: bool = False  # a signature of old: only what is known to be a tensor is called by it
+    by_data: bool = False  # the shape of its result follows from values
 
     @functools.cached_property
     def source(self) -> str:
@@ -348,6 +349,11 @@ class Rulebook:
         """Whether a layer stands for another one, this array of which it computes from its own params."""
         return attribute == self._wrapped(name)
 
+    def wraps(self, torch_name: str) -> bool:
+        """Whether a function of torch's changes a layer where it is, and here makes what stands for it: `weight_norm`."""
+        found = self.find(torch_name)
+        return bool(found) and found[0].is_class and self._wrapped(found[0].name) is not None
+
     def filled(self, name: str, attribute: str) -> str | None:
         """The param that shares its memory with a computed one while models are built: spectral norm's `weight_orig`."""
         original = f"{attribute}_orig"
@@ -416,9 +422,15 @@ def _pattern(name: ast.JoinedStr) -> re.Pattern[str]:
 
 
 # What torch needs and JAX does not, by the last part of its name: blocks and decorators that are taken away.
-BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "flags", "annotate", "set_detect_anomaly", "detect_anomaly"})
+BLOCKS = frozenset({"no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast", "device", "profile", "record_function", "flags", "annotate", "set_detect_anomaly", "detect_anomaly", "sdpa_kernel", "sdp_kernel", "device_of"})
+BLOCKS_BY_PATH = frozenset({"torch.cuda.stream", "torch.cuda.nvtx.range"})  # whose last names others have
 DECORATORS = frozenset({"no_grad", "enable_grad", "inference_mode", "autocast", "script", "unused", "ignore", "export", "compile", "script_method", "once_differentiable", "custom_fwd", "custom_bwd", "disable", "allow_in_graph", "is_tracing", "script_if_tracing", "_overload_method", "_overload", "amp", "interface", "half_function", "float_function", "jit", "wrap"})
 CHECKS = frozenset({"torch._assert", "torch._check"})  # assert statements, spelt for torch's tracer
+
+
+def is_block(name: str) -> bool:
+    """Whether a torch name makes a context manager that no block of the output has."""
+    return name.rpartition(".")[2] in BLOCKS or name in BLOCKS_BY_PATH
 
 
 def erased(name: str) -> bool:
@@ -470,7 +482,7 @@ def load(*extra: Path) -> Rulebook:
                 if node.name in definitions and definitions[node.name].file not in extra:
                     raise ValueError(f"{path.name} and {definitions[node.name].file.name} both define {node.name}")
                 names = tuple(_torch_names(node))
-                definition = Definition(node.name, node, path, text, names, imports, _note(node), _deprecated(node))
+                definition = Definition(node.name, node, path, text, names, imports, _note(node), _is_marked(node, "deprecated"), _is_marked(node, "by_data"))
                 definitions.setdefault(node.name, definition)
                 for name in names:
                     by_torch.setdefault(name, []).append(definition)
@@ -512,9 +524,9 @@ def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
                     yield str(argument.value)
 
 
-def _deprecated(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether the mark of a rule says `deprecated=True`."""
-    return any(k.arg == "deprecated" for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords)
+def _is_marked(node: ast.FunctionDef | ast.ClassDef, flag: str) -> bool:
+    """Whether the mark of a rule says `deprecated=True`, or another such flag."""
+    return any(k.arg == flag for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords)
 
 
 def _note(node: ast.FunctionDef | ast.ClassDef) -> str:

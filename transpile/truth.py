@@ -9,6 +9,7 @@ import libcst as cst
 from . import tree
 from .context import Context
 from .emit import call
+from .project import FunctionInfo
 from .values import Static, Tensor, Value, is_traced
 
 _INVERSE: dict[type, Any] = {cst.Equal: cst.NotEqual, cst.NotEqual: cst.Equal}
@@ -110,3 +111,10 @@ def moving(context: Context, index: Any) -> list[int]:
         if isinstance(part, cst.Slice) and any(b is not None and is_traced(context.value(b)) for b in (part.lower, part.upper)):
             found.append(i)
     return found
+
+
+def asks_for_none(info: FunctionInfo) -> bool:
+    """`def exists(value): return value is not None`: it takes a module for what it is, not for what it computes."""
+    names = [p.name.value for p in info.parameters()]
+    body = [s for s in tree.body_statements(info.node) if not tree.is_docstring(s)]
+    return len(names) == 1 and len(body) == 1 and tree.code(body[0]).strip() in (f"return {names[0]} is not None", f"return {names[0]} is None")

@@ -12,7 +12,7 @@ import libcst as cst
 from .. import module_casts, tree
 from ..context import Context
 from ..frozen import is_flag, only_flags
-from ..rulebook import BLOCKS, CHECKS, DECORATORS
+from ..rulebook import CHECKS, DECORATORS, is_block
 from ..values import Function, Module, Tensor
 
 MODULE_STATEMENTS = ("eval", "train", "requires_grad_", "zero_grad", "flatten_parameters")
@@ -46,6 +46,11 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
         return cst.RemoveFromParent()
     if kind is cst.With and all(_block(context, item) for item in node.items):
         return cst.FlattenSentinel(_unwrapped(context, node, constructs))
+    if kind is cst.With and any(_block(context, item) for item in node.items):
+        kept = [item for item in node.items if not _block(context, item)]
+        kept[-1] = tree.replace(kept[-1], comma=cst.MaybeSentinel.DEFAULT)
+        body = tree.rewrite(node.body, lambda n: _visit(context, n, constructs))
+        return tree.replace(node, items=kept, body=body)
     if kind is cst.SimpleStatementLine and len(node.body) == 1:
         small = node.body[0]
         if isinstance(small, cst.Expr) and module_casts.is_cast(context, small.value):
@@ -88,7 +93,7 @@ def _erased(context: Context, decorator: cst.Decorator) -> bool:
 
 def _block(context: Context, item: cst.WithItem) -> bool:
     name = context.torch_name(item.item)
-    return name is not None and name.rpartition(".")[2] in BLOCKS and item.asname is None
+    return name is not None and is_block(name) and item.asname is None
 
 
 def _requires_grad(context: Context, small: Any) -> bool:

@@ -25,7 +25,15 @@ def failing(facts: Inference, candidates: list[FunctionInfo]) -> set[FunctionInf
 
 def fails(context: Context, statement: cst.CSTNode, known: Set[FunctionInfo]) -> bool:
     """Whether a statement could not be converted, or calls or passes on one of the functions that are known to fail."""
+    if any(tree.dotted(n.func) == "nn.unconverted" and _changes_layer(context, n) for n in tree.nodes(statement, cst.Call)):
+        return False
     return _unconverted(statement) or any(f in known for f in functions(context, statement))
+
+
+def _changes_layer(context: Context, made: cst.Call) -> bool:
+    """Whether what stands for a call of torch's, `register_parametrization(self.fc, "weight", Norm())`, would give a layer more than initial values."""
+    original = context.facts.origin.get(id(made))
+    return isinstance(original, cst.Call) and (context.torch_name(original) or "").startswith("torch.nn.utils.")
 
 
 def _builds(info: FunctionInfo) -> bool:

@@ -105,7 +105,8 @@ def _answered(context: Context, node: Any, find: Any) -> Any:
     if isinstance(node, cst.Comparison):
         return presence(context, node, find)
     if isinstance(node, cst.Call):
-        return by_shape(context, node, find)
+        there = presence(context, node, find)
+        return there if there is not None else by_shape(context, node, find)
     if isinstance(node, cst.Attribute):
         if (known := fact(context, node, lambda n: find(undetached(n)))) is not None:
             return known

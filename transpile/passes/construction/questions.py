@@ -15,7 +15,8 @@ from ... import tree
 from ...context import Context
 from ...emit import call
 from ...identities import simplified
-from ...values import Method, Module, Value, is_anything
+from ...truth import asks_for_none
+from ...values import Function, Method, Module, Value, is_anything
 from .constructors import Original
 from .initial_values import written_text
 
@@ -47,7 +48,9 @@ def ask(context: Context, function: str, array: Asked) -> Any:
 
 
 def presence(context: Context, node: Any, find: Find) -> Any:
-    """`m.bias is not None`, of an array that is not made yet; None where something else is asked."""
+    """`m.bias is not None` or `exists(m.bias)`, of an array that is not made yet; None where something else is asked."""
+    if isinstance(node, cst.Call):
+        return _presence_by_function(context, node, find)
     if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or tree.code(node.comparisons[0].comparator) != "None":
         return None
     operator = node.comparisons[0].operator
@@ -56,6 +59,19 @@ def presence(context: Context, node: Any, find: Find) -> Any:
         return None
     there = ask(context, "has", array)
     return there if isinstance(operator, cst.IsNot) else cst.UnaryOperation(cst.Not(), there)
+
+
+def _presence_by_function(context: Context, node: cst.Call, find: Find) -> Any:
+    """`exists(m.bias)`, with `def exists(value): return value is not None`."""
+    value = context.value(node.func)
+    if not isinstance(value, Function) or len(node.args) != 1 or node.args[0].star or not asks_for_none(value.info):
+        return None
+    array = find(node.args[0].value)
+    if array is None:
+        return None
+    there = ask(context, "has", array)
+    test = next(tree.nodes(value.info.node.body, cst.Comparison))
+    return there if isinstance(test.comparisons[0].operator, cst.IsNot) else cst.UnaryOperation(cst.Not(), there)
 
 
 def _is_array(context: Context, node: Any, find: Find) -> Any:
@@ -206,7 +222,8 @@ def asked_of_self(original: Original, statement: Any) -> Any:
         if isinstance(node, cst.Comparison):
             return presence(context, node, find)
         if isinstance(node, cst.Call):
-            return _made_like(original, node)
+            there = presence(context, node, find)
+            return there if there is not None else _made_like(original, node)
         if (known := fact(context, node, lambda n: find(n) if node.attr.value == "shape" or original.array(n) in original.inherited else None)) is not None:
             return known
         if (row := _size_of_row(context, node, find)) is not None:

@@ -135,6 +135,8 @@ def _torch(walk: Walk, node: cst.Call, name: str) -> Any:
     if definitions[0].is_class:
         if (made := copied_lists.made(walk, node, name)) is not None:
             return made
+        if node is walk.dropped and walk.context.rulebook.wraps(name):
+            return walk.unconverted("unsupported", node, f"{name} of a layer that is held elsewhere: call it where the layer is made, and assign what it returns")
         definitions = walk.context.rulebook.find(_variant(walk, name, node.args))
         try:
             made = call_class(walk.context, definitions[0], walk.arguments(node), node)

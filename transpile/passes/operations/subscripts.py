@@ -63,6 +63,11 @@ def _window(walk: Walk, node: cst.Subscript, places: list[int]) -> Any:
     return walk.done(node, tree.replace(tree.expression("lax.dynamic_slice_in_dim()"), args=args))
 
 
+def _is_mask(walk: Walk, element: cst.SubscriptElement) -> bool:
+    value = walk.context.value(element.slice.value) if isinstance(element.slice, cst.Index) else None
+    return isinstance(value, Tensor) and value.kind == "b" and not value.number
+
+
 def index(walk: Walk, node: cst.Subscript) -> Any:
     """A list as an index is an index array."""
     base = walk.context.value(node.value)
@@ -71,6 +76,8 @@ def index(walk: Walk, node: cst.Subscript) -> Any:
     places = moving(walk.context, node.slice) if walk.runs else []
     if places:
         return _window(walk, node, places)
+    if walk.is_traced() and any(_is_mask(walk, element) for element in node.slice):
+        walk.context.report("data-dependent-shape", node, "a mask chooses as much as the data make of it, which jax.jit cannot know")
     elements = []
     changed = False
     for element in node.slice:

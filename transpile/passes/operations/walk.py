@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...apply import Argument, Refused, apply
+from ...apply import Argument, Refused, apply, choose
 from ...context import Context
 from ...project import FunctionInfo
 from ...rulebook import Definition
@@ -93,11 +93,18 @@ class Walk:
     def apply(self, node: Any, definitions: tuple[Definition, ...], name: str, arguments: list[Argument]) -> Any:
         """What the rules of a torch name make of a use of it; reported where they refuse."""
         try:
-            return self.done(node, apply(self.context, definitions, arguments))
+            made = apply(self.context, definitions, arguments)
+            if any(d.by_data for d in definitions) and self.is_traced() and (binding := choose(definitions, arguments)) is not None and binding.definition.by_data:
+                self.context.report("data-dependent-shape", node, f"{name} gives as much as the data make of it, which jax.jit cannot know")
+            return self.done(node, made)
         except Refused as refused:
             if str(refused):
                 return self.unconverted("unsupported", node, f"{name}: {refused}")
             return self.unconverted("arguments", node, f"these arguments of {name} have no JAX equivalent here")
+
+    def is_traced(self) -> bool:
+        """Whether the current place runs in a forward pass."""
+        return any(self.context.facts.by_node.get(id(f)) in self.forward for f in self.functions)
 
     def done(self, node: cst.CSTNode, new: Any) -> Any:
         """What stands for a node, which keeps its value."""

@@ -11,7 +11,7 @@ from ... import tree
 from ...context import KEY, key_site
 from ...effects import ALL, calls_once
 from ...emit import keyword
-from ...project import FunctionInfo
+from ...truth import asks_for_none
 from ...values import External, Function, Method, Module
 from .scope import Scope
 
@@ -50,7 +50,7 @@ def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Seque
 def without_effects(scope: Scope, node: cst.Call) -> Any:
     """A call of something else; modules among its arguments go with their params bound, except to what takes them for what they are."""
     func = scope.facts.of(node.func)
-    host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and _asks_for_none(func.info)
+    host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and asks_for_none(func.info)
     new_func = scope.expression(node.func)  # first, as Python evaluates it
     args, changed = [], False
     for argument in node.args:
@@ -101,10 +101,3 @@ def _bound(scope: Scope, node: Any, value: Module, once: bool = False) -> Any:
 def _calls_once(scope: Scope, node: cst.Call, argument: cst.Arg) -> bool:
     """Whether what is called is known to call an argument at one place, outside of loops: JAX, or a function of the user's."""
     return (tree.dotted(node.func) or "").startswith(("jax.", "lax.", "nn.")) or calls_once(scope.facts.of(node.func), node, argument)
-
-
-def _asks_for_none(info: FunctionInfo) -> bool:
-    """`def exists(value): return value is not None`: it takes a module for what it is, not for what it computes."""
-    names = [p.name.value for p in info.parameters()]
-    body = [s for s in tree.body_statements(info.node) if not tree.is_docstring(s)]
-    return len(names) == 1 and len(body) == 1 and tree.code(body[0]).strip() in (f"return {names[0]} is not None", f"return {names[0]} is None")
