@@ -38,6 +38,8 @@ PROGRAMS = {
     "in-place relu": "z = x * 1\nw = F.relu(z, inplace=True)\nreturn w + z",
     "inplace by its place": "flag = y.dim() == 2\nz = F.relu6(x + 3.0, flag)\nreturn F.elu(z * 2, 1.0, flag) * y",
     "read before it is written": "z = x.clone()\nw = z * 2\nreturn w * z.add_(y)",
+    "updates of masked rows": "z = x.clone()\nm = y[:, 0] > 0\nz[m] += y[0]\nz[m] *= y[:1, :]\nz[~m] /= y.sum()\nz[x > 0] **= y.mean() ** 2\nreturn z",
+    "a column for masked rows": "z = x.clone()\nm = y[:, 0] > -99\nz[m] += y[:, :1]\nw = x * 1\nw[m] = y[:, 1:2]\nv = x[:, :4] * 1\nv[m] = y[:, 2:3]\nreturn z, w, v",
     "square mask of lower rank": "z = x[:, :4] * 1\nz[y[:, 0] > 0] = 3.0\nreturn z",
     "copy": "z = torch.zeros_like(x)\nz[:2].copy_(y[:2])\nreturn z",
     "fill": "z = x.clone()\nz[:, 0].fill_(3.0)\nreturn z",
