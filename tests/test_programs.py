@@ -38,6 +38,8 @@ PROGRAMS = {
     "in-place relu": "z = x * 1\nw = F.relu(z, inplace=True)\nreturn w + z",
     "inplace by its place": "flag = y.dim() == 2\nz = F.relu6(x + 3.0, flag)\nreturn F.elu(z * 2, 1.0, flag) * y",
     "read before it is written": "z = x.clone()\nw = z * 2\nreturn w * z.add_(y)",
+    "a number has no aliases": "n = x.sum().item()\nm = n\nn += 1\nk = 0\nfirst = k\nfor i in range(3):\n    k += x[i].argmax().item()\nj = min(n, k)\nlast = j\nj *= 2\nreturn x * n, y + m, x * k + first, y * j + last",
+    "a number of a list": "ends = list(zip([round(v * 2) for v in (0.6, 1.7)], [4, 5]))\nseek = ends[0][0]\nsize = min(2, 4 - seek)\npart = x[seek : seek + size]\nstart = seek\nif x.sum() > 99:\n    seek += size\nelse:\n    seek += y[0].argmax().item()\nreturn part, x * seek, y * start, x[: ends[1][1]]",
     "updates of masked rows": "z = x.clone()\nm = y[:, 0] > 0\nz[m] += y[0]\nz[m] *= y[:1, :]\nz[~m] /= y.sum()\nz[x > 0] **= y.mean() ** 2\nreturn z",
     "a column for masked rows": "z = x.clone()\nm = y[:, 0] > -99\nz[m] += y[:, :1]\nw = x * 1\nw[m] = y[:, 1:2]\nv = x[:, :4] * 1\nv[m] = y[:, 2:3]\nreturn z, w, v",
     "square mask of lower rank": "z = x[:, :4] * 1\nz[y[:, 0] > 0] = 3.0\nreturn z",

@@ -227,10 +227,9 @@ def join(a: Value | None, b: Value | None) -> Value:
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
             return other if not isinstance(other, Static) else Tensor(assumed=True, python=True)
-        if isinstance(one, Tensor) and isinstance(other, Static):
-            return dataclasses.replace(
-                one, param=False, number=one.number and None, python=True
-            )  # a number that becomes a tensor in a loop
+        if isinstance(one, Tensor) and isinstance(other, Static):  # a number that becomes a tensor in a loop
+            number = one.number if other.type in ("int", "float", "bool") else one.number and None
+            return dataclasses.replace(one, param=False, number=number, python=True)
         if isinstance(one, External) and one.name in GENERATORS and other == UNKNOWN:
             return one  # `random.Random() if rng is None else rng`
     if isinstance(a, Module) or isinstance(b, Module):
