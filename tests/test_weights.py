@@ -71,3 +71,10 @@ class M(nn.Module):
     torch_module.pe[0, 0] = 0.01
     with pytest.raises(ValueError, match="another value than the source holds"):
         from_torch(torch_module, jax_module)
+
+
+def test_sparse_buffers_come_dense():
+    source = 'import torch\nimport torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer("heads", torch.eye(3).to_sparse())\n\n    def forward(self, x):\n        return x @ self.heads.to_dense()\n'
+    torch_module, module = both_modules(source, convert_source(source))
+    _, state = from_torch({"heads": torch_module.heads}, module)
+    assert not state or state["heads"].shape == (3, 3)

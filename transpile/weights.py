@@ -47,7 +47,8 @@ def to_array(tensor: Any) -> Any:
 
     if not hasattr(tensor, "detach"):
         return jnp.asarray(tensor)
-    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
+    tensor = tensor.detach().cpu()
+    tensor = (tensor if str(tensor.layout) == "torch.strided" else tensor.to_dense()).resolve_conj().resolve_neg()
     if str(tensor.dtype) == "torch.bfloat16":
         return jnp.asarray(tensor.float().numpy()).astype(jnp.bfloat16)
     return jnp.asarray(tensor.numpy())
