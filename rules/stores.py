@@ -20,16 +20,20 @@ def where_masked(input, mask, value):
     if value.ndim <= input.ndim - mask.ndim:
         return jnp.where(over, value, input)
     place = jnp.cumsum(mask.ravel()) - 1
-    rows = value.reshape(-1, *input.shape[mask.ndim :])
+    kept = input.shape[mask.ndim :]
+    rows = value.reshape(value.shape[value.ndim - len(kept) - 1 :])
+    rows = jnp.broadcast_to(rows, (len(rows), *kept))
     return jnp.where(over, rows[jnp.clip(place, 0, len(rows) - 1)].reshape(input.shape), input)
 
 
-def update(input, index, function):
-    """``input[index] = function(input[index])`` for an elementwise function; a mask keeps the shape."""
+def update(input, index, function, *values):
+    """``input[index] = function(input[index], *values)`` for an elementwise function; a mask keeps the shape."""
     if hasattr(index, "dtype") and index.dtype == bool:
         over = index.reshape(index.shape + (1,) * (input.ndim - index.ndim))
-        return jnp.where(over, function(input), input).astype(input.dtype)
-    return input.at[index].set(function(input[index]).astype(input.dtype))
+        spread = [jnp.asarray(value) for value in values]
+        spread = [where_masked(jnp.ones(input.shape, value.dtype), index, value) for value in spread]
+        return jnp.where(over, function(jnp.where(over, input, 1), *spread), input).astype(input.dtype)
+    return input.at[index].set(function(input[index], *values).astype(input.dtype))
 
 
 def assign_where(array, mask, values):

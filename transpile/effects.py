@@ -220,7 +220,7 @@ def _uses(facts: Inference, function: cst.FunctionDef, bound: Set[str] = frozens
                         definition = facts.rulebook.layer(ref)
                         if definition is not None:
                             yield "child", facts.rulebook.array(definition.name, name) or "params"
-                if not base.classes and isinstance(value, Tensor) and value.param:
+                if (base.is_bare or not base.classes) and isinstance(value, Tensor) and value.param:
                     yield "child", "params"
                 if isinstance(value, Function):
                     yield "function", value

@@ -58,6 +58,9 @@ NUMPY = Static(MISSING, "numpy")  # an array of NumPy's, which is known when the
 BACKWARD_CONTEXT = Static(MISSING, "backward context")  # the ctx of a torch.autograd.Function
 
 
+BARE = frozenset({"torch.nn.Module"})
+
+
 @dataclass(frozen=True)
 class Module(Value):
     """A submodule: an instance of one of `classes` (torch layers by name, or the user's), or of any other if `open`."""
@@ -72,6 +75,15 @@ class Module(Value):
     beginning: Beginning | None = None  # of a container whose items are not known
     whole: bool = False  # a layer of torch's that was made with all the params that it can do without: `bias=True`
     flags: frozenset[tuple[str, bool | None]] = frozenset()  # of a layer, that say what its calls return: `return_indices=True`
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether this is `down = nn.Module()`, whose items are what is set on it: `down.block = block`."""
+        return self.classes == BARE and not self.open
+
+    def with_part(self, name: str, value: Value) -> Module:
+        """This bare module with something else under a name."""
+        return dataclasses.replace(self, items=tuple({**dict(self.items or ()), name: value}.items()))
 
     @property
     def refs(self) -> list[Any]:
@@ -171,6 +183,8 @@ def join(a: Value | None, b: Value | None) -> Value:
         return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.number if a.number is b.number else None, a.host and b.host, a.python or b.python)
     if isinstance(a, Static) and isinstance(b, Static):
         return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose, a.wide or b.wide)
+    if isinstance(a, Module) and isinstance(b, Module) and a.is_bare and b.is_bare:
+        return dataclasses.replace(a, items=_parts(a, b), none=a.none or b.none)
     if isinstance(a, Module) and isinstance(b, Module):
         element = join(a.element, b.element) if a.element or b.element else None
         if element == UNKNOWN:
@@ -213,10 +227,9 @@ def join(a: Value | None, b: Value | None) -> Value:
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
             return other if not isinstance(other, Static) else Tensor(assumed=True, python=True)
-        if isinstance(one, Tensor) and isinstance(other, Static):
-            return dataclasses.replace(
-                one, param=False, number=one.number and None, python=True
-            )  # a number that becomes a tensor in a loop
+        if isinstance(one, Tensor) and isinstance(other, Static):  # a number that becomes a tensor in a loop
+            number = one.number if other.type in ("int", "float", "bool") else one.number and None
+            return dataclasses.replace(one, param=False, number=number, python=True)
         if isinstance(one, External) and one.name in GENERATORS and other == UNKNOWN:
             return one  # `random.Random() if rng is None else rng`
     if isinstance(a, Module) or isinstance(b, Module):
@@ -226,6 +239,12 @@ def join(a: Value | None, b: Value | None) -> Value:
         if isinstance(other, (Value, Class, External, Torch, Function)) and not isinstance(other, (Tensor, Static, Sequence, Mapping)):
             return dataclasses.replace(module, open=True)
     return UNKNOWN
+
+
+def _parts(a: Module, b: Module) -> tuple[tuple[str, Value], ...]:
+    """What two bare modules hold: `down.upsample = …` may be under an `if`, and is called under the same."""
+    first, second = dict(a.items or ()), dict(b.items or ())
+    return tuple((name, join(first.get(name), second.get(name))) for name in {**first, **second})
 
 
 def _anywhere(name: str) -> str:

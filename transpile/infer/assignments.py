@@ -63,7 +63,9 @@ def _bind_attribute(frame: Frame, target: cst.Attribute, value: Value, env: Env)
             if facts.makes_modules(value):
                 facts.makers.add((frame.cls, target.attr.value))
             facts.set_attribute(frame.cls, target.attr.value, value)
-    if isinstance(receiver, Module) and not receiver.is_self and isinstance(value, Module):
+    if isinstance(receiver, Module) and receiver.is_bare:
+        store(frame, target.value, receiver.with_part(target.attr.value, value), env)
+    elif isinstance(receiver, Module) and not receiver.is_self and isinstance(value, Module):
         _replace(frame, receiver, target.attr.value, value)
     facts.set(target, value)
 
@@ -123,6 +125,8 @@ def store(frame: Frame, target: cst.BaseExpression, value: Value, env: Env) -> N
             env[local_name(target)] = value
         elif isinstance(owner, Module) and owner.is_self:
             frame.facts.set_attribute(frame.cls, target.attr.value, value)
+        elif isinstance(owner, Module) and owner.is_bare:
+            store(frame, target.value, owner.with_part(target.attr.value, value), env)
     elif isinstance(target, cst.Subscript) and isinstance(value, Module):
         holder = frame.facts.of(target.value)
         if isinstance(holder, Module):

@@ -112,6 +112,10 @@ def grow(frame: Frame, node: cst.Call, receiver: Module, name: str, args: list[A
         return
     if receiver.is_self and frame.cls is not None:
         _grow_self(frame, frame.cls, name, args[0].value, added)
+    elif receiver.is_bare and isinstance(node.func, cst.Attribute):
+        literal = args[0].value
+        if isinstance(literal, Static) and isinstance(literal.const, str):
+            store(frame, node.func.value, receiver.with_part(literal.const, added), env)
     elif isinstance(node.func, cst.Attribute):
         begins = None if name == "insert" else both(receiver, sequence([added]))
         grown = dataclasses.replace(receiver, element=join(receiver.element, added), items=None, beginning=begins)

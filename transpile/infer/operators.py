@@ -36,6 +36,13 @@ _BOOL = Static(MISSING, "bool")
 _SHAPE = Static(MISSING, "shape")
 
 
+def _number_of(a: Tensor, b: Value) -> bool | None:
+    """Whether what torch makes of these is a number of Python's; None where it may be one."""
+    if isinstance(b, Tensor) and b.number is not a.number:
+        return False if False in (a.number, b.number) else None
+    return a.number if isinstance(b, (Tensor, Static)) else False
+
+
 def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
     """The result of an arithmetic operator, also of an augmented assignment's."""
     if isinstance(left, Module) and not left.is_self and isinstance(right, (Module, Sequence)):
@@ -46,7 +53,7 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
         if isinstance(a, Tensor) and not isinstance(b, Module):
             assumed = a.assumed and b.assumed if isinstance(b, Tensor) else a.assumed
             host = a.host and (not isinstance(b, Tensor) or b.host)
-            number = a.number if isinstance(b, Static) or isinstance(b, Tensor) and b.number is a.number else False
+            number = _number_of(a, b)
             return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), number=number, host=host)
     if NUMPY in (left, right):
         return dataclasses.replace(NUMPY, wide=all(not isinstance(v, Static) or v.wide or v != NUMPY for v in (left, right)))

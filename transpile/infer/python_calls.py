@@ -123,10 +123,23 @@ def _reduced(frame: Frame, name: str, args: list[Argument]) -> Value:
     if name == "next" and tensors and tensors[0] is spread[0]:
         return tensors[0]
     if tensors:
-        return Tensor(assumed=all(v.assumed for v in tensors), kind="b" if name in ("any", "all") else None)
+        numbers = {v.number if isinstance(v, Tensor) else True for v in spread}
+        number = True if numbers == {True} else None if None in numbers else False
+        return Tensor(assumed=all(v.assumed for v in tensors), kind="b" if name in ("any", "all") else None, number=number)
     if spread and all(isinstance(v, Static) for v in spread):
-        return Static()
+        return _number_among(name, spread)
     return spread[0] if name == "next" and spread else UNKNOWN
+
+
+def _number_among(name: str, values: list[Value]) -> Static:
+    """What `min(n, m)`, `round(x)` or `sum(sizes)` of numbers is."""
+    if name == "round" and len(values) == 1:
+        return _INT
+    found: Value | None = None
+    for value in values:
+        found = join(found, value)
+    kept = name in ("min", "max", "abs", "sum") and isinstance(found, Static) and found.type in ("int", "float") and not found.wide
+    return dataclasses.replace(found, const=MISSING) if kept and isinstance(found, Static) else Static()
 
 
 def _dict(frame: Frame, name: str, args: list[Argument]) -> Value:

@@ -163,7 +163,8 @@ class _Branches(Lowering):
                 wanted.append(name)
         out = []
         for name in dict.fromkeys(wanted):
-            if name not in self.defined or name in ("self", "key", "keys") or name == "params" and name not in results:
+            given = name in ("self", "key", "keys") and name not in local
+            if name not in self.defined or given or name == "params" and name not in results:
                 continue
             if name in local or is_traced(self.kinds.get(name, NONE)):
                 out.append(name)

@@ -1,6 +1,6 @@
 """Every random draw gets a key of its own.
 
-One draw takes `key` itself. Several share one `keys = nn.split(key, n)`, made once a call. In a loop each turn folds its
+One draw takes `key` itself. Several share one `keys = nn.split(key, n)`, made once a call, or `subkeys` where attention has keys. In a loop each turn folds its
 number in: `nn.fold_in(keys[0], i)`.
 """
 
@@ -29,7 +29,9 @@ def has_sites(node: cst.CSTNode) -> bool:
 class _Keys:
     def __init__(self, context: Context, node: cst.FunctionDef) -> None:
         self.context, self.node = context, node
-        self.used = tree.names_read(node) | {"key", "keys"}
+        names = tree.names_read(node) | tree.parameter_names(node)
+        self.used = names | {"key", "keys"}
+        self.keys = "keys" if "keys" not in names else fresh_name(self.used, "subkeys")
         self.sites = 0
         self.loops: list[str] = []
         self.looped = False
@@ -52,12 +54,12 @@ class _Keys:
             at = 1 if flat and tree.is_docstring(flat[0]) else 0
             if at < len(flat) and tree.code(flat[at]).strip().startswith(("state = dict(", "state = jax.tree.map(")):
                 at += 1
-            split = tree.statement(f"keys = {self.context.name('split')}(key, {self.count})")
+            split = tree.statement(f"{self.keys} = {self.context.name('split')}(key, {self.count})")
             flat.insert(at, split)
         return tree.with_body(self.node, flat)
 
     def _site(self) -> Any:
-        text = "key" if self.single else f"keys[{self.sites}]"
+        text = "key" if self.single else f"{self.keys}[{self.sites}]"
         self.sites += 1
         for index in self.loops:
             text = f"{self.context.name('fold_in')}({text}, {index})"

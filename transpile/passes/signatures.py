@@ -60,8 +60,6 @@ def renames(info: FunctionInfo, node: cst.FunctionDef, needs: frozenset[str]) ->
     local = _assigned(node) | parameters
     # A top-level call passes key and training by name: those of forward are always kept apart.
     clash = (local & needs) | (parameters & ALL if info.name == "forward" and info.owner is not None else set())
-    if "key" in needs:
-        clash |= local & {"keys"}
     taken = tree.names_read(node) | local
     return {name: next(n for i in itertools.count(1) if (n := name + "_" * i) not in taken) for name in sorted(clash)}
 

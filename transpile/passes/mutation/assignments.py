@@ -10,7 +10,7 @@ from ... import tree
 from ...emit import OPERATORS, fresh_name
 from ...indices import index_kind
 from ...inplace import is_undecided
-from ...values import UNKNOWN, Method
+from ...values import UNKNOWN, Method, Tensor
 from . import host_arrays
 from .aliases import element_written, follow
 from .callees import call_taken_back
@@ -81,9 +81,11 @@ def _augmented(frame: Frame, node: cst.AugAssign) -> Any:
     if frame.is_element(target):
         return augmented_store(frame, node, target, value)
     known = frame.value(target)
-    if isinstance(target, cst.Name) and frame.may_be_number(target, node.value):
-        for name in frame.reached(target.value):
-            frame.context.report("taken-for-granted", node, f"{name} is taken for a number: where it is a tensor, it changes as well")
+    number = known.number if isinstance(known, Tensor) and not known.assumed else False  # `n = x.item()`, `n += 1`: what n was stays what it is
+    if isinstance(target, cst.Name) and (number is not False or frame.may_be_number(target, node.value)):
+        others = frame.reached(target.value) if number is not True else []
+        if others:
+            frame.context.report("taken-for-granted", node, f"{target.value} is taken for a number: where it is a tensor, {', '.join(others)} may change as well")
         return node if value is node.value else tree.replace(node, value=value)
     of_object = isinstance(target, cst.Attribute) and frame.memory.name(target) is None and (known == UNKNOWN or isinstance(known, Method))
     if isinstance(target, cst.Subscript) and (frame.is_tensor(target) or known == UNKNOWN and frame.is_tensor(node.value)) or of_object:

@@ -121,10 +121,17 @@ class Frame:
 
     def may_be_number(self, target: Any, operand: Any) -> bool:
         """Whether a name of unknown value is rather a number than a tensor: `keep = 1 - p`, `mask = keep`, `mask += torch.rand(3, 1)`."""
+        if isinstance(target, cst.Name) and self.value(target) == UNKNOWN and self._bounds_slice(target.value):
+            return True
         made = [p.computed for p in self.memory.places(target.value)] if isinstance(target, cst.Name) and self.is_tensor(operand) else []
         value = self.value(operand.func) if isinstance(operand, cst.Call) else None
         sized = isinstance(value, Torch) and value.name in _SIZED
         return bool(made) and all(one is not None and (sized or one == UNKNOWN) for one in made)
+
+    def _bounds_slice(self, name: str) -> bool:
+        """Whether a name says where a slice begins or ends: `mel[:, seek : seek + n]`."""
+        bounds = [b for n in tree.nodes(self.node, cst.Slice) for b in (n.lower, n.upper) if b is not None]
+        return any(isinstance(b, cst.Name) and b.value == name for b in bounds)
 
     def may_be_given(self, target: Any, operand: Any) -> bool:
         """Whether a name of unknown value may be a tensor that has another name: `h = default(h, make)`, `h += x`."""

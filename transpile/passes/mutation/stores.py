@@ -57,8 +57,10 @@ def augmented_store(frame: Frame, node: cst.AugAssign, target: cst.Subscript, va
         new = call(context.name("update"), [base, index_expression(index), function])
     elif (selected := _unselected(frame, value, index)) is not None:
         new = call(context.name("assign_where"), [base, only_index(index), binary(frame, base, operator, selected)])
-    elif kind == "mask":
+    elif kind == "mask" and _selects(frame, node.value):
         return cst.Expr(context.unconverted("data-dependent-shape", target, "an update of the places of a mask by a value that may have their number"))
+    elif method and _mask(frame, index) is not None:
+        new = call(context.name("update"), [base, index_expression(index), tree.expression(f"jnp.{method}"), value])
     else:
         new = call(context.name("store"), [base, index_expression(index), binary(frame, target, operator, value)])
     frame.facts.carry(base, new)
@@ -81,10 +83,20 @@ def holds_objects(frame: Frame, target: cst.Subscript, value: Any) -> bool:
     return isinstance(value, (cst.Tuple, cst.List, cst.Dict)) or isinstance(frame.value(value), (Sequence, Module))
 
 
+def _mask(frame: Frame, index: Any) -> Any:
+    """What an index consists of, where that is one mask."""
+    mask = frame.value(only_index(index)) if len(index) == 1 and isinstance(index[0].slice, cst.Index) else None
+    return mask if isinstance(mask, Tensor) and mask.kind == "b" else None
+
+
+def _selects(frame: Frame, value: Any) -> bool:
+    """Whether a mask selects something in a value, which has as many rows as data tells."""
+    return any(_mask(frame, n.slice) is not None for n in tree.nodes(value, cst.Subscript))
+
+
 def _unselected(frame: Frame, value: Any, index: Any) -> Any:
     """In `x[m] = y[m] * 2` the right side for all places: `y * 2`. None where it is anything but arithmetic on what m selects."""
-    mask = frame.value(only_index(index)) if len(index) == 1 and isinstance(index[0].slice, cst.Index) else None
-    if not (isinstance(mask, Tensor) and mask.kind == "b"):
+    if _mask(frame, index) is None:
         return None
     text, found = tree.code(only_index(index)), False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import libcst as cst
@@ -30,13 +30,13 @@ def is_super(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
 
 
-def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Sequence[tuple[str, str]], named: bool = True) -> Any:
-    """A call with effects before and after its own arguments; `named`: it takes effects by name, so that its own are apart."""
+def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Sequence[tuple[str, str]], apart: Set[str] = ALL) -> Any:
+    """A call with effects before and after its own arguments; `apart`: the effects whose names no parameter of its own has in the output."""
     args: list[cst.Arg] = [cst.Arg(tree.expression(text)) for text in head]
     for argument in node.args:
         value = _passed(scope, argument.value, _calls_once(scope, node, argument))
         changed = tree.replace(argument, value=tree.fit(argument, "value", value), comma=cst.MaybeSentinel.DEFAULT)
-        if named and argument.keyword is not None and argument.keyword.value in ALL:
+        if argument.keyword is not None and argument.keyword.value in apart:
             changed = tree.replace(changed, keyword=cst.Name(argument.keyword.value + "_"))
         args.append(changed)
     taken = {a.keyword.value for a in args if a.keyword is not None}

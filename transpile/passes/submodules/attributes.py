@@ -151,7 +151,7 @@ def _place(scope: Scope, node: cst.Attribute, base: Module, name: str) -> _Place
                     return _Place("computed")
                 where = rulebook.array(definition.name, name) or where
                 optional = not base.whole and name in rulebook.optional(definition.name)
-    if where is None and not base.classes:
+    if where is None and (base.is_bare or not base.classes):
         value = scope.facts.of(node)
         where = "params" if isinstance(value, Tensor) and value.param else None
     return _Place(where, optional, plain)

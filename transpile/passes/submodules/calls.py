@@ -161,11 +161,11 @@ def _function(scope: Scope, node: cst.Call, value: Function) -> Called:
     if not needs or info.is_property:
         return Called(_pure(scope, node, info))
     if info in scope.threaded:
-        return Called(with_effects(scope, node, ["state"], keywords(needs & {"key"}), named=False), "state")
+        return Called(with_effects(scope, node, ["state"], keywords(needs & {"key"}), frozenset()), "state")
     if info.outer is not None:  # its params and mode are those of the function around it
-        return Called(with_effects(scope, node, [], keywords(needs & {"key"}), named=False))
+        return Called(with_effects(scope, node, [], keywords(needs & {"key"}), frozenset()))
     if info.owner is None or info.is_static:
-        return Called(_not_given(scope, node, info) if needs & {"params", "state"} else with_effects(scope, node, [], keywords(needs), named=False))
+        return Called(_not_given(scope, node, info) if needs & {"params", "state"} else with_effects(scope, node, [], keywords(needs), needs))
     return _method(scope, node, info, needs)
 
 
@@ -181,8 +181,10 @@ def _keywords_renamed(scope: Scope, node: cst.Call) -> cst.Call:
 
 def _pure(scope: Scope, node: cst.Call, info: FunctionInfo) -> Any:
     """A call of a function without effects; `self.forward(x)` is `self(x)`."""
-    made = without_effects(scope, node)
-    if info.name != "forward" or info.owner is None or not info.owner.is_module or not isinstance(made, cst.Call) or not isinstance(made.func, cst.Attribute):
+    if not _is_forward(info):
+        return without_effects(scope, node)
+    made = with_effects(scope, node, [], [])
+    if not isinstance(made.func, cst.Attribute):
         return made
     is_self = isinstance(made.func.value, cst.Name) and made.func.value.value == scope.self_name
     return tree.replace(made, func=made.func.value if is_self else _by_method(made.func, info.name))
@@ -208,12 +210,17 @@ def _method(scope: Scope, node: cst.Call, info: FunctionInfo, needs: frozenset[s
     if path is None and needs & {"params", "state"}:
         return Called(scope.unfollowed(node))
     path = path or SELF
-    new = with_effects(scope, tree.replace(node, func=func), _leading(needs, tied(scope, path), path.state), keywords(needs))
+    new = with_effects(scope, tree.replace(node, func=func), _leading(needs, tied(scope, path), path.state), keywords(needs), ALL if _is_forward(info) else needs)
     if leading:
         new = tree.replace(new, args=[*leading, *new.args])
     if isinstance(new.func, cst.Attribute) and new.func.attr.value == "forward":
         new = tree.replace(new, func=new.func.value)  # `self.block.forward(x)` is `self.block(x)`
     return Called(new, path.state if "state" in needs else None)
+
+
+def _is_forward(info: FunctionInfo) -> bool:
+    """Whether this is the forward of a module, whose parameters are called neither as any effect is."""
+    return info.name == "forward" and info.owner is not None and info.owner.is_module
 
 
 def _not_given(scope: Scope, node: cst.Call, info: FunctionInfo) -> Any:
