@@ -75,7 +75,7 @@ def _written_out(partial: cst.Call, call: cst.Call) -> cst.Call:
     first = [a for a in given if a.keyword is None]
     last = [a for a in given if a.keyword is not None and a.keyword.value not in own]
     args = [*(a.deep_clone() for a in first), *call.args, *(a.deep_clone() for a in last)]
-    return tree.replace(call, func=function.value.deep_clone(), args=[tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in args])  # type: ignore[no-any-return]
+    return tree.replace(call, func=function.value.deep_clone(), args=[tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in args])
 
 
 def _without(statements: list[Any], dropped: set[int]) -> list[Any]:
