@@ -1,5 +1,6 @@
 """Lists of modules in lists, taken apart by loops and assignments: each name is called with the params of its own place."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -66,3 +67,30 @@ def test_what_cannot_be_followed_is_refused(body):
 def test_one_module_of_many_turns_is_reported(made):
     body = f"class M(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.layers = nn.ModuleList([])\n        {made}\n\n    def forward(self, x):\n        for (ff,) in self.layers:\n            x = ff(x)\n        return x\n"
     assert [d.id for d in convert_source(HEAD + body).diagnostics] == ["shared-module"]
+
+
+LOCAL = """class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.options = nn.ModuleDict({{"a": nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.0)), "b": nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 4), nn.Dropout(0.0))}})
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+
+    def forward(self, x):
+        {name} = "b" if x.ndim == 2 else "a"
+        x = self.options[{name}](x)
+        for {name} in range(2):
+            x = self.layers[{name}](x) + self.layers[{name} - 1](x)
+        return x
+"""
+
+
+@pytest.mark.parametrize("name", ["key", "state", "params", "training"])
+def test_a_local_name_that_effects_have(name):
+    source = HEAD + LOCAL.format(name=name)
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    torch_module, module = both_modules(source, result)
+    params, state = from_torch(torch_module, module)
+    x = torch.randn(3, 4)
+    got, _ = module.apply(params, state, jnp.asarray(x.numpy()), key=jax.random.key(0), training=True)
+    np.testing.assert_allclose(got, torch_module(x).detach(), 1e-4, 1e-5, err_msg=result.code)

@@ -55,7 +55,7 @@ class Scope:
         self.computes = (method or info) in arrays.running  # once the model is built, whoever calls it
         self.sets_params = False  # whether it is reported that it does, where no forward calls it
         self.is_forward = info.name == "forward"
-        self.paths = Paths(context.facts, arrays, effects, self.cls, self.self_name, context.name)
+        self.paths = Paths(context.facts, arrays, effects, self.cls, self.self_name, context.name, renames or {})
         self.names: Names = {}  # where the modules are that local names stand for
         self.needs = effects.functions.get(info, frozenset())
         self.stateful = "state" in self.needs
