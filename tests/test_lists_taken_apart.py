@@ -33,6 +33,7 @@ BODIES = {
     "counted": "for i, (conv, (ff, _)) in enumerate(self.layers):\n    x = ff(conv(x)) + i\nreturn x",
     "assigned": "for layer in self.layers:\n    conv, (ff, bn) = layer\n    x = bn(ff(conv(x))) if bn is not None else conv(x)\nreturn x",
     "assigned after a loop over others": "for conv, ff in self.pairs:\n    x = ff(conv(x))\nfor layer in self.pairs:\n    conv, ff = layer\n    x = conv(ff(x)) * 2\nfor layer in self.layers:\n    conv, (ff, bn) = layer\n    if bn is not None:\n        x = bn(ff(x))\nreturn x",
+    "of a local list": "pairs = list(self.pairs)\nfor conv, ff in pairs[:1] + pairs:\n    x = ff(conv(x))\nlayers = self.layers[1:]\nfor conv, (ff, bn) in layers:\n    x = bn(ff(x)) if bn is not None else conv(x)\nreturn x",
     "on two lines": "for layer in self.layers:\n    conv, block = layer\n    ff, _ = block\n    x = ff(conv(x))\nreturn x",
     "two at once": "a, b = self.a, self.b\nx = a(x) * b(x)\na = b = self.a\nreturn a(b(x))",
     "on one way": "a, b = self.a, self.b\nif x.ndim == 2:\n    a, b = self.b, self.ends[0]\nreturn a(x) * b(x)",

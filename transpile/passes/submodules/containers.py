@@ -63,7 +63,7 @@ def kinds(value: Module) -> set[str]:
 def _named(scope: Scope, target: Any, node: Any) -> Loop | None:
     """The loop over what holds modules; None for any other."""
     if id(node) in scope.lists.heads:
-        return (_with_name(scope, target, scope.lists.heads[id(node)]), scope.expression(node)) if isinstance(target, cst.Name) else None
+        return (_with_name(scope, target, scope.lists.heads[id(node)]), scope.expression(node)) if isinstance(target, cst.Name) or nested(target) else None
     base, suffix = node, ""
     if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
         base, suffix = node.value, tree.code(node)[len(tree.code(node.value)) :]
@@ -100,11 +100,7 @@ def _over_container(scope: Scope, target: Any, base: Any, suffix: str, known: se
         return scope.expression(target), tree.expression(text)
     if known and known <= {"ModuleDict", "ParameterDict"}:
         return None
-    if nested(target):
-        name = fresh_name(scope.used, "name")  # a list of lists: `for attn, mlp in self.layers`
-        scope.names.update(parts(target, path.child(name)))
-        return _pair(name, target), tree.expression(f"{tree.code(scope.callee(base))}.layers(){suffix}")
-    if not isinstance(target, cst.Name):
+    if not isinstance(target, cst.Name) and not nested(target):
         return None
     return _with_name(scope, target, path), tree.expression(f"{tree.code(scope.callee(base))}.layers(){suffix}")
 
@@ -162,10 +158,10 @@ def _by_method(scope: Scope, target: Any, func: cst.Attribute) -> Loop | None:
     return None
 
 
-def _with_name(scope: Scope, target: cst.Name, path: Path) -> cst.Tuple:
-    """`name, layer` in place of `layer`, whose params are under that name."""
+def _with_name(scope: Scope, target: Any, path: Path) -> cst.Tuple:
+    """`name, layer` in place of `layer`, whose params are under that name; `name, (attn, mlp)` of a list of lists."""
     name = fresh_name(scope.used, "name")
-    scope.names[target.value] = path.child(name)
+    scope.names.update({target.value: path.child(name)} if isinstance(target, cst.Name) else parts(target, path.child(name)))
     return _pair(name, target)
 
 
