@@ -186,9 +186,9 @@ def _stand_for(scope: Scope, name: str, path: Path | None) -> None:
     scope.names.pop(name, None)
     if path is None:
         return
-    if scope.is_certain(name):
-        scope.names[name] = path
-    else:
+    if scope.is_certain(name) or not scope.needs & {"params", "state"}:
+        scope.names[name] = path  # or nothing is called here that has any
+    elif "params" in scope.needs:
         holder = f"{name}_params"
         scope.prelude.append(tree.assignment(holder, tree.expression(path.params)))
         scope.names[name] = Path(holder, "None")
