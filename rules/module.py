@@ -420,9 +420,10 @@ def like(module, name):
 
 
 def shape(module, name):
-    """The shape of a param or a buffer of a module."""
+    """The shape of a param, a buffer or a constant of a module."""
     buffers = jax.eval_shape(lambda key: module.init_state(key), jax.random.key(0))
-    return (buffers[name] if name in buffers else like(module, name)).shape
+    found = buffers[name] if name in buffers else like(module, name)
+    return (getattr(module, name) if found is None else found).shape
 
 
 def named_parameters(module, params=None):
