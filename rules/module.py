@@ -67,10 +67,22 @@ def _effects(function):
 class _Container(Module):
     """Submodules under names of their own, as torch numbers and names them."""
 
+    _empty = ()  # the names under which None was put: it has a place, and no params
+
+    def add_module(self, name, module):
+        super().add_module(name, module)
+        if module is None:
+            self._empty = (*self._empty, name)
+
+    def places(self):
+        """``(name, layer or None)`` for each place, in order."""
+        empty = self._empty
+        return [(name, v) for name, v in vars(self).items() if isinstance(v, Module) or v is None and name in empty]
+
     def layers(self):
-        """``(name, layer)`` for each place, in order; a layer used twice keeps its first name."""
+        """The places, but a layer used twice keeps its first name."""
         names = {id(child): name for name, child in self.children()}
-        return [(names[id(value)], value) for value in vars(self).values() if isinstance(value, Module)]
+        return [(names.get(id(value), name), value) for name, value in self.places()]
 
     def values(self):
         return [child for _, child in self.layers()]
@@ -102,18 +114,18 @@ class _Numbered(_Container):
         modules = self.values()
         modules.insert(index, module)
         for i, value in enumerate(modules):
-            setattr(self, str(i), value)
+            self.add_module(str(i), value)
 
     def __getitem__(self, index):
         if isinstance(index, slice):
             chosen = type(self).__new__(type(self))
             for name, value in self.layers()[index]:
-                setattr(chosen, name, value)
+                chosen.add_module(name, value)
             return chosen
         return self.values()[index]
 
     def __setitem__(self, index, module):
-        setattr(self, self.name(index), module)
+        self.add_module(self.name(index), module)
 
     def name(self, index):
         """The name of the layer at an index, which may be negative."""
@@ -191,16 +203,16 @@ class ModuleDict(_Container):
             self.add_module(name, module)
 
     def keys(self):
-        return [name for name, value in vars(self).items() if isinstance(value, Module)]
+        return [name for name, _ in self.places()]
 
     def items(self):
-        return [(name, getattr(self, name)) for name in self.keys()]
+        return self.places()
 
     def __getitem__(self, name):
         return getattr(self, name)
 
     def __setitem__(self, name, module):
-        setattr(self, name, module)
+        self.add_module(name, module)
 
     def __iter__(self):
         return iter(self.keys())
@@ -408,9 +420,10 @@ def like(module, name):
 
 
 def shape(module, name):
-    """The shape of a param or a buffer of a module."""
+    """The shape of a param, a buffer or a constant of a module."""
     buffers = jax.eval_shape(lambda key: module.init_state(key), jax.random.key(0))
-    return (buffers[name] if name in buffers else like(module, name)).shape
+    found = buffers[name] if name in buffers else like(module, name)
+    return (getattr(module, name) if found is None else found).shape
 
 
 def dry_run(function, *args, **kwargs):

@@ -27,6 +27,7 @@ def test_it_is_reported_at_its_line(source, expected):
         "import torch\n\n\ndef f(torch):\n    return torch.foo\n",  # a parameter
         "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        fc = nn.Linear(3, 3)\n        self.a = nn.Sequential(fc)\n        fc = nn.Linear(3, 3)\n        self.b = nn.Sequential(fc)\n\n    def forward(self, x):\n        return self.a(self.b(x))\n",  # two modules under one name
         "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self, a):\n        super().__init__()\n        self.a = nn.Linear(3, 4)\n        self.b = nn.Linear(self.a.out_features, 3)\n\n    def forward(self, x):\n        return self.b(self.a(x))\n",
+        'import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self, layer=None):\n        super().__init__()\n        self.net = nn.Linear(4, 4)\n        self.layer, self.asked = layer, False\n\n    def found(self, name):\n        self.asked = True\n        if self.layer is None:\n            layer = getattr(self, name)\n        else:\n            layer = self.layer\n        return type(layer).__name__\n\n    def forward(self, x):\n        return self.net(x) * len(self.found("net"))\n',  # a module of which nothing is called
         "import torch\n\n\ndef f(x: torch.Tensor, names: list):\n    return [n.strip() for n in names], x.exp()\n",
     ],
 )

@@ -9,7 +9,35 @@ from transpile import convert_source, from_torch
 
 from .small_programs import HEAD, both_modules
 
-MODULES = """class Flow(nn.Module):
+MODULES = """def same(layers):
+    return layers
+
+
+def some_of(layers, p):
+    if p == 0:
+        return layers
+    kept = [i % 3 != p for i in range(len(layers))]
+    if not any(kept):
+        kept[0] = True
+    layers = [layer for layer, keep in zip(layers, kept) if keep]
+    return layers
+
+
+def last_of(layers, first=0):
+    count = len(layers) - first
+    return [layer for i, layer in enumerate(layers) if i >= count - 2] + layers[:1]
+
+
+def first_called(layers, x):
+    layers[0](x)
+    return layers
+
+
+def with_weights(layers):
+    return [layer for layer in layers if hasattr(layer, "w")]
+
+
+class Flow(nn.Module):
     def __init__(self, k):
         super().__init__()
         self.w = nn.Parameter(torch.tensor(k))
@@ -46,6 +74,10 @@ PROGRAMS = {
     "chosen in the loop": "for i, flow in enumerate(self.flows if reverse else self.flows[::-1]):\n    x, w = flow(x + i)\nreturn x",
     "turned around": "flows = self.flows\nif reverse:\n    flows = reversed(flows)\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
     "some": "flows = list(self.flows)\nfor flow in [self.flows[0], self.flows[3]]:\n    x, w = flow(x)\nfor flow, y in zip(flows[1:3], (1, 2)):\n    x, w = flow(x * y)\nreturn x / len(flows)",
+    "given back": "for flow in same(self.flows):\n    x, w = flow(x)\nflows = same(self.flows[1:])\nfor i, flow in enumerate(flows):\n    x, w = flow(x * i)\nreturn x",
+    "chosen by a function": "flows = some_of(self.flows, 1 if reverse else 0)\nfor flow in flows:\n    x, w = flow(x)\nfor flow in some_of(layers=self.flows, p=2):\n    x, w = flow(x)\nreturn x * len(flows)",
+    "chosen by two functions": "flows = reversed(last_of(some_of(self.flows, 2), first=1))\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
+    "a name given back": "flows = self.flows[::2]\nif reverse:\n    flows = same(flows)\nothers = same(some_of(flows, 2))\nfor flow in others:\n    x, w = flow(x)\nreturn x",
     "a comprehension": "flows = self.flows[::2]\nflows = flows + self.flows[1:2]\nreturn sum(flow(x)[0] for flow in flows)",
 }
 
@@ -69,6 +101,8 @@ def test_each_layer_has_its_params(name):
 REFUSED = {
     "of two containers": "flows = self.flows if reverse else reversed(self.others)\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
     "a name from before": "for flow in self.flows:\n    x, w = flow(x)\nfor flow in sorted(self.flows, key=id):\n    x, w = flow(x)\nreturn x",
+    "called by a function": "for flow in first_called(self.flows, x):\n    x, w = flow(x)\nreturn x",
+    "chosen by what they are": "for flow in with_weights(self.flows):\n    x, w = flow(x)\nreturn x",
     "handed on": "flows = list(self.flows)\nflows.pop()\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
 }
 

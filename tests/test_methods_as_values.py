@@ -15,6 +15,8 @@ class M(nn.Module):
     def __init__(self, n=4, flag=True):
         super().__init__()
         self.line, self.norm, self.flag = nn.Linear(n, n), nn.BatchNorm1d(n), flag
+        self.lines = nn.ModuleList([nn.Linear(n, n) for _ in range(2)])
+        self.norms = nn.ModuleList([nn.BatchNorm1d(n) for _ in range(2)])
         {kept}
 
     def up(self, x):
@@ -44,6 +46,8 @@ CONVERTED = {
     "mapped with state": "a, b = map(self.normed, (x, x + 1))\n        return a + b",
     "mapped with draws": "return sum(map(self.dropped, [x, x]))",
     "a module mapped": "for y in map(self.line, x.chunk(2)):\n            x = x + y.sum()\n        return x",
+    "each of a list mapped": "x = torch.cat(tuple(map(lambda f: f(x), self.lines)), dim=1)[:, 1:5]\n        return sum(map(lambda f, y: f(y), reversed(self.lines), (x, x + 1)))",
+    "each of a list mapped, with state": "a, b = map(lambda f: f(x).tanh(), self.norms)\n        return a * b + sum(list(map(lambda f: f(x), (torch.sin, torch.cos))))",
     "chosen": "f = self.up if self.flag else self.down\n        return f(x)",
     "chosen in a branch": "if self.flag:\n            f = self.up\n        else:\n            f = self.down\n        return f(x)",
     "another name": "f = self.dropped\n        return f(x)",

@@ -68,9 +68,10 @@ def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None
         source = info.imports.get(name)
         what = f"{name} is {source}, which is" if source else f"{name} is"
         found = False
-        for node, statement in (r for s in reading.get(name, ()) for r in _reads_below(s, name, s)):
+        for node, around in (r for s in reading.get(name, ()) for r in _reads_below(s, name, (s,))):
             found = True
-            _report(context, node if context.place(node) is not None else statement, f"{what} not there any more, and is still used")
+            placed = next((n for n in (node, *around) if context.place(n) is not None), module)
+            _report(context, placed, f"{what} not there any more, and is still used")
         if not found:
             _report(context, module, f"{what} not there any more, and is still used")
 
@@ -101,18 +102,18 @@ def _readers(module: cst.Module, names: set[str]) -> dict[str, list[Any]]:
     return found
 
 
-def _reads_below(node: Any, name: str, statement: Any) -> Iterator[tuple[Any, Any]]:
-    """Where a statement reads a name that is global: each with the innermost statement around it."""
+def _reads_below(node: Any, name: str, around: tuple[Any, ...]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Where a statement reads a name that is global: each with the statements around it, innermost first."""
     if isinstance(node, cst.Name):
         if node.value == name:
-            yield node, statement
+            yield node, around
         return
     if isinstance(node, (cst.Import, cst.ImportFrom)):
         return
     if isinstance(node, (cst.FunctionDef, cst.Lambda)) and name in _bound(node):
         return
     if isinstance(node, (cst.BaseCompoundStatement, cst.SimpleStatementLine)):
-        statement = node
+        around = (node, *around)
     children = tree.children(node)
     if isinstance(node, cst.Attribute):
         children = [node.value]
@@ -121,7 +122,7 @@ def _reads_below(node: Any, name: str, statement: Any) -> Iterator[tuple[Any, An
     elif isinstance(node, cst.Param):
         children = [n for n in (node.annotation, node.default) if n is not None]
     for child in children:
-        yield from _reads_below(child, name, statement)
+        yield from _reads_below(child, name, around)
 
 
 def _bound(node: Any) -> set[str]:

@@ -105,6 +105,11 @@ class Callables:
             self.found[id(node)] = list(dict.fromkeys(self._targets(node, scope, set())))
         return self.found[id(node)]
 
+    def holds_function(self, cls: ClassInfo, name: str) -> bool:
+        """Whether an attribute may hold a plain function, the user's or another: `always(None)`, `F.relu`, `partial(F.softmax, dim=-1)`."""
+        family, seen = cls.family(), set[tuple[int, bool]]()
+        return any(self._is_plain(origin, seen) for owner, origin in self.attributes.get(name, ()) if owner in family)
+
     # ------------------------------------------------------------------ what is bound where
 
     def _scope(self, body: Any, scope: Scope) -> None:
@@ -194,6 +199,29 @@ class Callables:
             for target in self._targets(node.func, scope, seen):
                 yield from self._returned(target, seen)
 
+    def _is_plain(self, origin: _Origin, seen: set[tuple[int, bool]]) -> bool:
+        """Whether an expression may be a function that is no module."""
+        for made, scope, _ in self._origins(origin, seen):
+            value = self.facts.of(made)
+            layer = isinstance(value, Torch) and self.facts.rulebook.layer(value.name) is not None
+            if isinstance(made, cst.Lambda) or isinstance(value, (Function, Torch, External)) and not layer:
+                return True
+            if isinstance(made, cst.Call) and not (isinstance(value, Module) and not value.open) and any(self._is_plain(o, seen) for o in self._made_by(made, scope)):
+                return True
+        return False
+
+    def _made_by(self, call: cst.Call, scope: Scope) -> Iterator[_Origin]:
+        """What a call may give: what a function of the user's returns, or the function that `partial` is given."""
+        if tree.dotted(call.func) in ("partial", "functools.partial") and call.args:
+            yield _Origin(call.args[0].value, scope)
+            return
+        for target in self.targets(call.func, scope):
+            if isinstance(target.function, cst.Lambda):
+                yield _Origin(target.function.body, target.scope)
+            else:
+                info = target.function
+                yield from (_Origin(n.value, Scope(info.module, info)) for n in tree.scope_nodes(info.node.body, cst.Return) if n.value is not None)
+
     def _returned(self, target: Target, seen: set[tuple[int, bool]]) -> Iterator[Target]:
         if isinstance(target.function, cst.Lambda):
             yield from self._targets(target.function.body, target.scope, seen)
@@ -211,7 +239,7 @@ class Callables:
         seen.add((id(node), held))
         self.kept.append(node)
         value = self.facts.of(node)
-        if (isinstance(value, Function) or isinstance(value, Module) and not value.open) and not held:
+        if (isinstance(value, (Function, Torch)) or isinstance(value, Module) and not value.open) and not held:
             yield origin
             return
         for inner in self._inside(node, scope, held):

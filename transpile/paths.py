@@ -45,10 +45,10 @@ Names = dict[str, Path]
 class Paths:
     """Follow module-valued expressions to their params and state."""
 
-    def __init__(self, facts: Inference, arrays: Arrays, effects: Effects, cls: ClassInfo | None, self_name: str | None, support: Callable[[str], str]) -> None:
-        """`support` gives the name by which the output calls a definition of jax_nn.py."""
+    def __init__(self, facts: Inference, arrays: Arrays, effects: Effects, cls: ClassInfo | None, self_name: str | None, support: Callable[[str], str], renames: dict[str, str]) -> None:
+        """`support` gives the name by which the output calls a definition of jax_nn.py; `renames` are the local names that are others there."""
         self.facts, self.arrays, self.effects, self.cls, self.self_name = facts, arrays, effects, cls, self_name
-        self.support = support
+        self.support, self.renames = support, renames
 
     def of(self, node: cst.BaseExpression, names: Names) -> Path | None:
         """The path of a module-valued expression, or None where it cannot be followed."""
@@ -65,7 +65,7 @@ class Paths:
             for ref in owner.refs if isinstance(owner, Module) else ():
                 alias = self.arrays.alias(ref, name) if isinstance(ref, ClassInfo) else None
                 if alias is not None and not alias.certain:
-                    return base.child(f'{self.support("name_of")}({tree.code(node.value)}, "{name}")')
+                    return base.child(f'{self.support("name_of")}({self._code(node.value)}, "{name}")')
                 if alias is not None:
                     name = alias.source[0]
             return base.child(f'"{tree.mangled(name, self.cls.name if self.cls is not None else None)}"')
@@ -75,13 +75,13 @@ class Paths:
             function = tree.dotted(node.func)
             if function == "getattr" and len(node.args) >= 2:
                 base = self.of(node.args[0].value, names)
-                return base.child(_text(node.args[1].value)) if base is not None else None
+                return base.child(_text(self._renamed(node.args[1].value))) if base is not None else None
             return None
         if isinstance(node, cst.IfExp):
             a, b = self.of(node.body, names), self.of(node.orelse, names)
             if a is None or b is None:
                 return None
-            test = tree.code(node.test)
+            test = self._code(node.test)
             return Path(f"({a.params} if {test} else {b.params})", f"({a.state} if {test} else {b.state})")
         return None
 
@@ -92,13 +92,13 @@ class Paths:
             holder = self.arrays.holder(ref, container.attr.value) if isinstance(ref, ClassInfo) else None
             base = self.of(container.value, names) if holder is not None else None
             if base is not None and not holder:
-                return base.child(f"{self.support('place')}({tree.code(container.value)}, {part})")
+                return base.child(f"{self.support('place')}({self._code(container.value)}, {part})")
             if base is not None:
-                return base.child(f'"{holder}"').child(f"{self.support('place')}({tree.code(container.value)}.{holder}, {part})")
+                return base.child(f'"{holder}"').child(f"{self.support('place')}({self._code(container.value)}.{holder}, {part})")
         return None
 
     def _indexed(self, node: cst.Subscript, names: Names) -> Path | None:
-        held = self.held(node.value, tree.code(node), names)
+        held = self.held(node.value, self._code(node), names)
         if held is not None:
             return held
         base = self.of(node.value, names)
@@ -109,7 +109,7 @@ class Paths:
         index = node.slice[0].slice.value
         holder = self.facts.of(node.value)
         kinds = {r.rpartition(".")[2] if isinstance(r, str) else "" for r in holder.classes} if isinstance(holder, Module) else set()
-        text = _text(index)
+        text = _text(self._renamed(index))
         if kinds and kinds <= {"ModuleDict", "ParameterDict"} or isinstance(index, (cst.SimpleString, cst.FormattedString)):
             return base.child(text)
         known = self.facts.of(index)
@@ -122,7 +122,16 @@ class Paths:
             return base.child(f"str({text})")
         if numbered and not isinstance(index, cst.UnaryOperation) and not _may_be_negative(index):
             return base.child(f"str({text})")
-        return base.child(f"{tree.code(node.value)}.name({text})")
+        return base.child(f"{self._code(node.value)}.name({text})")
+
+    def _renamed(self, node: Any) -> Any:
+        """An expression with the names that the output has: `self.options[key_]` of a local `key` beside the key."""
+        if not self.renames.keys() & tree.names_read(node):
+            return node
+        return tree.with_names(node, lambda n: cst.Name(self.renames[n.value]) if n.value in self.renames else None)
+
+    def _code(self, node: Any) -> str:
+        return tree.code(self._renamed(node))
 
     def is_container(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a container of modules that `layers()` lists."""

@@ -63,7 +63,7 @@ from .passes import (
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
-from .values import External, Function, Module, Torch
+from .values import External, Function, Module
 from .walks import Walks, uses_below, walking
 
 
@@ -680,21 +680,14 @@ def _no_keys(context: Context, node: Any, unconverted: Callable[..., Any], messa
     return tree.rewrite(node, before)
 
 
-def _is_function(context: Context, node: Any) -> bool:
-    """Whether an expression is, or may be, a function: `nn.Tanh() if squash else lambda x: x`."""
-    if isinstance(node, cst.IfExp):
-        return _is_function(context, node.body) or _is_function(context, node.orelse)
-    value = context.value(node)
-    return isinstance(node, cst.Lambda) or isinstance(value, Function) or isinstance(value, Torch) and context.rulebook.layer(value.name) is None
-
-
 def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> list[Any]:
     """Attributes of unknown make that are called become modules: `self.act = nn.as_module(act)`."""
-    wanted = {name for c, name in context.facts.wrapped if c in cls.family()}
-    for node in (n for s in statements for n in tree.nodes(s, cst.Assign) if _is_function(context, n.value)):
-        for target in (t.target for t in node.targets):  # `self.down = lambda x: x` beside a module
-            if isinstance(target, cst.Attribute) and isinstance(context.facts.attribute(cls, target.attr.value), Module):
-                wanted.add(target.attr.value)
+    facts = context.facts
+    wanted = {name for c, name in facts.wrapped if c in cls.family()}
+    targets = (t.target for s in statements for n in tree.nodes(s, cst.Assign) for t in n.targets)
+    names = {t.attr.value for t in targets if isinstance(t, cst.Attribute)}
+    beside = {name for name in names if isinstance(facts.attribute(cls, name), Module) and facts.callables.holds_function(cls, name)}
+    wanted |= beside  # `self.down = nn.Linear(n, n) if down else lambda x: x`
     if not wanted:
         return statements
 
@@ -715,7 +708,7 @@ def _wrap_unknown(context: Context, cls: ClassInfo, statements: list[Any]) -> li
                 value = context.value(node.value)
                 if isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Name) and not isinstance(context.value(node.value.func), (Function, External)):
                     return None  # made by a class that was passed in
-                if (not isinstance(value, Module) or _is_function(context, node.value)) and not (isinstance(node.value, cst.Name) and node.value.value == "None"):
+                if not (isinstance(value, Module) and not (value.open and target.attr.value in beside)) and not (isinstance(node.value, cst.Name) and node.value.value == "None"):
                     return tree.replace(node, value=wrapped(node.value))
         return None
 

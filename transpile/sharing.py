@@ -56,18 +56,35 @@ def _report_repeated(context: Context, init: FunctionInfo, effects: Effects) -> 
     """Report what every turn of a loop puts into another module: `[nn.Sequential(lin, nn.ReLU()) for _ in range(3)]`."""
     node: Any
     for node in tree.nodes(init.node.body, cst.For, cst.While, cst.ListComp, cst.GeneratorExp):
-        loops = isinstance(node, (cst.For, cst.While))
-        made: Any = node.body if loops else node.elt
-        own = {name for s in tree.body_statements(node) if isinstance(s, cst.SimpleStatementLine) for name in tree.names_assigned(s)} if loops else set()
-        own |= set(tree.target_names(node.target)) if isinstance(node, cst.For) else set() if loops else set(tree.target_names(node.for_in.target))
+        made: Any = node.body if isinstance(node, (cst.For, cst.While)) else node.elt
+        own, below = _made_by_turn(node), _made_below(made)
         others = tree.names_read(init.node.body) - own
         calls = [n for n in (made, *tree.nodes(made, cst.Call)) if isinstance(n, cst.Call) and _makes_module(context, n)]
-        parts = [part for n in calls for part in _given(n) if not isinstance(part, cst.Call) and not tree.names_read(part) & own]
+        parts = [part for n in calls for part in _given(n) if not isinstance(part, cst.Call) and not tree.names_read(part) & (own | below.get(id(n), set()))]
         for part in parts:
             if _is_shared(context, init, effects, part, others):
                 message = f"{tree.code(part)} is one module in what every turn makes: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
                 context.report("shared-module", part, message)
                 break
+
+
+def _made_by_turn(node: Any) -> set[str]:
+    """The names that every turn of a loop or comprehension sets."""
+    if not isinstance(node, (cst.For, cst.While)):
+        return set(tree.target_names(node.for_in.target))
+    own = {name for s in tree.body_statements(node) if isinstance(s, cst.SimpleStatementLine) for name in tree.names_assigned(s)}
+    return own | set(tree.target_names(node.target)) if isinstance(node, cst.For) else own
+
+
+def _made_below(node: Any) -> dict[int, set[str]]:
+    """Of each call in a loop or comprehension below a node, the names that each turn of that sets."""
+    found: dict[int, set[str]] = {}
+    loop: Any
+    for loop in tree.nodes(node, cst.For, cst.While, cst.ListComp, cst.GeneratorExp):
+        names = _made_by_turn(loop)
+        for call in tree.nodes(loop, cst.Call):
+            found.setdefault(id(call), set()).update(names)
+    return found
 
 
 def _report_kept(context: Context, init: FunctionInfo) -> None:

@@ -2,7 +2,7 @@
 
 `map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
 `mask != None` is `mask is not None`; `weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
-`nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`); `self.scale = v` of a property is `self.set_scale(v)` (`property_setters.py`); `x.new().resize_(n, m)` is `x.new_empty(n, m)` (`resized.py`); loops over listed submodules are their turns (`unrolled_layers.py`); what is a parameter on one way only has a line on each (`parameters_apart.py`); a constructor's short name for registering is written out (`registering.py`); checkpointing as guided-diffusion has it is torch's (`own_checkpoint.py`); `weight_norm(self.fc)` is `self.fc = weight_norm(self.fc)` (`kept_wrappers.py`);
+`nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`); `self.scale = v` of a property is `self.set_scale(v)` (`property_setters.py`); `x.new().resize_(n, m)` is `x.new_empty(n, m)` (`resized.py`); loops over listed submodules are their turns (`unrolled_layers.py`); what is a parameter on one way only has a line on each (`parameters_apart.py`); a constructor's short name for registering is written out (`registering.py`); checkpointing as guided-diffusion has it is torch's (`own_checkpoint.py`); `weight_norm(self.fc)` is `self.fc = weight_norm(self.fc)` (`kept_wrappers.py`); what `partial` makes of a function of torch's is called as that function (`partials.py`);
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
 replacement for versions of torch that lack it takes what there is: torch's, if there is a rule for it, else the replacement;
 several statements on a line are lines of their own; an attribute `self.init` has another name (`shadowing.py`); what stands between `torch.set_grad_enabled(False)` and `(True)` stands under `with torch.set_grad_enabled(False)`.
@@ -23,6 +23,7 @@ from ..kept_wrappers import with_wrappers_kept
 from ..mapped import without_map
 from ..own_checkpoint import written_plainly
 from ..parameters_apart import with_parameters_apart
+from ..partials import with_partials_called
 from ..property_setters import with_setters_called
 from ..registering import written_out
 from ..resized import made_at_once
@@ -39,6 +40,7 @@ def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     """Rewrite the spellings of one file."""
     module = tree.rewrite(without_shadowing(written_plainly(module)), None, _apart, only={cst.SimpleStatementLine, cst.FunctionDef, cst.If, cst.Else, cst.For, cst.While, cst.With})
     module = _without_partials(tree.rewrite(module, lambda node: _guarded(node, rulebook), only={cst.Try}))
+    module = with_partials_called(module, rulebook)
     module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
     module = with_wrappers_kept(module, rulebook)
     for of_class in (through_super, with_setters_called):

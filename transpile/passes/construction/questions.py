@@ -16,7 +16,7 @@ from ...context import Context
 from ...emit import call
 from ...identities import simplified
 from ...truth import asks_for_none
-from ...values import Function, Method, Module, Value, is_anything
+from ...values import Function, Method, Module, Tensor, Value, is_anything
 from .constructors import Original
 from .initial_values import written_text
 
@@ -162,13 +162,24 @@ def truth_asked(context: Context, test: Any, own: str | None) -> Any:
 
 def foreign_array(context: Context, node: Any, own: str | None) -> Asked | None:
     """`m.weight` of a module that is not self or below it."""
-    if not isinstance(node, cst.Attribute) or node.attr.value not in context.rulebook.array_names:
+    if not isinstance(node, cst.Attribute) or not (node.attr.value in context.rulebook.array_names or _is_param(context, node)):
         return None
-    dotted = tree.dotted(node)
-    if dotted is None or dotted.split(".")[0] == own:
+    root: Any = node
+    while isinstance(root, (cst.Attribute, cst.Subscript)):  # `vit.to_patch_embedding[2].weight`
+        root = root.value
+    if not isinstance(root, cst.Name) or root.value == own:
         return None
     base = context.value(node.value)
     return by_path(node) if isinstance(base, Module) or may_be_module(base) else None
+
+
+def _is_param(context: Context, node: cst.Attribute) -> bool:
+    """Whether classes of the user's have a param of such a name, and none has anything but an array: `encoder.pos_embedding`."""
+    if not may_be_module(context.value(node.value)):
+        return False
+    classes = (c for m in context.facts.project.modules.values() for c in m.all_classes)
+    found = [value for c in classes if (value := context.facts.attribute(c, node.attr.value)) is not None]
+    return all(isinstance(value, Tensor) for value in found) and any(isinstance(value, Tensor) and value.param for value in found)
 
 
 def below_self(context: Context, node: Any, own: str | None) -> Asked | None:

@@ -7,13 +7,13 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...apply import Argument, Refused, call_class, literal
+from ...apply import Argument, Binding, Refused, bind, call_class, literal
 from ...context import key_site
 from ...emit import call, keyword, method_name
 from ...infer import draws, of_no_class, static_size
 from ...project import ClassInfo
 from ...rulebook import Definition
-from ...values import ARRAY_TYPE, Class, External, Method, Sequence, Torch
+from ...values import ARRAY_TYPE, UNKNOWN, Class, External, Method, Sequence, Torch
 from . import copied_lists, dtype_tests, legacy_sizes, methods, references, type_tests, whole_numbers
 from .walk import Walk
 
@@ -64,13 +64,40 @@ def _of_numpy(walk: Walk, node: cst.Call, name: str) -> Any:
 
 
 def _partial(walk: Walk, node: cst.Call) -> Any:
-    """`functools.partial(nn.InstanceNorm2d, track_running_stats=True)`: of the layer that such arguments make; None where that is none of its own."""
+    """`functools.partial(nn.InstanceNorm2d, track_running_stats=True)`: of the layer or rule that such arguments make; None where that is none of its own."""
     name = walk.torch_name(node.args[0].value) if node.args else None
-    if name is None or (variant := _variant(walk, name, node.args[1:])) == name:
+    if name is None or not (definitions := walk.rules(name)):
+        return None
+    if not definitions[0].is_class:
+        return _partial_of_function(walk, node, name, definitions)
+    if (variant := _variant(walk, name, node.args[1:])) == name:
         return None
     layer = walk.context.rulebook.find(variant)[0]
     made = walk.children(node)
     return walk.done(node, tree.replace(made, args=[tree.replace(made.args[0], value=tree.expression(walk.context.name(layer.name))), *made.args[1:]]))
+
+
+def _partial_of_function(walk: Walk, node: cst.Call, name: str, definitions: tuple[Definition, ...]) -> Any:
+    """`partial(nn.arange_end)` of `partial(torch.arange, device=device)`: of the first rule that takes such arguments."""
+    if any(p.name == "key" and p.kind == "keyword" for p in definitions[0].parameters):
+        return None  # refused as a reference to what draws
+    given = walk.arguments(tree.replace(node, args=node.args[1:]))
+    bound = [b for d in definitions if (b := bind(d, [*given, Argument(cst.Name("kwargs"), UNKNOWN, star="**")])) is not None]
+    if not bound or any(a.keyword is not None for a in bound[0].sizes):
+        return walk.unconverted("arguments", node, f"these arguments of {name} have no JAX equivalent here")
+    binding = next((b for b in bound if not _is_for_bools(b)), bound[0])
+    keywords = {id(a): word for word, a in binding.given.items()}
+    if binding.definition is definitions[0] and all(a.keyword == keywords.get(id(a)) for a in given if a.keyword is not None):
+        return None
+    kept: list[Any] = [a for a in given if a.keyword is None or id(a) in keywords]
+    function = tree.expression(walk.context.name(binding.definition.name))
+    args = [cst.Arg(a.node, star=a.star) if a.keyword is None else keyword(keywords[id(a)], a.node) for a in kept]
+    return walk.done(node, tree.replace(node, args=[cst.Arg(function), *args]) if args else function)
+
+
+def _is_for_bools(binding: Binding) -> bool:
+    """Whether a rule is for bools alone in what it has not been given yet: `torch.arange(True)`."""
+    return any(p.accepts and p.accepts <= {"bool"} and p.name not in binding.given for p in binding.definition.parameters)
 
 
 def _variant(walk: Walk, name: str, args: Any) -> str:

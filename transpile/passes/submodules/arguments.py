@@ -67,6 +67,8 @@ def without_effects(scope: Scope, node: cst.Call) -> Any:
 def _passed(scope: Scope, node: Any, once: bool = False) -> Any:
     """An argument: a submodule is passed as a function."""
     value = scope.facts.of(node)
+    if any(id(n) in scope.lists.leaves for n in tree.walk(node)):
+        return scope.expression(node)  # a list of layers, with their names
     makes = isinstance(node, cst.Call) and tree.dotted(node.func) != "getattr"
     return _bound(scope, node, value, once) if isinstance(value, Module) and not value.is_self and not makes else scope.expression(node)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import libcst as cst
@@ -40,7 +41,7 @@ def scanned(scope: Scope, node: cst.For) -> Any:
     if not isinstance(value, Module) or not isinstance(value.element, Module) or path is None or tied(scope, path) != path.params:
         return None
     needs = scope.effects.module(value.element)
-    if _kinds(value) != {"ModuleList"} or len(value.element.classes) != 1 or "state" in needs or "params" not in needs or value.element.open:
+    if kinds(value) != {"ModuleList"} or len(value.element.classes) != 1 or "state" in needs or "params" not in needs or value.element.open:
         return None
     if value.items is not None or stack.name in ALL:
         return None  # a list that was written out
@@ -54,7 +55,7 @@ def scanned(scope: Scope, node: cst.For) -> Any:
     return tree.replace(line, leading_lines=node.leading_lines)
 
 
-def _kinds(value: Module) -> set[str]:
+def kinds(value: Module) -> set[str]:
     """Which of torch's containers a module may be."""
     return {r.rpartition(".")[2] for r in value.classes if isinstance(r, str)}
 
@@ -62,13 +63,13 @@ def _kinds(value: Module) -> set[str]:
 def _named(scope: Scope, target: Any, node: Any) -> Loop | None:
     """The loop over what holds modules; None for any other."""
     if id(node) in scope.lists.heads:
-        return (_with_name(scope, target, scope.lists.heads[id(node)]), scope.expression(node)) if isinstance(target, cst.Name) else None
+        return (_with_name(scope, target, scope.lists.heads[id(node)]), scope.expression(node)) if isinstance(target, cst.Name) or nested(target) else None
     base, suffix = node, ""
     if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Slice):
         base, suffix = node.value, tree.code(node)[len(tree.code(node.value)) :]
     value = scope.facts.of(base)
     if isinstance(value, Module) and scope.paths.is_container(base):
-        return _over_container(scope, target, base, suffix, _kinds(value))
+        return _over_container(scope, target, base, suffix, kinds(value))
     if isinstance(base, cst.Attribute) and isinstance(target, cst.Name):
         held = scope.paths.held(base, target.value, scope.names)
         if held is not None:
@@ -89,25 +90,34 @@ def _named(scope: Scope, target: Any, node: Any) -> Loop | None:
     return None
 
 
-def _over_container(scope: Scope, target: Any, base: Any, suffix: str, kinds: set[str]) -> Loop | None:
+def _over_container(scope: Scope, target: Any, base: Any, suffix: str, known: set[str]) -> Loop | None:
     """`for block in self.blocks[2:]`; the suffix is the slice."""
     path = scope.path(base)
     if path is None:
         return None
-    if kinds and kinds <= {"ParameterList"}:
+    if known and known <= {"ParameterList"}:
         text = f"[{path.params}[name] for name, _ in {tree.code(scope.expression(base))}.layers(){suffix}]"
         return scope.expression(target), tree.expression(text)
-    if kinds and kinds <= {"ModuleDict", "ParameterDict"}:
+    if known and known <= {"ModuleDict", "ParameterDict"}:
         return None
-    if isinstance(target, cst.Tuple) and all(isinstance(e.value, cst.Name) for e in target.elements):
-        name = fresh_name(scope.used, "name")  # a list of lists: `for attn, mlp in self.layers`
-        parts: list[Any] = [e.value for e in target.elements]
-        for i, part in enumerate(parts):
-            scope.names[part.value] = path.child(name).child(f'"{i}"')
-        return _pair(name, target), tree.expression(f"{tree.code(scope.callee(base))}.layers(){suffix}")
-    if not isinstance(target, cst.Name):
+    if not isinstance(target, cst.Name) and not nested(target):
         return None
     return _with_name(scope, target, path), tree.expression(f"{tree.code(scope.callee(base))}.layers(){suffix}")
+
+
+def nested(target: Any) -> bool:
+    """`conv, (attn, mlp)`"""
+    return isinstance(target, cst.Tuple) and all(isinstance(e, cst.Element) and (isinstance(e.value, cst.Name) or nested(e.value)) for e in target.elements)
+
+
+def parts(target: Any, path: Path, holder: str = "") -> Iterator[tuple[str, Path]]:
+    """The names that a list of modules is taken apart into, with their paths; what holds them says what each place is called where it may be a part of a list."""
+    for i, element in enumerate(target.elements):
+        place = path.child(f"{holder}.name({i})" if holder else f'"{i}"')
+        if isinstance(element.value, cst.Name):
+            yield element.value.value, place
+        else:
+            yield from parts(element.value, place)
 
 
 def _enumerated(scope: Scope, target: cst.Tuple, node: cst.Call) -> Loop | None:
@@ -148,10 +158,10 @@ def _by_method(scope: Scope, target: Any, func: cst.Attribute) -> Loop | None:
     return None
 
 
-def _with_name(scope: Scope, target: cst.Name, path: Path) -> cst.Tuple:
-    """`name, layer` in place of `layer`, whose params are under that name."""
+def _with_name(scope: Scope, target: Any, path: Path) -> cst.Tuple:
+    """`name, layer` in place of `layer`, whose params are under that name; `name, (attn, mlp)` of a list of lists."""
     name = fresh_name(scope.used, "name")
-    scope.names[target.value] = path.child(name)
+    scope.names.update({target.value: path.child(name)} if isinstance(target, cst.Name) else parts(target, path.child(name)))
     return _pair(name, target)
 
 

@@ -14,7 +14,8 @@ import libcst as cst
 
 from ... import tree
 from ...paths import Path
-from ...values import Module
+from ...values import Function, Module
+from .list_functions import chooses
 from .scope import LayerLists, Scope
 
 _ORDERS = ("reversed", "list", "tuple", "iter")
@@ -52,10 +53,21 @@ def _parts(scope: Scope, node: Any, names: Set[str]) -> list[Any]:
         below = [node.body, node.orelse]
     elif isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         below = [node.left, node.right]
+    elif isinstance(node, cst.Call):
+        below = _chosen_among(scope, node, names)
     elif isinstance(node, (cst.List, cst.Tuple)) and all(isinstance(e.value, cst.Subscript) and isinstance(e.value.slice[0].slice, cst.Index) for e in node.elements):
         below = [e.value.value for e in node.elements]  # type: ignore[attr-defined]
     found = [_parts(scope, part, names) for part in below]
     return [leaf for parts in found for leaf in parts] if all(found) else []
+
+
+def _chosen_among(scope: Scope, node: cst.Call, names: Set[str]) -> list[Any]:
+    """The list that a function is given which chooses among its layers: `dropped(self.layers, p)`."""
+    value = scope.facts.of(node.func)
+    if not isinstance(value, Function) or value.info.owner is not None or scope.needs_of(value) & {"params", "state"}:
+        return []
+    given = [(name, a) for name, a in value.info.given(node).items() if _parts(scope, a, names)]
+    return [a for _, a in given] if len(given) == 1 and chooses(value.info, given[0][0]) else []
 
 
 def _is_leaf(scope: Scope, node: Any) -> bool:
@@ -99,5 +111,5 @@ def _path(scope: Scope, made: list[Any], values: dict[str, list[Any]], names: Se
 def _of_head(scope: Scope, head: Any, values: dict[str, list[Any]], names: Set[str]) -> Path | None:
     """Where the params are of the layers that a loop goes over, if it goes over such a list."""
     parts = _parts(scope, head, names)
-    composed = any(isinstance(n, _COMPOSED) for n in tree.walk(head)) or any(isinstance(p, cst.Name) for p in parts)
+    composed = any(isinstance(n, _COMPOSED) or isinstance(n, cst.Call) and tree.dotted(n.func) not in _ORDERS for n in tree.walk(head)) or any(isinstance(p, cst.Name) for p in parts)
     return _path(scope, [head], values, names) if parts and composed else None

@@ -17,6 +17,7 @@ from ...effects import ALL, Effects, runs
 from ...infer.supers import through_super
 from ...paths import Names, Path, Paths
 from ...project import FunctionInfo
+from ...regions import settled
 from ...values import Function, Method, Module
 
 
@@ -54,7 +55,7 @@ class Scope:
         self.computes = (method or info) in arrays.running  # once the model is built, whoever calls it
         self.sets_params = False  # whether it is reported that it does, where no forward calls it
         self.is_forward = info.name == "forward"
-        self.paths = Paths(context.facts, arrays, effects, self.cls, self.self_name, context.name)
+        self.paths = Paths(context.facts, arrays, effects, self.cls, self.self_name, context.name, renames or {})
         self.names: Names = {}  # where the modules are that local names stand for
         self.needs = effects.functions.get(info, frozenset())
         self.stateful = "state" in self.needs
@@ -62,7 +63,10 @@ class Scope:
         self.renames = renames or {}
         self.used = tree.names_read(node) | ALL | {"keys"} | set(self.renames.values())
         self.parameters = {p.name.value for p in info.parameters()}
-        self.single = tree.bound_once(node.body)
+        self._node, self._single = node, tree.bound_once(node.body)
+        loops: list[Any] = list(tree.nodes(node.body, cst.For, cst.CompFor))
+        assigned = {n for a in tree.nodes(node.body, cst.Assign, cst.NamedExpr) for n in tree.names_assigned(a)}
+        self.looped = {n for loop in loops for n in tree.target_names(loop.target)} - assigned  # that loops alone set
         always = {n for s in tree.body_statements(node) if isinstance(s, cst.SimpleStatementLine) for n in tree.names_assigned(s)}
         self.given = self.parameters - always - {self.self_name}  # what a caller may give, whatever branches assign
         self.aliases = _aliases(context, node)
@@ -76,6 +80,14 @@ class Scope:
         self.storing = False  # what is converted is assigned to
         self.writes: set[int] = set()  # depths of the state paths written: 1 for state["bn"]
         self.present: set[str] = set()  # optional params that a test has found
+
+    @functools.cached_property
+    def _settled(self) -> set[str]:
+        return settled(self._node)
+
+    def is_certain(self, name: str) -> bool:
+        """Whether what a name is bound to at the current statement is what it stands for where it is read after it."""
+        return name in self._single or name in self._settled
 
     def expression(self, node: Any) -> Any:
         """A node with all that is in it converted."""

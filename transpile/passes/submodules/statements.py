@@ -14,7 +14,7 @@ from ...values import Module
 from .arguments import standing_in
 from .attributes import found_by
 from .calls import called
-from .containers import iterate, scanned
+from .containers import iterate, kinds, nested, parts, scanned
 from .early_reads import early_reads
 from .extraction import bind, read_outside
 from .layer_lists import layer_lists
@@ -117,8 +117,12 @@ def _small(scope: Scope, small: Any) -> Any:
     scope.early = early_reads(scope, small)
     if isinstance(small, cst.AugAssign) and any(id(small.target) in reads for reads in scope.early):
         small = cst.Assign([cst.AssignTarget(small.target)], unaugmented(small))
-    if isinstance(small, cst.Assign) and len(small.targets) == 1:
-        return _assign(scope, small)
+    if isinstance(small, cst.Assign):
+        places = [pair for t in small.targets for pair in _places(scope, t.target, small.value)] if len(small.targets) > 1 or isinstance(small.targets[0].target, (cst.Tuple, cst.List)) else []
+        made = _assign(scope, small) if len(small.targets) == 1 else scope.expression(small)
+        for name, path in places:
+            _stand_for(scope, name, path)
+        return made
     if isinstance(small, cst.Return):
         return _return(scope, small)
     if isinstance(small, cst.AugAssign):
@@ -175,15 +179,39 @@ def _assign(scope: Scope, node: cst.Assign) -> Any:
 def _follow(scope: Scope, target: cst.Name, value: cst.BaseExpression) -> None:
     """Remember where the module is that a local name stands for."""
     path = scope.path(value) if isinstance(scope.facts.of(value), Module) and target.value not in scope.lists.names else None
-    scope.names.pop(target.value, None)
+    _stand_for(scope, target.value, path)
+
+
+def _stand_for(scope: Scope, name: str, path: Path | None) -> None:
+    scope.names.pop(name, None)
     if path is None:
         return
-    if target.value in scope.single:
-        scope.names[target.value] = path
-    else:
-        holder = f"{target.value}_params"
+    if scope.is_certain(name) or not scope.needs & {"params", "state"}:
+        scope.names[name] = path  # or nothing is called here that has any
+    elif "params" in scope.needs:
+        holder = f"{name}_params"
         scope.prelude.append(tree.assignment(holder, tree.expression(path.params)))
-        scope.names[target.value] = Path(holder, "None")
+        scope.names[name] = Path(holder, "None")
+
+
+def _places(scope: Scope, target: Any, value: Any) -> list[tuple[str, Path | None]]:
+    """Where the modules are that the names of a target stand for: `attn, mlp = layer`, `a, b = self.a, self.b`."""
+    if isinstance(target, cst.Name):
+        known = isinstance(scope.facts.of(value), Module) and target.value not in scope.lists.names
+        return [(target.value, scope.path(value) if known else None)]
+    nowhere: list[tuple[str, Path | None]] = [(name, None) for name in tree.target_names(target)]
+    if isinstance(target, (cst.Tuple, cst.List)) and isinstance(value, (cst.Tuple, cst.List)) and len(target.elements) == len(value.elements):
+        if any(isinstance(e, cst.StarredElement) for e in (*target.elements, *value.elements)) or tree.names_read(value) & {n for n, _ in nowhere}:
+            return nowhere  # `a, b = b, a`
+        return [pair for t, v in zip(target.elements, value.elements) for pair in _places(scope, t.value, v.value)]
+    held = scope.facts.of(value)
+    if not nested(target) or not isinstance(held, Module) or not kinds(held) or not kinds(held) <= {"ModuleList", "Sequential"}:
+        return nowhere
+    path = scope.path(value)
+    if path is None:
+        return nowhere
+    plain = isinstance(value, cst.Attribute) or isinstance(value, cst.Name) and value.value in scope.looped
+    return list(parts(target, path, "" if plain and kinds(held) == {"ModuleList"} else tree.code(scope.callee(value))))
 
 
 def _unpack(scope: Scope, node: cst.Assign, target: cst.Tuple | cst.List) -> Any:
