@@ -49,3 +49,13 @@ def test_no_gap_is_left_where_a_first_statement_goes():
     code = convert_source("import torch\n" + source).code
     assert "def __init__(self):\n        # a layer\n        self.a" in code
     assert "def own(self):\n\n        return 1\n" in code
+
+
+def test_a_line_stands_between_a_new_method_and_the_next():
+    source = (
+        "import torch.nn as nn\n\n\nclass A(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.w = nn.Parameter(torch.ones(n))\n"
+        "    def forward(self, x):\n        return self.w * x\n    def own(self):\n        return 1\n"
+    )
+    code = convert_source("import torch\n" + source).code
+    assert "self.n)}\n\n    def __call__" in code
+    assert "* x\n    def own" in code

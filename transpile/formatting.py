@@ -12,6 +12,7 @@ import difflib
 import functools
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import black
 import black.mode
@@ -22,7 +23,7 @@ _STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
 
 def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> str:
     """Black on the lines of `code` that `original` does not have."""
-    code = _without_gaps(code, original)
+    code = _with_own_gaps(code, original)
     before, after = original.splitlines(), code.splitlines()
     whole = _statements(code)
     out: list[str] = []
@@ -41,20 +42,38 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
     return "\n".join(out) + ("\n" if code.endswith("\n") else "")
 
 
-def _without_gaps(code: str, original: str) -> str:
-    """The code without blank lines after the head of a function that had none there: what stood first, `super().__init__()`, is gone."""
+def _with_own_gaps(code: str, original: str) -> str:
+    """The code without blank lines after the head of a function that had none there, since what stood first is gone
+    (`super().__init__()`), and with one after each function that is new."""
+    before = {f.name: f for f in _functions(original)}
     lines = code.splitlines()
-    kept = {name for name, first, last in _gaps(original) if last > first}
-    for name, first, last in reversed(_gaps(code)):
-        if name not in kept:
-            del lines[first:last]
+    for f in reversed(_functions(code)):
+        if f.name not in before or before[f.name].first == before[f.name].head:
+            del lines[f.head : f.first]
+    after = [f.end for f in _functions("\n".join(lines)) if f.name not in before and f.method != "__call__"]
+    for end in sorted(after, reverse=True):
+        if end < len(lines) and lines[end].lstrip().startswith(("def ", "async def ", "@", "class ")):
+            lines.insert(end, "")
     return "\n".join(lines) + ("\n" if code.endswith("\n") else "")
 
 
-def _gaps(code: str) -> list[tuple[str, int, int]]:
-    """The functions of a file in order, by their dotted names, with the range of the blank lines after the head of each."""
+class _Function(NamedTuple):
+    """A function of a file by its dotted name: the lines of its body begin at `head`, with blank ones up to `first`, and end before `end`."""
+
+    name: str
+    head: int
+    first: int
+    end: int
+
+    @property
+    def method(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+def _functions(code: str) -> list[_Function]:
+    """The functions of a file in order."""
     lines = code.splitlines()
-    found: list[tuple[str, int, int]] = []
+    found: list[_Function] = []
 
     def visit(node: ast.AST, path: str) -> None:
         for child in ast.iter_child_nodes(node):
@@ -63,8 +82,8 @@ def _gaps(code: str) -> list[tuple[str, int, int]]:
                 head = min([child.body[0].lineno, *(d.lineno for d in getattr(child.body[0], "decorator_list", []))]) - 1
                 while head > child.lineno and (not lines[head - 1].strip() or lines[head - 1].lstrip().startswith("#")):
                     head -= 1
-                end = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
-                found.append((name, head, end if child.body[0].lineno > child.lineno else head))
+                first = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
+                found.append(_Function(name, head, first if child.body[0].lineno > child.lineno else head, child.end_lineno or len(lines)))
             visit(child, name)
 
     try:
