@@ -430,14 +430,14 @@ def dry_run(function, *args, **kwargs):
     """Zeros of the shapes that a module, or a method of one, gives: it is traced with params that are not computed."""
     module = function if isinstance(function, Module) else function.__self__
     run = module.apply if function is module else functools.partial(call, function)
-    found = []
+    Shape, found = jax.ShapeDtypeStruct, []
 
     def trace(key):
         output, _ = run(*_beginnings(module, key), *args, key=key, training=True, **kwargs)
-        found.append(jax.tree.map(lambda y: jax.ShapeDtypeStruct(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output))
+        found.append(jax.tree.map(lambda y: Shape(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output))
 
     jax.eval_shape(trace, jax.random.key(0))
-    return jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, jax.ShapeDtypeStruct) else y, found[0])
+    return jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, Shape) else y, found[0])
 
 
 def _beginnings(module, key):
