@@ -153,3 +153,12 @@ class M(nn.Module):
         (2, 4),
     )
     assert "dry_run" not in result.code
+
+
+def test_a_method_that_calls_modules_builds_nothing_whatever_its_name():
+    source = (
+        "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.z2init = nn.Linear(4, 8)\n\n"
+        "    def get_init_hidden(self, latent):\n        return self.z2init(latent)\n\n    def forward(self, x):\n        return x\n"
+    )
+    result = convert_source(source)
+    assert not result.diagnostics and 'return self.z2init(params["z2init"], latent)' in result.code

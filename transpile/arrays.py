@@ -439,7 +439,7 @@ def running_functions(facts: Inference, forward: Set[FunctionInfo]) -> set[Funct
     """The functions that run in a forward pass: reachable from `forward`, or at least not only from a constructor."""
     functions = _functions(facts)
     built = reachable(facts.calls, [f for f in functions if f.name == "__init__"])
-    building = {f for f in functions if _initialises(f) or _rebuilds(facts, f) or _makes_module(facts, f) or _hands_on_classes(facts, f)} | _applied(facts)
+    building = {f for f in functions if _initialises(facts, f) or _rebuilds(facts, f) or _makes_module(facts, f) or _hands_on_classes(facts, f)} | _applied(facts)
     rest = [f for f in functions if f not in forward | built | building]
     others = {f for f in reachable(facts.calls, rest) if f not in built | building}
     return {f for f in forward | others if f.name != "__init__"}
@@ -493,9 +493,12 @@ def _hands_on_classes(facts: Inference, info: FunctionInfo) -> bool:
     return any(isinstance(v, Class) and isinstance(v.ref, ClassInfo) and v.ref.is_module for v in given)
 
 
-def _initialises(info: FunctionInfo) -> bool:
-    """A method that nobody calls here and whose name says that it sets initial values, or copies the module."""
+def _initialises(facts: Inference, info: FunctionInfo) -> bool:
+    """A method that nobody calls here and whose name says that it sets initial values, or copies the module; `get_init_hidden` calls modules."""
     name = info.name.lower()
     if name in ("__setstate__", "__getstate__", "__deepcopy__", "__copy__", "__reduce__", "__repr__", "__str__", "extra_repr"):
         return True
-    return any(word in name for word in ("init", "reset_param", "load_", "_load", "pretrained", "tie_"))
+    if not any(word in name for word in ("init", "reset_param", "load_", "_load", "pretrained", "tie_")):
+        return False
+    called = [facts.of(n.func) for n in tree.nodes(info.node.body, cst.Call)] if info.owner is not None and info.owner.is_module else []
+    return not any(isinstance(value, Module) and not value.is_self for value in called)
