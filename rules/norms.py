@@ -34,8 +34,9 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
 
 def _power(length, p):
     """``length ** p`` for ``length >= 0``, flat at 0."""
-    zero = 0.0 if p > 0 else math.inf
-    return jnp.where(length > 0, jnp.where(length > 0, length, 1) ** p, jnp.where(jnp.isnan(length), length, zero))
+    zero, base = 0.0 if p > 0 else math.inf, jnp.where(length > 0, length, 1)
+    power = base * base if p == 2 else base**p  # 2 * base, of the derivative of a power, is inf where base is 1e308
+    return jnp.where(length > 0, power, jnp.where(jnp.isnan(length), length, zero))
 
 
 def _root(total, p):

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from rules import activation, class_loss, ctc, distance, embedding, extrema, loss, loss_legacy, softmax
+from rules import activation, class_loss, ctc, distance, embedding, extrema, loss, loss_legacy, norms, softmax
 
 from .against_torch import float64
 
@@ -237,3 +237,11 @@ def test_running_extrema_of_bools(name):
     got, want = getattr(extrema, name)(jnp.asarray(x), 1), getattr(torch, name)(torch.tensor(x), 1)
     for g, w in zip(got, want):
         np.testing.assert_array_equal(g, w.numpy())
+
+
+def test_a_norm_that_overflows_has_torchs_gradient():
+    numbers = np.array([1e308, -1.5e308, 3.0])
+    given = torch.tensor(numbers, requires_grad=True)
+    torch.tanh(given.norm()).backward()
+    got = jax.grad(lambda x: jnp.tanh(norms.vector_norm(x)))(jnp.asarray(numbers))
+    np.testing.assert_array_equal(got, given.grad)
