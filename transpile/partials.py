@@ -45,7 +45,8 @@ def _called(statements: list[Any], times: collections.Counter[str], imported: di
 
     new = [tree.rewrite(s, None, after, only={cst.Call}) for s in statements]
     read = {i: tree.names_read(s) for i, s in enumerate(new)}
-    return _without(new, {i for i in lines if (name := _name(statements[i])) in named and not any(name in read[j] for j in read if j != i)})
+    dropped = {id(new[i]) for i in lines if (name := _name(statements[i])) in named and not any(name in read[j] for j in read if j != i)}
+    return tree.without(new, lambda s: id(s) in dropped)
 
 
 def _partial(statement: Any, imported: dict[str, str], rulebook: Rulebook) -> cst.Call | None:
@@ -76,19 +77,6 @@ def _written_out(partial: cst.Call, call: cst.Call) -> cst.Call:
     last = [a for a in given if a.keyword is not None and a.keyword.value not in own]
     args = [*(a.deep_clone() for a in first), *call.args, *(a.deep_clone() for a in last)]
     return tree.replace(call, func=function.value.deep_clone(), args=[tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in args])
-
-
-def _without(statements: list[Any], dropped: set[int]) -> list[Any]:
-    """The statements but for some, whose comments stay."""
-    made: list[Any] = []
-    lead: list[Any] = []
-    for i, statement in enumerate(statements):
-        if i in dropped:
-            lead += statement.leading_lines if not lead else [line for line in statement.leading_lines if line.comment is not None]
-        else:
-            made.append(tree.replace(statement, leading_lines=[*lead, *statement.leading_lines]) if any(line.comment for line in lead) else statement)
-            lead = []
-    return made
 
 
 def _name(statement: Any) -> str:

@@ -680,6 +680,20 @@ def else_statements(node: Any) -> list[Any]:
     return [] if orelse is None else [orelse] if isinstance(orelse, cst.If) else body_statements(orelse)
 
 
+def without(statements: Sequence[Any], goes: Callable[[Any], bool]) -> list[Any]:
+    """The statements but for some, whose comments stand before the next."""
+    made: list[Any] = []
+    lead: list[Any] = []
+    for statement in statements:
+        if goes(statement):
+            lead += [line for line in statement.leading_lines if line.comment is not None] if lead else statement.leading_lines
+            continue
+        commented = any(line.comment is not None for line in lead)
+        made.append(replace(statement, leading_lines=[*lead, *statement.leading_lines]) if commented else statement)
+        lead = []
+    return made
+
+
 def with_body(node: Node, statements: Sequence[Any]) -> Node:
     """The node with another body; an empty one becomes `pass`."""
     statements = list(statements) or [statement("pass")]

@@ -8,6 +8,7 @@ Kernels are chosen by names too, kept on self (`self.sdp = partial(sdpa_kernel, 
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -47,10 +48,9 @@ class _Contexts:
             info = self.context.facts.by_node.get(id(node)) if isinstance(node, cst.FunctionDef) else None
             if info is None:
                 return None
-            method = info
-            while method.owner is None and method.outer is not None:
-                method = method.outer
-            return _Blocks(self, node, attributes.get(method.owner, set()) if method.owner is not None else set(), method.self_name).function()
+            method = info.method
+            held = attributes.get(method.owner, set()) if method is not None and method.owner is not None else set()
+            return _Blocks(self, node, held, method.self_name if method is not None else None).function()
 
         return tree.rewrite(self.module, before, only={cst.FunctionDef, cst.Try, cst.SimpleStatementLine})  # type: ignore[no-any-return]
 
@@ -68,7 +68,7 @@ class _Contexts:
         if name == "contextlib.nullcontext":
             return _NEUTRAL
         if name == "functools.partial" and isinstance(node, cst.Call) and node.args:
-            return self.kind(node.args[0].value) if self.kind(node.args[0].value) == _NEUTRAL else None
+            return _NEUTRAL if self.is_neutral(node.args[0].value) else None
         switch = _SWITCHES.get(name.rpartition(".")[2])
         if switch is not None:
             return None if isinstance(node, cst.Call) and node.args else switch
@@ -84,8 +84,9 @@ class _Contexts:
 
     def _named(self) -> frozenset[str]:
         """The names of the file for context managers that change no value: `autocast = torch.cuda.amp.autocast`, with a dummy where that fails."""
-        times = tree.times_bound(self.module)
-        return frozenset(name for name in map(self._defined, self._definitions()) if times[name] == sum(tree.times_bound(s)[name] for s in self._definitions()))
+        definitions, times = self._definitions(), tree.times_bound(self.module)
+        here = sum((tree.times_bound(s) for s in definitions), collections.Counter[str]())
+        return frozenset(name for name in map(self._defined, definitions) if times[name] == here[name])
 
     def _definitions(self) -> list[Any]:
         return [s for s in self.module.body if self._defined(s)]
@@ -155,16 +156,7 @@ class _Blocks:
         def before(block: Any) -> Any:
             if not any(goes(s) for s in block.body):
                 return None
-            body: list[Any] = []
-            comments: list[Any] = []
-            for statement in block.body:
-                if goes(statement):
-                    comments += [line for line in statement.leading_lines if line.comment is not None or not comments]
-                    continue
-                if any(line.comment is not None for line in comments):
-                    statement = tree.replace(statement, leading_lines=[*comments, *statement.leading_lines])
-                comments = []
-                body.append(tree.rewrite(statement, before, only={cst.IndentedBlock}))
+            body = [tree.rewrite(s, before, only={cst.IndentedBlock}) for s in tree.without(block.body, goes)]
             return tree.replace(block, body=body or [tree.statement("pass")])
 
         return tree.rewrite(function, before, only={cst.IndentedBlock})
