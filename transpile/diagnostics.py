@@ -30,6 +30,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "frozen-param": ("A parameter is kept from being trained, which no param can say of itself here.", "Leave it out of what the optimizer updates: optax.masked, or jax.lax.stop_gradient where it is used."),
     "module-mode": ("Code sets the mode of a module while it runs, or as a method of its own.", "Give training=False to the calls of what stays in eval mode."),
     "hook": ("Hooks have no equivalent: JAX code has no call to hook into.", "Call the function where the hook would run."),
+    "foreign-array": ("Code outside a module's class gives it a parameter or buffer, or looks at the tables that torch keeps of them.", "Register it in the constructor of the class."),
     "dynamic-attribute": ("An attribute with a computed name could not be followed.", "Use a ModuleList or ModuleDict."),
     "training-loop": ("Training loops are not converted yet.", "Write the step with jax.value_and_grad and optax."),
     "data-dependent-shape": ("The shape of this result follows from data: it cannot be under jax.jit.", "Use a mask, or keep it outside jit."),

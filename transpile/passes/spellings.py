@@ -48,7 +48,7 @@ def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     for of_function in (written_out, without_filled_names, with_parameters_apart):
         module = tree.rewrite(module, None, of_function, only={cst.FunctionDef})  # type: ignore[arg-type]
     module = tree.rewrite(module, None, with_layers_apart, only={cst.FunctionDef, cst.ClassDef})
-    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock})  # type: ignore[no-any-return]
+    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock, cst.Expr})  # type: ignore[no-any-return]
 
 
 def _apart(node: Any) -> Any:
@@ -69,6 +69,8 @@ def _visit(node: Any) -> Any:
         return node
     if kind is cst.ImportFrom:
         return _from_typing(node)
+    if kind is cst.Expr:
+        return _without_array(node.value)
     if kind is cst.IndentedBlock:
         body = list(node.body)
         made = _plain_sizes(_without_gradient(body) or body)
@@ -100,6 +102,16 @@ def _visit(node: Any) -> Any:
         if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
             return _getattr(node.value.value, node.slice[0].slice.value)
     return None
+
+
+def _without_array(node: Any) -> Any:
+    """`conv.bias = None` of `conv.register_parameter("bias", None)`."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != "register_parameter" or len(node.args) != 2:
+        return None
+    name, value = (a.value for a in node.args)
+    if tree.code(value) != "None" or not isinstance(name, cst.SimpleString) or tree.code(node.func.value) in ("self", "super()"):
+        return None
+    return cst.Assign([cst.AssignTarget(cst.Attribute(node.func.value, cst.Name(str(name.evaluated_value))))], value)
 
 
 def _initialised(node: cst.Call) -> Any:

@@ -12,6 +12,7 @@ from ...context import KEY, Context
 from ...emit import call
 from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Function, Module, Static
+from .absent_arrays import taken_away
 from .attribute_names import AttributeNames
 from .declarations import initializer
 from .drawn_values import with_functions
@@ -66,6 +67,8 @@ def _line(context: Context, line: cst.SimpleStatementLine, info: FunctionInfo, a
         return tree.replace(line, body=[given])
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and tree.dotted(small.value.func) == "lax.stop_gradient":
         return cst.RemoveFromParent()  # `self.norm.bias.requires_grad_(False)`: which params are trained is the training step's affair
+    if (absent := taken_away(context, line, info.self_name)) is not None:
+        return absent
     small = assignment(small)
     target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
     if not isinstance(small, cst.Assign) or not isinstance(target, cst.Attribute):

@@ -100,7 +100,7 @@ class Moves:
             deletion = tree.statement(f'{below(path[:-1])}.pop("{path[-1]}")  # tied to {".".join(ties[path].source)}\n')
             return Move("params", (tree.replace(deletion, leading_lines=statement.leading_lines),))
         where = self.arrays.held(target)
-        if where in ("params", "state"):
+        if where in ("params", "state") and not is_none(small.value):
             return Move(where, (tree.replace(statement, body=[tree.replace(small, value=initial_value(small.value))]),))
         return DROPPED if target.attr.value == "requires_grad" else STAYS
 

@@ -14,12 +14,14 @@ from ...infer import draws, of_no_class, static_size
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import ARRAY_TYPE, UNKNOWN, Class, External, Method, Sequence, Torch
-from . import copied_lists, dtype_tests, legacy_sizes, methods, references, type_tests, whole_numbers
+from . import copied_lists, dtype_tests, foreign_arrays, legacy_sizes, methods, references, type_tests, whole_numbers
 from .walk import Walk
 
 
 def called(walk: Walk, node: cst.Call) -> Any:
     """A call by what is called; None for calls of anything else."""
+    if (foreign := foreign_arrays.called(walk, node)) is not None:
+        return foreign
     test = dtype_tests.asked(walk.context, node)
     if test is not None:
         return walk.done(node, walk.children(test))

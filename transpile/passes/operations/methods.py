@@ -22,8 +22,6 @@ SHAPES = frozenset({"size", "dim", "shape", "ndim", "numel", "nelement", "ndimen
 def method(walk: Walk, node: cst.Call, func: cst.Attribute, method: Method) -> Any:
     """A call of a method; None where that is no tensor's."""
     name = method.name
-    if name.startswith("register_") and name.endswith("_hook"):
-        return walk.unconverted("hook", node, f"{name}() has nothing to hook into here: call the function where it would run, or see to gradients by jax.custom_vjp")
     if name == "item" and method.receiver == Static(MISSING, "int"):
         return walk.convert(func.value)
     if name == "numel" and method.receiver == Static(MISSING, "shape"):

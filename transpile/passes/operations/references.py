@@ -12,7 +12,7 @@ from ...infer import ORDINARY, PROPERTIES, SHARED, is_differentiable
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import Instance, Module, Static, Tensor
-from . import methods, subscripts
+from . import foreign_arrays, methods, subscripts
 from .walk import Walk
 
 _OF_TENSORS = frozenset({"shape", "ndim", "dtype", "device"})
@@ -56,6 +56,8 @@ def attribute(walk: Walk, node: cst.Attribute) -> Any:
     picked = subscripts.picked_attribute(walk, node)
     if picked is not None:
         return picked
+    if (foreign := foreign_arrays.table(walk, node)) is not None:
+        return foreign
     base = walk.context.value(node.value)
     name = node.attr.value
     if isinstance(base, Instance) and any(walk.context.rulebook.draws(cls, name) for cls in base.classes):

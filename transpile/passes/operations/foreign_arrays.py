@@ -1,0 +1,37 @@
+"""What code outside a module's class gives to it: hooks, parameters and buffers, which none of its params and state hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ...values import UNKNOWN, Function, Module, Tensor, Value
+from .walk import Walk
+
+_ARRAYS = ("register_parameter", "register_buffer")
+_TABLES = ("_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+
+
+def called(walk: Walk, node: cst.Call) -> Any:
+    """`layer.register_forward_hook(f)` and `layer.register_parameter("weight_g", g)`, which raise; None for other calls."""
+    if not isinstance(node.func, cst.Attribute) or isinstance(walk.context.value(node.func), Function):
+        return None
+    name = node.func.attr.value
+    if name.startswith("register_") and name.endswith("_hook"):
+        return walk.unconverted("hook", node, f"{name}() has nothing to hook into here: call the function where it would run, or see to gradients by jax.custom_vjp")
+    if name in _ARRAYS and _is_foreign(walk.context.value(node.func.value)):
+        return walk.unconverted("foreign-array", node, f"{name}() gives an array to a module that is not self: register it in the constructor of a class of its own")
+    return None
+
+
+def table(walk: Walk, node: cst.Attribute) -> Any:
+    """`del layer._parameters["weight"]`: a table of torch's that no module has here, which raises; None for other attributes."""
+    if node.attr.value not in _TABLES or not _is_foreign(walk.context.value(node.value)):
+        return None
+    return walk.unconverted("foreign-array", node, f"modules have no {node.attr.value} here: what they hold is in params and state")
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether this is a module, or may be one, but not the self of a method."""
+    return value == UNKNOWN or isinstance(value, Module) and not value.is_self or isinstance(value, Tensor) and value.assumed
