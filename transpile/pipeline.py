@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops
+    parse -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> choices -> arguments -> mutation -> operations -> noops -> unread
     -> inlining -> construction -> effects -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -59,6 +59,7 @@ from .passes import (
     signatures,
     submodules,
     tags,
+    unread,
     written_names,
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
@@ -111,7 +112,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running, carriers)
         for module, context in contexts.items():
-            trees[module] = noops.run(context, operations.run(context, trees[module], running, forward))
+            trees[module] = unread.run(context, noops.run(context, operations.run(context, trees[module], running, forward)))
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, host, running, forward).run()
         for module, context in contexts.items():
