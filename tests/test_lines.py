@@ -22,6 +22,8 @@ LINES = [
     ("x.unsqueeze(1).unsqueeze(2)", "jnp.expand_dims(x, (1, 2))"),
     ("x.unsqueeze(-1).unsqueeze(-1)", "jnp.expand_dims(x, (-2, -1))"),
     ("torch.hann_window(n)", "nn.hann(n, sym=False)"),
+    ("(x + y).gather(1, i)", "nn.gather(x + y, 1, i)"),
+    ("(-x).std(0)", "nn.std(-x, 0)"),
     ("x.contiguous()", "x"),
     ("x.mean(1)", "x.mean(axis=1)"),
     ("x.mean(dim=(2, 3), keepdim=True)", "x.mean(axis=(2, 3), keepdims=True)"),

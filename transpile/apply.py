@@ -570,10 +570,11 @@ def _named(context: Context, node: cst.Name, binding: Binding, parameters: Mappi
 
 
 def _bare(node: Any) -> Any:
-    """An expression without parentheses that it does not need as an argument: `(a + b).rsqrt()` is `lax.rsqrt(a + b)`."""
-    if getattr(node, "lpar", None) and not isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)):
-        return tree.replace(node, lpar=[], rpar=[])
-    return node
+    """An expression without parentheses that it does not need as an argument, and that hold no comment: `(a + b).rsqrt()` is `lax.rsqrt(a + b)`."""
+    if not getattr(node, "lpar", None) or isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)):
+        return node
+    commented = any("#" in tree.code(paren) for paren in (*node.lpar, *node.rpar))
+    return node if commented else tree.replace(node, lpar=[], rpar=[])
 
 
 def _tuple(elements: list[Any]) -> Any:
@@ -586,7 +587,7 @@ def _tuple(elements: list[Any]) -> Any:
 
 
 def call(context: Context, binding: Binding) -> Any:
-    """A call of the rule in jax_nn.py, with the arguments as the user wrote them."""
+    """A call of the rule in jax_nn.py, with the arguments in the order in which the user wrote them."""
     definition = binding.definition
     args: list[cst.Arg] = []
     in_order = True
@@ -608,9 +609,9 @@ def call(context: Context, binding: Binding) -> Any:
             continue
         argument = binding.given[parameter.name]
         if argument.keyword is None and in_order and parameter.kind == "positional":
-            args.append(cst.Arg(argument.node))
+            args.append(cst.Arg(_bare(argument.node)))
         else:
-            args.append(keyword(parameter.name, argument.node))
+            args.append(keyword(parameter.name, _bare(argument.node)))
             in_order = False
     for argument in binding.rest:
         if argument.star == "*":
