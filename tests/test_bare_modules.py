@@ -1,5 +1,7 @@
 """`down = nn.Module()` that holds what is set on it: each submodule is called with its own params."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,6 +27,8 @@ PROGRAMS = {
     "one in another": ("self.mid = nn.Module()\nself.mid.inner = nn.Module()\nself.mid.inner.lin = nn.Linear(3, 3)", "return self.mid.inner.lin(x)"),
     "added by a method": ("self.mid = nn.Module()\nself.mid.add_module('lin', nn.Linear(3, 3))", "return self.mid.lin(x)"),
     "params and numbers": ("self.mid = nn.Module()\nself.mid.scale = nn.Parameter(torch.ones(3))\nself.mid.rate = 0.5", "return x * self.mid.scale + self.mid.rate"),
+    "registered params": ("self.mid = nn.Module()\nself.mid.register_parameter('scale', nn.Parameter(torch.ones(3)))\nself.mid.register_parameter('bias', None)", "return x * self.mid.scale if self.mid.bias is None else x"),
+    "under computed names": ("self.mid = nn.Module()\nfor i in range(2):\n    self.mid.register_parameter(f'w_{i}', nn.Parameter(torch.randn(3)))", "for i in range(2):\n    x = x * getattr(self.mid, f'w_{i}')\nreturn x"),
 }
 
 
@@ -55,3 +59,28 @@ def test_state_and_draws_are_threaded():
     _, state = module(params, state, jnp.asarray(x.numpy()), key=jax.random.key(0), training=True)
     torch_module(x)
     np.testing.assert_allclose(state["mid"]["norm"]["running_mean"], torch_module.mid.norm.running_mean.numpy(), 1e-5, 1e-6)
+
+
+# name -> what the constructor of M puts into self.noises, and what its forward reads of it
+BUFFERS = {
+    "under a name": ("self.noises.register_buffer('a', torch.randn(3))", "[self.noises.a]"),
+    "by keywords": ("self.noises.register_buffer(name='a', tensor=torch.ones(3), persistent=True)", "[self.noises.a]"),
+    "under computed names": ("for i in range(3):\n    shape = [1, 3]\n    self.noises.register_buffer(f'noise_{i}', torch.randn(*shape) * i)", "[getattr(self.noises, f'noise_{i}') for i in range(3)]"),
+    "beside params": ("self.noises.register_buffer('a', torch.randn(3))\nself.noises.register_parameter('b', nn.Parameter(torch.ones(3)))", "[self.noises.a * self.noises.b]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUFFERS)
+def test_buffers_are_state(name):
+    constructor, read = BUFFERS[name]
+    constructor = "".join(f"        {line}\n" for line in constructor.splitlines())
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.noises = nn.Module()\n{constructor}\n    def forward(self, x, noise=None):\n        if noise is None:\n            noise = {read}\n        for n in noise:\n            x = x * 2 + n\n        return x\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, module = both_modules(source, result)
+    params, state = from_torch(torch_module, module)
+    assert jax.tree.structure(state) == jax.tree.structure(module.init_state(jax.random.key(0)))
+    x = torch.randn(2, 3)
+    arrays = (params, state) if "params" in inspect.signature(module.__call__).parameters else (state,)
+    got, _ = jax.jit(module)(*arrays, jnp.asarray(x.numpy()))
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), 1e-5, 1e-6, err_msg=result.code)

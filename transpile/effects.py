@@ -221,7 +221,7 @@ def _uses(facts: Inference, function: cst.FunctionDef, bound: Set[str] = frozens
                         if definition is not None:
                             yield "child", facts.rulebook.array(definition.name, name) or "params"
                 if (base.is_bare or not base.classes) and isinstance(value, Tensor) and value.param:
-                    yield "child", "params"
+                    yield "child", "state" if value.buffer else "params"
                 if isinstance(value, Function):
                     yield "function", value
                 elif isinstance(facts.by_property(base, name), Function):
@@ -253,7 +253,7 @@ def _call_uses(facts: Inference, node: cst.Call, bound: Set[str]) -> Iterator[tu
     elif isinstance(value, External) and value.name == "builtins.getattr":
         found = facts.of(node)
         if isinstance(found, Tensor) and found.param:
-            yield "child", "params"
+            yield "child", "state" if found.buffer else "params"
     if _is_builtin(value):
         return
     modules = [a.value for a in node.args if isinstance(passed := facts.of(a.value), Module) and not passed.is_self]

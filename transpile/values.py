@@ -28,6 +28,7 @@ class Tensor(Value):
     none: bool = False
     kind: str | None = None  # "f", "i", "b", "c", or "u" for bytes, where known
     param: bool = False  # an nn.Parameter, or a buffer: lives in params or state
+    buffer: bool = False  # such a buffer of a bare module: lives in state
     number: bool | None = False  # in torch a number of Python's, `x.item()`; None where it may be one
     host: bool = False  # NumPy's, before it was traced: its methods are NumPy's, which JAX's arrays have
     python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
@@ -180,11 +181,11 @@ def join(a: Value | None, b: Value | None) -> Value:
             return Static()
         return other
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param, a.number if a.number is b.number else None, a.host and b.host, a.python or b.python)
+        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param and a.buffer is b.buffer, a.buffer and b.buffer, a.number if a.number is b.number else None, a.host and b.host, a.python or b.python)
     if isinstance(a, Static) and isinstance(b, Static):
         return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose, a.wide or b.wide)
     if isinstance(a, Module) and isinstance(b, Module) and a.is_bare and b.is_bare:
-        return dataclasses.replace(a, items=_parts(a, b), none=a.none or b.none)
+        return dataclasses.replace(a, items=_parts(a, b), none=a.none or b.none, element=join(a.element, b.element) if a.element or b.element else None)
     if isinstance(a, Module) and isinstance(b, Module):
         element = join(a.element, b.element) if a.element or b.element else None
         if element == UNKNOWN:

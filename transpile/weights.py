@@ -62,7 +62,7 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
     tail = prefix + "." if prefix else ""
     direct = {name[len(tail) :]: where_value for name, where_value in tensors.items() if name.startswith(tail) and "." not in name[len(tail) :]}
     for name, (where, value) in direct.items():
-        if name in children and not _declares(children[name]):
+        if name in children:
             continue
         if own_state is not None and name in own_state or own_state is None and where == "state":
             state[name] = value

@@ -205,7 +205,7 @@ def _is_entry(frame: Frame, base: Module, name: str) -> bool:
 def computed(frame: Frame, base: Module) -> Value:
     """`getattr(module, name)` of a name that is not known here: what is set under such names, else any module or array of its own."""
     facts = frame.facts
-    found: Value | None = None
+    found: Value | None = base.element if base.is_bare else None
     for cls in base.refs:
         for c in cls.family() if isinstance(cls, ClassInfo) else ():
             under_names = facts.computed(c)

@@ -9,11 +9,12 @@ import libcst as cst
 
 from .. import tree
 from ..project import ClassInfo
-from ..values import Mapping, Module, Sequence, Static, Tensor, Value, beginning, both, element_of, join, sequence
+from ..values import NONE, Mapping, Module, Sequence, Static, Tensor, Value, beginning, both, element_of, join, sequence
 from .assignments import store
 from .frame import Argument, Env, Frame
 
 GROWING = frozenset({"append", "extend", "add_module", "insert", "update", "register_module"})
+REGISTERS = frozenset({"register_buffer", "register_parameter"})
 
 
 def fill_own(frame: Frame, cls: ClassInfo, args: list[Argument]) -> None:
@@ -120,6 +121,16 @@ def grow(frame: Frame, node: cst.Call, receiver: Module, name: str, args: list[A
         begins = None if name == "insert" else both(receiver, sequence([added]))
         grown = dataclasses.replace(receiver, element=join(receiver.element, added), items=None, beginning=begins)
         store(frame, node.func.value, grown, env)
+
+
+def register(frame: Frame, target: cst.BaseExpression, receiver: Module, name: str, args: list[Argument], env: Env) -> None:
+    """Put an array into a bare module, also under a computed name: `self.noises.register_buffer(f"noise_{i}", torch.randn(3))`."""
+    literal, value = args[0].value, args[1].value if len(args) > 1 else NONE
+    array = value if value == NONE else Tensor(none=isinstance(value, Tensor) and value.none, param=True, buffer=name == "register_buffer")
+    if isinstance(literal, Static) and isinstance(literal.const, str):
+        store(frame, target, receiver.with_part(literal.const, array), env)
+    else:
+        store(frame, target, dataclasses.replace(receiver, element=join(receiver.element, array)), env)
 
 
 def _added(args: list[Argument]) -> Value | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +13,7 @@ from ...arrays import Array, registered_value
 from ...context import Context
 from ...dataflow import reads
 from ...project import FunctionInfo
-from ...values import Static
+from ...values import Module, Static
 from .attribute_names import AttributeNames
 from .bindings import growing, has_key, unsteady
 from .constructors import Original
@@ -63,12 +63,29 @@ def declare_parameters(context: Context, names: AttributeNames, node: Any, info:
     """Every `nn.Parameter(value)` below becomes a declaration."""
 
     def before(n: cst.CSTNode) -> Any:
+        if isinstance(n, cst.Expr) and isinstance(n.value, cst.Call):
+            return _put_into_bare(context, n.value, lambda value: declaration(context, names, "Buffer", value, info, function), before)
         inner = parameter_call(n)
         if inner is not None and not isinstance(inner, cst.Lambda):
             return declaration(context, names, "Parameter", inner, info, function)
         return None
 
-    return tree.rewrite(node, before, only={cst.Call})
+    return tree.rewrite(node, before, only={cst.Call, cst.Expr})
+
+
+def _put_into_bare(context: Context, call: cst.Call, buffer: Callable[[Any], Any], parameter: tree.Rewriter) -> Any:
+    """`setattr(self.noises, f"noise_{i}", nn.Buffer(lambda key: value))` of `self.noises.register_buffer(f"noise_{i}", value)`; None of other calls."""
+    func, value = call.func, registered_value(call)
+    if not isinstance(func, cst.Attribute) or func.attr.value not in ("register_buffer", "register_parameter") or value is None:
+        return None
+    holder = context.value(func.value)
+    if not isinstance(holder, Module) or not holder.is_bare:
+        return None
+    made = value if is_none(value) else buffer(value) if func.attr.value == "register_buffer" else tree.rewrite(value, parameter)
+    if (name := registered_name(call)) is not None and name.isidentifier():
+        return cst.Assign([cst.AssignTarget(tree.replace(func, attr=cst.Name(name)))], made)
+    place = next(a.value for a in call.args if a.keyword is None or a.keyword.value == "name")
+    return cst.Expr(cst.Call(cst.Name("setattr"), [cst.Arg(func.value), cst.Arg(place), cst.Arg(made)]))
 
 
 def makes_array(original: Original, line: Any) -> bool:

@@ -153,7 +153,7 @@ def _place(scope: Scope, node: cst.Attribute, base: Module, name: str) -> _Place
                 optional = not base.whole and name in rulebook.optional(definition.name)
     if where is None and (base.is_bare or not base.classes):
         value = scope.facts.of(node)
-        where = "params" if isinstance(value, Tensor) and value.param else None
+        where = None if not isinstance(value, Tensor) or not value.param else "state" if value.buffer else "params"
     return _Place(where, optional, plain)
 
 

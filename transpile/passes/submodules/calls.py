@@ -43,7 +43,7 @@ def called(scope: Scope, node: Any) -> Called:
     if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
         found, path = scope.facts.of(node), scope.path(node)
         if isinstance(found, Tensor) and found.param and path is not None:
-            return Called(tree.expression(path.params))
+            return Called(tree.expression(path.state if found.buffer else path.params))
     return Called(without_effects(scope, node))
 
 
