@@ -16,7 +16,7 @@ from .softmax import in_float32, softmax_axis
 class ReLU(Module):
     """max(x, 0)."""
 
-    def __init__(self, *, inplace=False):
+    def __init__(self, inplace=False):
         pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
@@ -27,7 +27,7 @@ class ReLU(Module):
 class ReLU6(Module):
     """min(max(x, 0), 6)."""
 
-    def __init__(self, *, inplace=False):
+    def __init__(self, inplace=False):
         pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
@@ -38,7 +38,7 @@ class ReLU6(Module):
 class LeakyReLU(Module):
     """x, or negative_slope * x where x is negative."""
 
-    def __init__(self, negative_slope=0.01, *, inplace=False):
+    def __init__(self, negative_slope=0.01, inplace=False):
         self.negative_slope = negative_slope
 
     def __call__(self, input):
@@ -63,7 +63,7 @@ class PReLU(Module):
 class RReLU(Module):
     """Leaky relu with a random slope for each value in training, the middle one otherwise."""
 
-    def __init__(self, lower=1 / 8, upper=1 / 3):
+    def __init__(self, lower=1 / 8, upper=1 / 3, inplace=False):
         self.lower, self.upper = lower, upper
 
     def __call__(self, input, *, key=None, training=False):
@@ -74,7 +74,7 @@ class RReLU(Module):
 class ELU(Module):
     """x, or alpha * (exp(x) - 1) where x is negative."""
 
-    def __init__(self, alpha=1.0, *, inplace=False):
+    def __init__(self, alpha=1.0, inplace=False):
         self.alpha = alpha
 
     def __call__(self, input):
@@ -85,7 +85,7 @@ class ELU(Module):
 class CELU(Module):
     """x, or alpha * (exp(x / alpha) - 1) where x is negative."""
 
-    def __init__(self, alpha=1.0):
+    def __init__(self, alpha=1.0, inplace=False):
         self.alpha = alpha
 
     def __call__(self, input):
@@ -96,7 +96,7 @@ class CELU(Module):
 class SELU(Module):
     """ELU scaled so that mean 0 and variance 1 are kept."""
 
-    def __init__(self, *, inplace=False):
+    def __init__(self, inplace=False):
         pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
@@ -118,7 +118,7 @@ class GELU(Module):
 class SiLU(Module):
     """x * sigmoid(x)."""
 
-    def __init__(self, *, inplace=False):
+    def __init__(self, inplace=False):
         pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
@@ -129,7 +129,7 @@ class SiLU(Module):
 class Mish(Module):
     """x * tanh(softplus(x))."""
 
-    def __init__(self, *, inplace=False):
+    def __init__(self, inplace=False):
         pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
@@ -224,7 +224,7 @@ class Hardshrink(Module):
 class Hardtanh(Module):
     """x limited to [min_val, max_val]."""
 
-    def __init__(self, min_val=-1.0, max_val=1.0, *, inplace=False):
+    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
         self.min_val, self.max_val = min_val, max_val
 
     def __call__(self, input):
@@ -235,7 +235,7 @@ class Hardtanh(Module):
 class Hardsigmoid(Module):
     """relu6(x + 3) / 6."""
 
-    def __init__(self, *, inplace=False):
+    def __init__(self, inplace=False):
         pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
@@ -246,7 +246,7 @@ class Hardsigmoid(Module):
 class Hardswish(Module):
     """x * relu6(x + 3) / 6."""
 
-    def __init__(self, *, inplace=False):
+    def __init__(self, inplace=False):
         pass  # nothing is done in place: taken for callers that do not know which layer they make
 
     def __call__(self, input):
@@ -257,7 +257,7 @@ class Hardswish(Module):
 class Threshold(Module):
     """x, or value where x is at most the threshold."""
 
-    def __init__(self, threshold, value):
+    def __init__(self, threshold, value, inplace=False):
         self.threshold, self.value = threshold, value
 
     def __call__(self, input):

@@ -10,7 +10,7 @@ from .module import Module
 class DropoutNd(Module):
     """Base of the dropouts: holds the probability."""
 
-    def __init__(self, p=0.5, *, inplace=False):
+    def __init__(self, p=0.5, inplace=False):
         self.p = p
 
 
@@ -18,7 +18,7 @@ class DropoutNd(Module):
 class Dropout(Module):
     """Zeros with probability p in training; the other values are scaled so that the mean stays."""
 
-    def __init__(self, p=0.5, *, inplace=False):
+    def __init__(self, p=0.5, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -29,7 +29,7 @@ class Dropout(Module):
 class Dropout1d(Module):
     """Zeroes whole channels of (N, C, L) or (C, L)."""
 
-    def __init__(self, p=0.5, *, inplace=False):
+    def __init__(self, p=0.5, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -40,7 +40,7 @@ class Dropout1d(Module):
 class Dropout2d(Module):
     """Zeroes whole channels of (N, C, H, W); three axes are read as (N, C, L)."""
 
-    def __init__(self, p=0.5, *, inplace=False):
+    def __init__(self, p=0.5, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -51,7 +51,7 @@ class Dropout2d(Module):
 class Dropout3d(Module):
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
-    def __init__(self, p=0.5, *, inplace=False):
+    def __init__(self, p=0.5, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -62,7 +62,7 @@ class Dropout3d(Module):
 class AlphaDropout(Module):
     """Sets values to SELU's negative limit, and keeps mean and variance."""
 
-    def __init__(self, p=0.5, *, inplace=False):
+    def __init__(self, p=0.5, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):
@@ -73,7 +73,7 @@ class AlphaDropout(Module):
 class FeatureAlphaDropout(Module):
     """Alpha dropout of whole channels."""
 
-    def __init__(self, p=0.5, *, inplace=False):
+    def __init__(self, p=0.5, inplace=False):
         self.p = p
 
     def __call__(self, input, *, key=None, training=False):

@@ -10,7 +10,7 @@ import libcst as cst
 from . import tree
 from .beginnings import PLACES, Beginning
 from .context import Context
-from .values import Module, Torch, Value, beginning, members
+from .values import FUNCTION, UNKNOWN, Module, Tensor, Torch, Value, beginning, members
 
 
 def is_inplace_name(name: str) -> bool:
@@ -38,12 +38,23 @@ def says_inplace(context: Context, call: cst.Call) -> bool:
     return argument is not None and not (isinstance(argument.value, cst.Name) and argument.value.value == "False")
 
 
+def is_handed(context: Context, call: cst.Call) -> bool:
+    """Whether only the run tells which function is given `inplace`: `self.act(x, inplace=True)` of a table of torch's, which take none here."""
+    value = context.value(call.func)
+    unknown = value in (UNKNOWN, FUNCTION, Tensor(assumed=True)) or isinstance(value, Module) and value.open and not value.classes
+    return unknown and isinstance(context.value(call.args[0].value), Tensor) if inplace_argument(context, call) in call.args[1:] else False
+
+
 def is_undecided(context: Context, node: Any) -> bool:
     """Whether only the run tells if a call writes its argument: `F.relu(x, inplace=self.inplace)`, a layer that may be of either kind."""
     value = context.value(node.func) if isinstance(node, cst.Call) else None
     if isinstance(value, Module):
-        return value.inplace is None and len(value.classes) == 1
+        return value.inplace is None and len(value.classes) == 1 or is_handed(context, node) and _says_neither(inplace_argument(context, node))
     argument = inplace_argument(context, node) if isinstance(node, cst.Call) else None
+    return _says_neither(argument)
+
+
+def _says_neither(argument: cst.Arg | None) -> bool:
     return argument is not None and tree.code(argument.value) not in ("True", "False")
 
 

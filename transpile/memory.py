@@ -14,7 +14,7 @@ from .callables import Scope, Target
 from .casts import is_copy
 from .context import Context
 from .indices import disjoint, index_kind
-from .inplace import is_inplace_name, says_inplace
+from .inplace import is_handed, is_inplace_name, says_inplace
 from .project import ClassInfo, FunctionInfo
 from .values import (
     NUMPY,
@@ -476,7 +476,7 @@ class Memory:
             return node.func.value
         if isinstance(value, Torch) and (is_inplace_name(value.name) or says_inplace(self.context, node)) and node.args:
             return node.args[0].value
-        if isinstance(value, Module) and value.inplace is True and len(value.classes) == 1 and len(node.args) == 1:
+        if isinstance(value, Module) and value.inplace is True and len(value.classes) <= 1 and len(node.args) == 1 or is_handed(self.context, node) and says_inplace(self.context, node):
             return node.args[0].value
         return None
 
@@ -555,6 +555,8 @@ class Memory:
                 return self.shares(node.func.value)
             return frozenset()
         everything = _all(self.shares(a.value) for a in node.args)
+        if is_handed(self.context, node):
+            return self.shares(node.args[0].value) if says_inplace(self.context, node) else frozenset()
         if isinstance(value, Torch):
             last = value.name.rpartition(".")[2]
             if last in self.views or last.endswith("_") or says_inplace(self.context, node):

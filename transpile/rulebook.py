@@ -106,7 +106,9 @@ def _parameters(args: ast.arguments) -> Iterator[Parameter]:
     positional = [*args.posonlyargs, *args.args]
     defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
     for arg, default in zip(positional, defaults):
-        yield Parameter(arg.arg, "positional", default, _words(arg.annotation))
+        # torch's layers have `inplace` last, here for callers that do not know which layer they make: `act_layer(True)`
+        kind = "keyword" if arg.arg == "inplace" else "positional"
+        yield Parameter(arg.arg, kind, default, _words(arg.annotation))
     if args.vararg:
         yield Parameter(args.vararg.arg, "sizes", None, _words(args.vararg.annotation))
     for arg, keyword_default in zip(args.kwonlyargs, args.kw_defaults):

@@ -169,6 +169,8 @@ def _unknown(frame: Frame, function: Value, args: list[Argument], node: cst.Call
     if isinstance(function, Static) and function in (ARRAY_TYPE, FUNCTION):
         return Tensor()
     constructing = frame.info is not None and frame.info.name == "__init__"
+    if constructing and isinstance(node.func, cst.Name) and constructors.inplace(args):
+        return Module(open=True, inplace=True)  # `act_layer(inplace=True)` of a class that is handed in
     if constructing or any(isinstance(a.value, Module) for a in args):
         return UNKNOWN
     return Tensor(assumed=True) if any(isinstance(a.value, Tensor) for a in args) else UNKNOWN

@@ -24,7 +24,7 @@ def construct(frame: Frame, made: Class, args: list[Argument]) -> Value:
 
 def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
     if isinstance(ref, tuple) and ref and ref[0] == "open":  # the default of a parameter: others may stand in for it
-        inner = _instance(frame, ref[1], args) if not isinstance(ref[1], str) else Module(frozenset([ref[1]]), inplace=_inplace(args))
+        inner = _instance(frame, ref[1], args) if not isinstance(ref[1], str) else Module(frozenset([ref[1]]), inplace=inplace(args, _limit(frame, ref[1])))
         return dataclasses.replace(inner, open=True, items=None) if isinstance(inner, Module) else inner
     if isinstance(ref, tuple) and ref and ref[0] == "one of":
         # what they are given is not noted: a call in a branch for one class says nothing of the others
@@ -33,7 +33,8 @@ def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
         if drawing:
             return Instance(frozenset(drawing)) if len(drawing) == len(ref[1]) else UNKNOWN
         made = [layers(one) is not None if isinstance(one, str) else one.is_module for one in ref[1]]
-        return Module(ref[1], inplace=_inplace(args)) if all(made) else Module(open=True) if any(made) else UNKNOWN
+        writes = {inplace(args, _limit(frame, one)) for one in ref[1]}
+        return Module(ref[1], inplace=writes.pop() if len(writes) == 1 else None) if all(made) else Module(open=True) if any(made) else UNKNOWN
     if not isinstance(ref, ClassInfo):
         return UNKNOWN
     constructor = ref.find("__init__")
@@ -58,12 +59,11 @@ def layer(frame: Frame, name: str, definition: Definition, args: list[Argument])
         return Tensor(param=True)
     rulebook = frame.facts.rulebook
     parameters = rulebook.constructor(definition)
-    limit = sum(1 for p in parameters if p.kind == "positional")
     variant = rulebook.variant(
         name, [(a.keyword, a.value.const if isinstance(a.value, Static) else None) for a in args]
     )
     deciding = frame.facts.results.deciding(definition, flags(parameters, args))
-    made = Module(frozenset([variant]), inplace=_inplace(args, limit), whole=_whole(parameters, args), flags=deciding)
+    made = Module(frozenset([variant]), inplace=inplace(args, _limit(frame, name)), whole=_whole(parameters, args), flags=deciding)
     return containers.filled(frame, made, args, definition.name)
 
 
@@ -81,7 +81,13 @@ def _whole(parameters: Sequence[Parameter], args: list[Argument]) -> bool:
     return True
 
 
-def _inplace(args: list[Argument], limit: int | None = None) -> bool | None:
+def _limit(frame: Frame, ref: Any) -> int | None:
+    """How many arguments a layer of torch's takes by place before `inplace`; None of other classes."""
+    definition = frame.facts.rulebook.layer(ref) if isinstance(ref, str) else None
+    return None if definition is None else sum(1 for p in frame.facts.rulebook.constructor(definition) if p.kind == "positional")
+
+
+def inplace(args: list[Argument], limit: int | None = None) -> bool | None:
     """Whether a layer is made to write its argument: `inplace=True`, or True where torch's constructor has inplace last; None for `inplace=flag`."""
     for i, (keyword, _, value, _) in enumerate(args):
         last = keyword is None and limit is not None and i >= limit and isinstance(value, Static) and value.type == "bool"

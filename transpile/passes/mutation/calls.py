@@ -15,6 +15,7 @@ from ...infer import Inference
 from ...inplace import (
     gives_back,
     inplace_argument,
+    is_handed,
     is_inplace_name,
     is_known_method,
     is_old_spelling,
@@ -51,6 +52,8 @@ def written_by(frame: Frame, node: Any) -> Write | None:
         subject = node.args[0].value
         if isinstance(subject, (cst.Name, cst.Attribute, cst.Subscript)) and frame.is_tensor(subject) and frame.runs:
             return Write("module", subject)
+    if isinstance(node, cst.Call) and is_handed(frame.context, node) and says_inplace(frame.context, node):
+        return Write("function", node.args[0].value, node.args[0])
     return None
 
 

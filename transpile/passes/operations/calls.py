@@ -11,6 +11,7 @@ from ...apply import Argument, Binding, Refused, bind, call_class, literal
 from ...context import key_site
 from ...emit import call, keyword, method_name
 from ...infer import draws, of_no_class, static_size
+from ...inplace import inplace_argument, is_handed
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import ARRAY_TYPE, UNKNOWN, Class, External, Method, Sequence, Torch
@@ -43,6 +44,9 @@ def called(walk: Walk, node: cst.Call) -> Any:
         return methods.method(walk, node, node.func, value)
     if isinstance(value, External) and walk.context.facts.numpy_on_arrays(value.name, [walk.context.value(a.value) for a in node.args]):
         return _of_numpy(walk, node, value.name.removeprefix("numpy."))
+    if is_handed(walk.context, node):
+        plain = [a for a in node.args if a is not inplace_argument(walk.context, node)]
+        return walk.children(tree.replace(node, args=[*plain[:-1], tree.replace(plain[-1], comma=cst.MaybeSentinel.DEFAULT)]))
     copied_lists.told(walk, node)
     if value == External("functools.partial") and (made := _partial(walk, node)) is not None:
         return made

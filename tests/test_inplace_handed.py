@@ -1,0 +1,54 @@
+"""`inplace` for a layer or function that only the run tells: it is taken by every layer, dropped of functions, and what it writes follows."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, compare, load, reported, three
+
+TABLE = "ACTS = {'relu': F.relu, 'elu': F.elu, 'tanh': torch.tanh}\n\n\ndef get_act(name):\n    return ACTS[name]\n\n\n"
+FUNCTIONS = {
+    "read again": "def f(x, y):\n    act = get_act('relu')\n    z = x * 3\n    w = act(z, inplace=True)\n    return w * z + y",
+    "not in place": "def f(x, y):\n    act = get_act('elu')\n    z = x * 3\n    w = act(z, inplace=False)\n    return w * z + y",
+    "a parameter": "def g(t, act):\n    s = t * 2\n    r = act(s, inplace=True)\n    return r + s\n\n\ndef f(x, y):\n    return g(x, ACTS['relu']) + g(y, F.elu)",
+    "an attribute": "class M(nn.Module):\n    def __init__(self, name, inplace=False):\n        super().__init__()\n        self.act = get_act(name)\n        self.inplace = inplace\n\n    def forward(self, x):\n        return self.act(x * 2, inplace=self.inplace).mul(0.5)\n\n\ndef f(x, y):\n    return M('relu')(x) + M('relu', True)(y)",
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name):
+    compare(TABLE + FUNCTIONS[name], three())
+
+
+def test_a_flag_is_refused_where_it_matters():
+    assert reported(TABLE + "def f(x, y, flag):\n    act = get_act('relu')\n    z = x * 3\n    w = act(z, inplace=flag)\n    return w * z + y") == {"aliased-write"}
+
+
+# the parameters of M's constructor, the layer that it makes, and what M is given
+LAYERS = {
+    "by its place": ("d, act_layer=nn.ReLU", "act_layer(True)", {}),
+    "another one by its place": ("d, act_layer=nn.ReLU", "act_layer(True)", {"act_layer": "SiLU"}),
+    "after what it takes": ("d, layer=nn.LeakyReLU", "layer(0.2, True)", {"layer": "CELU"}),
+    "of two classes": ("d, leaky=True", "(nn.LeakyReLU if leaky else nn.ELU)(0.2, True)", {}),
+    "of a class that is given": ("d, act_layer", "act_layer(inplace=True)", {"act_layer": "ReLU"}),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name):
+    parameters, layer, given = LAYERS[name]
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, {parameters}):\n        super().__init__()\n        self.fc = nn.Linear(d, d)\n        self.act = {layer}\n\n    def forward(self, x):\n        y = self.fc(x)\n        z = self.act(y)\n        return z * y\n\n\nALL = nn.ReLU, nn.SiLU, nn.CELU\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope, converted = {}, load(result)
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_side = scope["M"](3, **{word: getattr(torch.nn, layer) for word, layer in given.items()})
+    jax_side = converted["M"](3, **{word: getattr(converted["nn"], layer) for word, layer in given.items()})
+    params, state = from_torch(torch_side, jax_side)
+    x = torch.randn(2, 3)
+    got, _ = jax_side.apply(params, state, jnp.asarray(x.numpy()))
+    np.testing.assert_allclose(got, torch_side(x).detach().numpy(), 1e-5, 1e-6, err_msg=result.code)
