@@ -388,7 +388,16 @@ class _Classes:
 
     def _host(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
         """A function that only builds models: its parameters become declarations."""
-        return _built(context, self.names, info, node, effects)
+        return self._built(context, info, node, effects)
+
+    def _built(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
+        """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
+        node = construction.declare_parameters(context, self.names, node, info, node)
+        node = construction.asked_or_refused(context, node, info, self.arrays)
+        node = tree.replace(node, body=tree.rewrite(node.body, lambda n: _with_params(context, n, effects)))
+        node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))
+        message = "a random tensor is drawn while the module is built, outside its parameters"
+        return _no_keys(context, node, context.unconverted, message) if keys.has_sites(node) else node
 
     def _place(self, cls: ClassInfo, made: construction.Constructor, effects: Effects, original: dict[FunctionInfo, cst.FunctionDef]) -> None:
         """Put the parts of a split `__init__` into the class."""
@@ -404,7 +413,7 @@ class _Classes:
                 if not kept or len(kept) == len(doc):
                     kept = [*kept, tree.statement("pass")]
                 node = tree.with_body(node, kept)
-                methods.append(_built(context, self.names, info, node, effects))
+                methods.append(self._built(context, info, node, effects))
         self_name = info.self_name if info is not None and info.self_name else "self"
         has_children = self._has_children(cls)
         missing = self._unset_state(cls, made, effects)
@@ -593,15 +602,6 @@ def _literal(statements: list[Any], what: str) -> Any:
     returned = literal.body[0]
     elements = [tree.replace(e, value=s.body[0].value) for e, s in zip(returned.value.elements, statements)]
     return tree.replace(literal, body=[tree.replace(returned, value=tree.replace(returned.value, elements=elements))])
-
-
-def _built(context: Context, names: construction.AttributeNames, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
-    """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
-    node = construction.declare_parameters(context, names, node, info, node)
-    node = tree.replace(node, body=tree.rewrite(node.body, lambda n: _with_params(context, n, effects)))
-    node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))
-    message = "a random tensor is drawn while the module is built, outside its parameters"
-    return _no_keys(context, node, context.unconverted, message) if keys.has_sites(node) else node
 
 
 def _script(context: Context, module: cst.Module, effects: Effects) -> cst.Module:

@@ -14,5 +14,6 @@ from .failures import failing
 from .in_place import in_place
 from .initialisers import reinitialise
 from .split import Split
+from .unmade import asked_or_refused
 
-__all__ = ["AttributeNames", "Constructor", "Split", "declare_parameters", "failing", "in_place", "layer_resets", "reinitialise"]
+__all__ = ["AttributeNames", "Constructor", "Split", "asked_or_refused", "declare_parameters", "failing", "in_place", "layer_resets", "reinitialise"]

@@ -101,6 +101,17 @@ def by_shape(context: Context, node: cst.Call, find: Find) -> Any:
     return tree.replace(node, args=[tree.replace(node.args[0], value=ask(context, "like", array)), *node.args[1:]])
 
 
+def made_like(context: Context, node: Any, find: Find) -> Any:
+    """`jnp.ones_like(self.weight)` of an array that is not made yet: it needs its shape alone. None of other calls."""
+    array = find(undetached(node.args[0].value)) if isinstance(node, cst.Call) and tree.dotted(node.func) in LIKE and node.args else None
+    if array is None:
+        return None
+    made = call(LIKE[tree.dotted(node.func) or ""], [ask(context, "shape", array)])
+    if tree.dotted(node.func) != "jnp.full_like":
+        return made
+    return simplified(tree.replace(node, args=[tree.replace(node.args[0], value=made), *node.args[1:]]))
+
+
 def said_once(node: Any) -> Any:
     """`nn.has(m, "bias")` of `hasattr(m, "bias") and m.bias is not None`, which have become one question asked twice."""
     twice = isinstance(node, cst.BooleanOperation) and isinstance(node.right, cst.Call) and tree.dotted(node.right.func) == "nn.has"
@@ -234,7 +245,7 @@ def asked_of_self(original: Original, statement: Any) -> Any:
             return presence(context, node, find)
         if isinstance(node, cst.Call):
             there = presence(context, node, find)
-            return there if there is not None else _made_like(original, node)
+            return there if there is not None else made_like(context, node, lambda n: found if (found := find(n)) is not None and found.name in original.inherited else None)
         if (known := fact(context, node, lambda n: find(n) if node.attr.value == "shape" or original.array(n) in original.inherited else None)) is not None:
             return known
         if (row := _size_of_row(context, node, find)) is not None:
@@ -251,18 +262,6 @@ def _is_missing(original: Original, name: str | None) -> bool:
     """Whether the module itself has nothing of this name: a param or buffer that is never anything else."""
     array = original.own.get(name or "")
     return name in original.inherited or array is not None and array.where in ("params", "state") and not array.plain and not array.optional
-
-
-def _made_like(original: Original, node: cst.Call) -> Any:
-    """`jnp.ones_like(self.weight)` of a param of the layer extended: it needs its shape alone."""
-    array = original.array(undetached(node.args[0].value)) if tree.dotted(node.func) in LIKE else None
-    if array is None or array not in original.inherited:
-        return None
-    shape = ask(original.context, "shape", Asked(original.holder(array), array))
-    made = call(LIKE[tree.dotted(node.func) or ""], [shape])
-    if tree.dotted(node.func) != "jnp.full_like":
-        return made
-    return simplified(tree.replace(node, args=[tree.replace(node.args[0], value=made), *node.args[1:]]))
 
 
 def _size_of_row(context: Context, node: Any, find: Find) -> Any:
