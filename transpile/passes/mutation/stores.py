@@ -9,6 +9,7 @@ import libcst as cst
 from ... import tree
 from ...emit import OPERATORS, call
 from ...indices import index_expression, index_kind, may_overlap, only_index
+from ...leading import may_lead
 from ...truth import moving, window
 from ...values import Module, Sequence, Static, Tensor
 from .frame import Frame
@@ -32,7 +33,7 @@ def store(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> 
         new = call("jnp.where", [only_index(index), value, base])
     elif selected is not None:
         new = call(context.name("assign_where"), [base, only_index(index), selected])
-    elif kind == "basic":
+    elif kind == "basic" and not (any(isinstance(e.slice, cst.Index) for e in index) and may_lead(context, frame.info.node, node.value)):
         new = at_index(frame, base, target, "set", value)
     else:
         new = call(context.name("store"), [base, index_expression(index), value])

@@ -1,0 +1,79 @@
+"""Values that may have dims of size 1 in front, which torch leaves out in a store: `out[:, t] = h` of the hidden state of an LSTM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import libcst as cst
+
+from . import tree
+from .context import Context
+from .values import Module
+
+_RECURRENT = frozenset(f"torch.nn.{name}" for name in ("RNN", "LSTM", "GRU"))
+_PIECES = frozenset({"chunk", "split", "tensor_split", "unsafe_chunk", "unsafe_split"})
+# what gives as many dims as it takes, element by element or along the last
+_ALIKE = frozenset("abs clamp clone contiguous detach dropout elu exp float leaky_relu log log_softmax masked_fill relu sigmoid softmax sqrt tanh to type type_as cuda cpu".split())
+
+
+def may_lead(context: Context, function: Any, value: Any) -> bool:
+    """Whether what is stored in a function may have dims of size 1 in front, as what recurrent layers return, and pieces of length 1."""
+    return _Leading(context, function).may(value)
+
+
+class _Leading:
+    def __init__(self, context: Context, function: Any) -> None:
+        self.context, self.function = context, function
+        self.seen: set[str] = set()
+
+    def may(self, node: Any) -> bool:
+        if isinstance(node, cst.Name):
+            return self._name(node.value)
+        if isinstance(node, cst.BinaryOperation):
+            return self.may(node.left) or self.may(node.right)
+        if isinstance(node, cst.UnaryOperation):
+            return self.may(node.expression)
+        if isinstance(node, cst.Subscript):
+            return _is_new(node.slice[0].slice) or self._is_piece(node)
+        return isinstance(node, cst.Call) and self._call(node)
+
+    def _name(self, name: str) -> bool:
+        """A name is what any of its assignments make it."""
+        if name in self.seen:
+            return False
+        self.seen.add(name)
+        return any(self._is_recurrent(value) if apart else self.may(value) for value, apart in self._assigned(name))
+
+    def _assigned(self, name: str) -> Iterator[tuple[Any, bool]]:
+        """The values that a name is assigned; for `out, (h, c) = f(x)` that of all of them, and True."""
+        for node in tree.nodes(self.function.body, cst.Assign):
+            for target in (t.target for t in node.targets):
+                if isinstance(target, cst.Name) and target.value == name:
+                    yield node.value, False
+                elif isinstance(target, (cst.Tuple, cst.List)) and name in tree.target_names(target):
+                    yield node.value, True
+
+    def _call(self, node: cst.Call) -> bool:
+        name = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
+        if name == "unsqueeze":
+            return tree.code(node.args[-1].value) == "0" if node.args else False
+        if name in _ALIKE:
+            return any(map(self.may, [node.func.value, *(a.value for a in node.args)]))  # type: ignore[attr-defined]
+        return isinstance(self.context.value(node.func), Module) and not self._is_recurrent(node) and any(self.may(a.value) for a in node.args)
+
+    def _is_recurrent(self, node: Any) -> bool:
+        known = self.context.value(node.func) if isinstance(node, cst.Call) else None
+        return isinstance(known, Module) and not _RECURRENT.isdisjoint(known.classes)
+
+    def _is_piece(self, node: cst.Subscript) -> bool:
+        """`parts[t]` of `parts = x.chunk(n)`."""
+        values = [v for v, apart in self._assigned(node.value.value) if not apart] if isinstance(node.value, cst.Name) else [node.value]
+        return any(isinstance(v, cst.Call) and isinstance(v.func, cst.Attribute) and v.func.attr.value in _PIECES for v in values)
+
+
+def _is_new(part: Any) -> bool:
+    """The first part of `x[None]`, or of `x[i : i + 1]`."""
+    if isinstance(part, cst.Index):
+        return tree.code(part.value) == "None"
+    return part.lower is not None and part.upper is not None and tree.code(part.upper).replace(" ", "") == f"{tree.code(part.lower)}+1".replace(" ", "")
