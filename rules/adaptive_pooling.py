@@ -13,59 +13,59 @@ from .spatial import per_dim, window_slices
 from .windowed import larger
 
 
-@rule("torch.nn.functional.adaptive_avg_pool2d")
+@rule("torch.nn.functional.adaptive_avg_pool2d", by_data="output_size")
 def adaptive_avg_pool2d(input, output_size):
     if output_size in (1, (1, 1)):
         return input.mean(axis=(-2, -1), keepdims=True)
     return adaptive_avg_pool(input, output_size, 2)
 
 
-@rule("torch.nn.functional.adaptive_avg_pool1d", "torch.adaptive_avg_pool1d")
+@rule("torch.nn.functional.adaptive_avg_pool1d", "torch.adaptive_avg_pool1d", by_data="output_size")
 def adaptive_avg_pool1d(input, output_size):
     if output_size in (1, (1,)):
         return input.mean(axis=-1, keepdims=True)
     return adaptive_avg_pool(input, output_size, 1)
 
 
-@rule("torch.nn.functional.adaptive_avg_pool3d")
+@rule("torch.nn.functional.adaptive_avg_pool3d", by_data="output_size")
 def adaptive_avg_pool3d(input, output_size):
     if output_size in (1, (1, 1, 1)):
         return input.mean(axis=(-3, -2, -1), keepdims=True)
     return adaptive_avg_pool(input, output_size, 3)
 
 
-@rule("torch.nn.functional.adaptive_max_pool2d")
+@rule("torch.nn.functional.adaptive_max_pool2d", by_data="output_size")
 def adaptive_max_pool2d(input, output_size, return_indices=False):
     if return_indices:
         return adaptive_max_pool(input, output_size, 2)
     return adaptive_max_pool(input, output_size, 2)[0]
 
 
-@rule("torch.nn.functional.adaptive_max_pool1d")
+@rule("torch.nn.functional.adaptive_max_pool1d", by_data="output_size")
 def adaptive_max_pool1d(input, output_size, return_indices=False):
     if return_indices:
         return adaptive_max_pool(input, output_size, 1)
     return adaptive_max_pool(input, output_size, 1)[0]
 
 
-@rule("torch.nn.functional.adaptive_max_pool3d")
+@rule("torch.nn.functional.adaptive_max_pool3d", by_data="output_size")
 def adaptive_max_pool3d(input, output_size, return_indices=False):
     if return_indices:
         return adaptive_max_pool(input, output_size, 3)
     return adaptive_max_pool(input, output_size, 3)[0]
 
 
-@rule("torch.nn.functional.adaptive_max_pool1d_with_indices", "torch.adaptive_max_pool1d")
+@rule("torch.nn.functional.adaptive_max_pool1d_with_indices", "torch.adaptive_max_pool1d", by_data="output_size")
 def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
     return adaptive_max_pool(input, output_size, 1)
 
 
-@rule("torch.nn.functional.adaptive_max_pool2d_with_indices")
+@rule("torch.nn.functional.adaptive_max_pool2d_with_indices", by_data="output_size")
 def adaptive_max_pool2d_with_indices(input, output_size, return_indices=False):
     return adaptive_max_pool(input, output_size, 2)
 
 
-@rule("torch.nn.functional.adaptive_max_pool3d_with_indices")
+@rule("torch.nn.functional.adaptive_max_pool3d_with_indices", by_data="output_size")
 def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
     return adaptive_max_pool(input, output_size, 3)
 

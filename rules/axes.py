@@ -86,28 +86,38 @@ def rot90(input, k=1, dims=(0, 1)):
     return jnp.rot90(input, k, axes=dims)
 
 
-@rule("torch.Tensor.repeat")
+@rule("torch.Tensor.repeat", by_data="repeats")
 def repeat(input, *repeats):
     return jnp.tile(input, repeats)
 
 
-@rule("torch.tile", "torch.Tensor.tile")
+@rule("torch.tile", "torch.Tensor.tile", by_data="dims")
 def tile(input, *dims):
     return jnp.tile(input, dims)
 
 
+@rule("torch.repeat_interleave", "torch.Tensor.repeat_interleave", by_data="repeats")
+def repeat_interleave(input, repeats, dim=None):
+    return jnp.repeat(input, repeats, axis=dim)
+
+
 @rule("torch.repeat_interleave", "torch.Tensor.repeat_interleave")
-def repeat_interleave(input, repeats, dim=None, *, output_size=None):
+def repeat_interleave_to(input, repeats, dim=None, *, output_size):
     return jnp.repeat(input, repeats, axis=dim, total_repeat_length=output_size)
 
 
-@rule("torch.repeat_interleave", "torch.Tensor.repeat_interleave")
-def repeat_indices(repeats, *, output_size=None):
+@rule("torch.repeat_interleave", "torch.Tensor.repeat_interleave", by_data="repeats")
+def repeat_indices(repeats):
     """Each index as often as ``repeats`` says at its place."""
+    return jnp.repeat(jnp.arange(repeats.shape[0]), repeats)
+
+
+@rule("torch.repeat_interleave", "torch.Tensor.repeat_interleave")
+def repeat_indices_to(repeats, *, output_size):
     return jnp.repeat(jnp.arange(repeats.shape[0]), repeats, total_repeat_length=output_size)
 
 
-@rule("torch.Tensor.unfold", "torch.unfold_copy")
+@rule("torch.Tensor.unfold", "torch.unfold_copy", by_data=("size", "step"))
 def sliding_windows(input, dimension, size, step):
     """Windows of ``size`` elements, ``step`` apart, along one dim; the elements of each come last."""
     if input.ndim == 0:

@@ -16,7 +16,7 @@ class Histogram(NamedTuple):
     bin_edges: jax.Array
 
 
-@rule("torch.histc", "torch.Tensor.histc")
+@rule("torch.histc", "torch.Tensor.histc", by_data="bins")
 def histc(input, bins=100, min=0, max=0):
     """How many elements lie in each of ``bins`` equal intervals from min to max; of the data if both are equal."""
     low, high = (min, max) if min != max or input.size == 0 else (input.min(), input.max())

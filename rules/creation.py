@@ -9,17 +9,17 @@ from jax import lax
 from transpile.rule import Tensor, certain, rule
 
 
-@rule("torch.zeros", "torch.empty")
+@rule("torch.zeros", "torch.empty", by_data="size")
 def zeros(*size, dtype=None):
     return jnp.zeros(size, dtype=dtype)
 
 
-@rule("torch.ones")
+@rule("torch.ones", by_data="size")
 def ones(*size, dtype=None):
     return jnp.ones(size, dtype=dtype)
 
 
-@rule("torch.full")
+@rule("torch.full", by_data="size")
 def full(size, fill_value, *, dtype=None):
     """Filled with one number; without a dtype it takes the number's own, and holds on to it as torch does."""
     if dtype is not None or isinstance(fill_value, bool):
@@ -46,21 +46,21 @@ def full_like(input, fill_value, *, dtype=None):
     return jnp.full_like(input, fill_value, dtype=dtype)
 
 
-@rule("torch.Tensor.new_zeros", "torch.Tensor.new_empty")
+@rule("torch.Tensor.new_zeros", "torch.Tensor.new_empty", by_data="size")
 def new_zeros(input, *size, dtype=None):
     if dtype is None:
         return jnp.zeros(size, dtype=input.dtype)
     return jnp.zeros(size, dtype=dtype)
 
 
-@rule("torch.Tensor.new_ones")
+@rule("torch.Tensor.new_ones", by_data="size")
 def new_ones(input, *size, dtype=None):
     if dtype is None:
         return jnp.ones(size, dtype=input.dtype)
     return jnp.ones(size, dtype=dtype)
 
 
-@rule("torch.Tensor.new_full")
+@rule("torch.Tensor.new_full", by_data="size")
 def new_full(input, size, fill_value, *, dtype=None):
     if dtype is None:
         return jnp.full(size, fill_value, dtype=input.dtype)
@@ -174,26 +174,26 @@ def arange_of_bools(start: bool, end: bool, step: bool = True, *, dtype=None):
     return jnp.arange(int(start), int(end), int(step), dtype=dtype)
 
 
-@rule("torch.arange")
+@rule("torch.arange", by_data="end")
 def arange_end(end, *, dtype=None):
     return jnp.arange(end, dtype=dtype)
 
 
-@rule("torch.arange")
+@rule("torch.arange", by_data=("start", "end", "step"))
 def arange(start, end, step=1, *, dtype=None):
     if step == 1:
         return jnp.arange(start, end, dtype=dtype)
     return jnp.arange(start, end, step, dtype=dtype)
 
 
-@rule("torch.range")
+@rule("torch.range", by_data=("start", "end", "step"))
 def range_(start, end, step=1, *, dtype=None):
     """From start to end, which is included if a whole number of steps leads there; floats unless a dtype is given."""
     steps = jnp.arange(math.floor((end - start) / step) + 1)
     return (start + step * steps).astype(dtype or float)
 
 
-@rule("torch.linspace")
+@rule("torch.linspace", by_data="steps")
 def linspace(start, end, steps, *, dtype=None):
     """Evenly spaced numbers; whole ones are cut toward 0, counting from both ends to the middle as torch does."""
     if dtype is None:
@@ -213,12 +213,12 @@ def linspace_from_ends(start, end, steps):
     return jnp.where(i < max(steps // 2, 1), start + step * i, end - step * (steps - 1 - i)).astype(float)
 
 
-@rule("torch.logspace")
+@rule("torch.logspace", by_data="steps")
 def logspace(start, end, steps, base=10.0, *, dtype=None):
     return jnp.logspace(start, end, steps, base=base, dtype=dtype)
 
 
-@rule("torch.eye")
+@rule("torch.eye", by_data=("n", "m"))
 def eye(n, m=None, *, dtype=None):
     return jnp.eye(n, M=m, dtype=dtype)
 
@@ -237,14 +237,14 @@ def meshgrid_of_list(tensors, *, indexing=None):
     return jnp.meshgrid(*tensors, indexing=indexing)
 
 
-@rule("torch.tril_indices")
+@rule("torch.tril_indices", by_data=("row", "col"))
 def tril_indices(row, col, offset=0, *, dtype=None):
     if dtype is None:
         return jnp.stack(jnp.tril_indices(row, offset, col))
     return jnp.stack(jnp.tril_indices(row, offset, col)).astype(dtype)
 
 
-@rule("torch.triu_indices")
+@rule("torch.triu_indices", by_data=("row", "col"))
 def triu_indices(row, col, offset=0, *, dtype=None):
     if dtype is None:
         return jnp.stack(jnp.triu_indices(row, offset, col))

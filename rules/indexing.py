@@ -48,7 +48,7 @@ def select(input, dim, index):
     return jnp.take(input, index, axis=dim)
 
 
-@rule("torch.narrow", "torch.Tensor.narrow", "torch.narrow_copy", "torch.Tensor.narrow_copy")
+@rule("torch.narrow", "torch.Tensor.narrow", "torch.narrow_copy", "torch.Tensor.narrow_copy", by_data="length")
 def narrow(input, dim, start, length):
     return lax.dynamic_slice_in_dim(input, start, length, axis=dim)
 
@@ -85,13 +85,14 @@ def unravel_index(indices, shape):
     return jnp.unravel_index(indices, shape)
 
 
-@rule("torch.nn.functional.one_hot")
-def one_hot(tensor, num_classes=-1):
+@rule("torch.nn.functional.one_hot", by_data="num_classes")
+def one_hot(tensor, num_classes):
     if num_classes == -1:
         return one_hot_of_data(tensor)
     return jax.nn.one_hot(tensor, num_classes, dtype=int)
 
 
-def one_hot_of_data(index):
+@rule("torch.nn.functional.one_hot", by_data=True)
+def one_hot_of_data(tensor):
     """One-hot vectors with as many classes as the data need, which jit cannot know."""
-    return jax.nn.one_hot(index, int(index.max()) + 1, dtype=int)
+    return jax.nn.one_hot(tensor, int(tensor.max()) + 1, dtype=int)

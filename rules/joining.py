@@ -52,14 +52,14 @@ def block_diag(*tensors: Tensor):
     return jax.scipy.linalg.block_diag(*tensors)
 
 
-@rule("torch.chunk", "torch.unsafe_chunk", "torch.Tensor.chunk", "torch.Tensor.unsafe_chunk")
+@rule("torch.chunk", "torch.unsafe_chunk", "torch.Tensor.chunk", "torch.Tensor.unsafe_chunk", by_data="chunks")
 def chunk(input, chunks, dim=0):
     """At most ``chunks`` pieces of equal size, but for a smaller last one: 5 in 4 chunks is 2, 2, 1."""
     length = -(-input.shape[dim] // chunks)
     return split_sizes(input, length or [0] * chunks, dim)
 
 
-@rule("torch.split", "torch.functional.split")
+@rule("torch.split", "torch.functional.split", by_data="split_size_or_sections")
 def split_sizes(tensor, split_size_or_sections, dim=0):
     """Pieces of one size, but for a smaller last one, or of the listed sizes."""
     sizes, length = split_size_or_sections, tensor.shape[dim]
@@ -73,12 +73,12 @@ def split_sections(input, sizes, dim):
     return tuple(jnp.split(input, np.cumsum(sizes[:-1]), axis=dim))
 
 
-@rule("torch.Tensor.split")
+@rule("torch.Tensor.split", by_data="split_size")
 def split_method(input, split_size, dim=0):
     return split_sizes(input, split_size, dim)
 
 
-@rule("torch.unsafe_split", "torch.Tensor.unsafe_split", "torch.split_copy")
+@rule("torch.unsafe_split", "torch.Tensor.unsafe_split", "torch.split_copy", by_data="split_size")
 def unsafe_split(input, split_size, dim=0):
     return split_sizes(input, split_size, dim)
 
@@ -89,12 +89,13 @@ def unsafe_split(input, split_size, dim=0):
     "torch.unsafe_split_with_sizes",
     "torch.Tensor.unsafe_split_with_sizes",
     "torch.split_with_sizes_copy",
+    by_data="split_sizes",
 )
 def split_with_sizes(input, split_sizes, dim=0):
     return split_sections(input, split_sizes, dim)
 
 
-@rule("torch.tensor_split", "torch.Tensor.tensor_split")
+@rule("torch.tensor_split", "torch.Tensor.tensor_split", by_data="indices_or_sections")
 def tensor_split(input, indices_or_sections, dim=0):
     return tuple(jnp.array_split(input, indices_or_sections, axis=dim))
 

@@ -6,7 +6,7 @@ from jax import lax
 from transpile.rule import rule
 
 
-@rule("torch.nn.functional.pad")
+@rule("torch.nn.functional.pad", by_data="pad")
 def pad(input, pad, mode="constant", value=None):
     """Pad ``input``; ``pad`` holds (before, after) for the last dim first, and a negative one crops."""
     pairs = [(0, 0)] * (input.ndim - len(pad) // 2) + list(zip(pad[-2::-2], pad[::-2]))
@@ -21,7 +21,7 @@ def pad(input, pad, mode="constant", value=None):
     return crop(jnp.pad(input, grown, mode="edge" if mode == "replicate" else mode))
 
 
-@rule("torch.constant_pad_nd")
+@rule("torch.constant_pad_nd", by_data="pad")
 def constant_pad_nd(input, pad, value=0):
     pairs = [(0, 0, 0)] * (input.ndim - len(pad) // 2) + [(*pair, 0) for pair in zip(pad[-2::-2], pad[::-2])]
     return lax.pad(input, jnp.asarray(value).astype(input.dtype), pairs)

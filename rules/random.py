@@ -7,12 +7,12 @@ from jax import lax
 from transpile.rule import Tensor, Unsupported, rule
 
 
-@rule("torch.rand")
+@rule("torch.rand", by_data="size")
 def rand(*size, dtype=None, generator=None, key):
     return jax.random.uniform(key, size, dtype=dtype)
 
 
-@rule("torch.randn")
+@rule("torch.randn", by_data="size")
 def randn(*size, dtype=None, generator=None, key):
     return jax.random.normal(key, size, dtype=dtype)
 
@@ -31,14 +31,14 @@ def randn_like(input, *, dtype=None, generator=None, key):
     return jax.random.normal(key, input.shape, dtype)
 
 
-@rule("torch.randint")
+@rule("torch.randint", by_data="size")
 def randint(low, high, size: tuple, *, dtype=None, generator=None, key):
     if dtype is None:
         return jax.random.randint(key, size, low, high)
     return jax.random.randint(key, size, low, high).astype(dtype)
 
 
-@rule("torch.randint")
+@rule("torch.randint", by_data="size")
 def randint_below(high, size: tuple, *, dtype=None, generator=None, key):
     if dtype is None:
         return jax.random.randint(key, size, 0, high)
@@ -59,7 +59,7 @@ def randint_like_below(input, high: int, *, dtype=None, generator=None, key):
     return jax.random.randint(key, input.shape, 0, high).astype(dtype)
 
 
-@rule("torch.randperm")
+@rule("torch.randperm", by_data="n")
 def randperm(n, *, generator=None, dtype=None, key):
     if dtype is None:
         return jax.random.permutation(key, n)
@@ -83,7 +83,7 @@ def normal(mean: Tensor, std: Tensor, *, generator=None, key):
     return mean + std * jax.random.normal(key, shape, jnp.result_type(mean, std))
 
 
-@rule("torch.normal")
+@rule("torch.normal", by_data="size")
 def normal_size(mean: float, std: float, size: tuple, *, dtype=None, generator=None, key):
     if mean == 0 and std == 1:
         return jax.random.normal(key, size, dtype=dtype)
@@ -106,7 +106,7 @@ def normal_std(mean: float, std: Tensor, *, generator=None, key):
     return mean + std * jax.random.normal(key, std.shape, std.dtype)
 
 
-@rule("torch.multinomial", "torch.Tensor.multinomial")
+@rule("torch.multinomial", "torch.Tensor.multinomial", by_data="num_samples")
 def multinomial(input, num_samples, replacement=False, *, generator=None, key):
     """Indices drawn by the weights in the last axis of ``input``."""
     logits = jnp.log(input)

@@ -6,7 +6,7 @@ from .adaptive_pooling import adaptive_avg_pool
 from .resizing import resize_cubic, resize_lanczos, resize_linear, resize_nearest, resized_dims
 
 
-@rule("torch.nn.functional.interpolate")
+@rule("torch.nn.functional.interpolate", by_data=("size", "scale_factor"))
 def interpolate(
     input,
     size=None,

@@ -53,7 +53,7 @@ def view_dtype(input, dtype: Dtype):
     return input.view(dtype)
 
 
-@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy")
+@rule("torch.Tensor.view", "torch.Tensor.reshape", "torch.reshape", "torch.view_copy", by_data="shape")
 def view(input, *shape):
     return input.reshape(*shape)
 
@@ -85,7 +85,7 @@ def flatten_dims(input, start_dim, end_dim):
     return input.reshape(*sizes[:start], math.prod(sizes[start : end + 1]), *sizes[end + 1 :])
 
 
-@rule("torch.unflatten", "torch.Tensor.unflatten")
+@rule("torch.unflatten", "torch.Tensor.unflatten", by_data="sizes")
 def unflatten(input, dim, sizes):
     if dim == -1:
         return input.reshape(*input.shape[:-1], *sizes)
@@ -119,7 +119,7 @@ def squeeze(input, dim=None):
     return input.squeeze(tuple(d for d in dims if input.ndim and input.shape[d] == 1))
 
 
-@rule("torch.Tensor.expand", "torch.expand_copy")
+@rule("torch.Tensor.expand", "torch.expand_copy", by_data="size")
 def expand(input, *size):
     return expand_to(input, size)
 
@@ -135,12 +135,12 @@ def expand_as(input, other):
     return jnp.broadcast_to(input, other.shape)
 
 
-@rule("torch.broadcast_to")
+@rule("torch.broadcast_to", by_data="size")
 def broadcast_to(input, size):
     return jnp.broadcast_to(input, size)
 
 
-@rule("torch.Tensor.broadcast_to")
+@rule("torch.Tensor.broadcast_to", by_data="size")
 def broadcast_to_sizes(input, *size):
     return jnp.broadcast_to(input, size)
 
@@ -155,7 +155,7 @@ def broadcast_shapes(*shapes):
     return jnp.broadcast_shapes(*shapes)
 
 
-@rule("torch.Tensor.sum_to_size")
+@rule("torch.Tensor.sum_to_size", by_data="size")
 def sum_to_size(input, *size):
     return summed_to(input, size)
 

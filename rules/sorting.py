@@ -47,7 +47,7 @@ def msort(input):
     return jnp.sort(input, axis=0)
 
 
-@rule("torch.topk", "torch.Tensor.topk")
+@rule("torch.topk", "torch.Tensor.topk", by_data="k")
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """The ``k`` largest (or smallest) elements along a dim in order, and their indices."""
     if input.ndim == 0:
@@ -58,7 +58,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     return ValuesIndices(jnp.take_along_axis(input, indices, axis=dim), indices)
 
 
-@rule("torch.topk[0]", "torch.topk.values", "torch.Tensor.topk[0]", "torch.Tensor.topk.values")
+@rule("torch.topk[0]", "torch.topk.values", "torch.Tensor.topk[0]", "torch.Tensor.topk.values", by_data="k")
 def topk_values(input, k, dim=-1, largest=True, sorted=True):
     if dim == -1 and largest:
         return lax.top_k(input, k)[0]
@@ -67,7 +67,7 @@ def topk_values(input, k, dim=-1, largest=True, sorted=True):
     return topk(input, k, dim, largest).values
 
 
-@rule("torch.topk[1]", "torch.topk.indices", "torch.Tensor.topk[1]", "torch.Tensor.topk.indices")
+@rule("torch.topk[1]", "torch.topk.indices", "torch.Tensor.topk[1]", "torch.Tensor.topk.indices", by_data="k")
 def topk_indices(input, k, dim=-1, largest=True, sorted=True):
     if dim == -1 and largest:
         return lax.top_k(input, k)[1]

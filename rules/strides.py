@@ -25,6 +25,7 @@ def stride(input, dim=None):
     "torch.Tensor.as_strided",
     "torch.as_strided_copy",
     note="the tensor is read in row-major order, as if it were contiguous and had its memory to itself",
+    by_data="size",
 )
 def as_strided(input, size, stride, storage_offset=None):
     """The elements of the flattened array at the places ``storage_offset + i * stride[0] + j * stride[1] + ...``."""

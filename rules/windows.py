@@ -84,26 +84,26 @@ def exponential_window(M, *, center=None, tau=1.0, sym=True, dtype=None):
     return jnp.exp(-jnp.abs(jnp.arange(M) - center) / tau).astype(dtype or float)
 
 
-@rule("torch.hann_window")
+@rule("torch.hann_window", by_data="window_length")
 def hann_window(window_length, periodic=True, *, dtype=None):
     return hann(window_length, sym=not periodic, dtype=dtype)
 
 
-@rule("torch.hamming_window")
+@rule("torch.hamming_window", by_data="window_length")
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None):
     return general_cosine(window_length, a=(alpha, beta), sym=not periodic, dtype=dtype)
 
 
-@rule("torch.blackman_window")
+@rule("torch.blackman_window", by_data="window_length")
 def blackman_window(window_length, periodic=True, *, dtype=None):
     return blackman(window_length, sym=not periodic, dtype=dtype)
 
 
-@rule("torch.bartlett_window")
+@rule("torch.bartlett_window", by_data="window_length")
 def bartlett_window(window_length, periodic=True, *, dtype=None):
     return bartlett(window_length, sym=not periodic, dtype=dtype)
 
 
-@rule("torch.kaiser_window")
+@rule("torch.kaiser_window", by_data="window_length")
 def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None):
     return kaiser(window_length, beta=beta, sym=not periodic, dtype=dtype)

@@ -4,7 +4,7 @@ import pytest
 
 from transpile import convert_source
 
-from .small_programs import HEAD
+from .small_programs import HEAD, compare, three
 
 READS = {
     "unique": "torch.unique(x)",
@@ -16,6 +16,30 @@ READS = {
     "bincount": "torch.bincount(x.flatten().long())",
     "mask": "x[x > 0]",
     "mask of rows": "x[x.sum(1) > 0, 1:].mean()",
+}
+SIZES = {  # what may be any number is a size here, which data tell
+    "topk": "x.topk(int((y > 0).sum()))[0]",
+    "topk of some": "torch.topk(x, min((y > 0).sum().item(), 3))",
+    "arange": "x + torch.arange(y.max() + 1)",
+    "zeros": "torch.zeros(4, y.max().item())",
+    "a shape": "x.new_zeros((4, int(y.max())))",
+    "expand": "x.expand(int(y.max()), 3)",
+    "view": "x.view(int(y.max()), -1)",
+    "repeats": "x.repeat_interleave(y.long(), 0)",
+    "classes": "F.one_hot(y.long())",
+    "number of classes": "F.one_hot(y.long(), int(y.max()) + 1)",
+    "padding": "F.pad(x, (0, int(y.max())))",
+    "interpolate": "F.interpolate(x, size=int(y.max()))",
+    "pieces": "torch.split(x, y.long().tolist())",
+    "permutation": "torch.randperm(int(y.max()))",
+}
+STATIC = {
+    "arange": "x + torch.arange(x.size(1))",
+    "of an argument": "torch.zeros(k, 3)",
+    "of a list": "x.view(*sizes)",
+    "repeats to a size": "x.repeat_interleave(y.long(), 0, output_size=7)",
+    "dims as a list": "torch.sum(x, dim=[0] + torch.arange(1, len(x.shape), device=x.device).tolist())",
+    "shifted by data": "torch.roll(x, int(y.max()), 0)",
 }
 WRITES = {
     "a number": "x[x > 0] = 1.0",
@@ -37,6 +61,17 @@ def test_in_a_forward_pass(name):
     assert diagnostics("", READS[name]) == ["data-dependent-shape"]
 
 
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_in_a_forward_pass(name):
+    assert diagnostics("", SIZES[name]) == ["data-dependent-shape"]
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_sizes_that_are_known(name):
+    source = MODULE.replace("self, x, y", "self, x, y, k=3, sizes=(2, 3)")
+    assert not convert_source(source.format(lines="", value=STATIC[name])).diagnostics
+
+
 @pytest.mark.parametrize("name", WRITES)
 def test_writes_by_masks_are_none(name):
     assert not diagnostics(WRITES[name], "x")
@@ -50,3 +85,7 @@ def test_in_a_helper():
 @pytest.mark.parametrize("name", READS)
 def test_outside_of_a_forward_pass(name):
     assert not convert_source(HEAD + f"def f(x):\n    return {READS[name]}\n").diagnostics
+
+
+def test_dims_that_torch_counts(wide):
+    compare("dims = torch.arange(1, x.dim()).tolist()\nreturn (x * y).sum(dim=[0] + dims), torch.flip(x, dims)", three())

@@ -14,7 +14,7 @@ from .context import Context, key_site
 from .emit import keyword
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
-from .values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value, is_anything
+from .values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value, is_anything, is_traced
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input", "a": "input"}
 
@@ -39,9 +39,24 @@ class Binding:
     rest: list[Argument] = field(default_factory=list)  # *args and **kwargs that are passed through
     score: int = 0
 
+    def is_sized_by_data(self) -> bool:
+        """Whether the shape of the result follows from values that jit does not know."""
+        names = self.definition.by_data
+        if isinstance(names, bool):
+            return names
+        sized = {p.name for p in self.definition.parameters if p.kind == "sizes"} & set(names)
+        return any(_of_data(a.value) for a in [*(self.given[n] for n in names if n in self.given), *(self.sizes if sized else [])])
+
 
 class Refused(Exception):
     """The rule says that this form is not supported."""
+
+
+def _of_data(value: Value) -> bool:
+    """Whether a size, or one of several, is computed from arrays."""
+    if isinstance(value, Sequence):
+        return any(map(_of_data, value.items)) if value.items is not None else _of_data(value.element)
+    return is_traced(value)
 
 
 def bind(definition: Definition, arguments: list[Argument]) -> Binding | None:

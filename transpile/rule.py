@@ -57,12 +57,12 @@ class Device:
     """Annotation: this argument is a device, or its name."""
 
 
-def rule(*names: str, note: str = "", deprecated: bool = False, by_data: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def rule(*names: str, note: str = "", deprecated: bool = False, by_data: bool | str | tuple[str, ...] = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function as the JAX equivalent of these torch names; `*sizes` accepts loose sizes or one sequence.
 
     `note` says what the equivalence takes for granted of its arguments: it is reported wherever the rule is used.
     A signature that is `deprecated` tells of no unknown object that it is a tensor.
-    `by_data`: the shape of the result follows from the values of the arguments, so that it cannot be under jit.
+    `by_data`: the shape of the result follows from the values of the arguments, or of those named, so that jit must know them.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ class Definition:
     imports: dict[str, str] = field(default_factory=dict)
     note: str = ""  # what the rule takes for granted
     deprecated: bool = False  # a signature of old: only what is known to be a tensor is called by it
-    by_data: bool = False  # the shape of its result follows from values
+    by_data: bool | tuple[str, ...] = False  # the shape of its result follows from values: of all arguments, or of these
 
     @functools.cached_property
     def source(self) -> str:
@@ -484,7 +484,7 @@ def load(*extra: Path) -> Rulebook:
                 if node.name in definitions and definitions[node.name].file not in extra:
                     raise ValueError(f"{path.name} and {definitions[node.name].file.name} both define {node.name}")
                 names = tuple(_torch_names(node))
-                definition = Definition(node.name, node, path, text, names, imports, _note(node), _is_marked(node, "deprecated"), _is_marked(node, "by_data"))
+                definition = Definition(node.name, node, path, text, names, imports, _note(node), _is_marked(node, "deprecated"), _by_data(node))
                 definitions.setdefault(node.name, definition)
                 for name in names:
                     by_torch.setdefault(name, []).append(definition)
@@ -529,6 +529,12 @@ def _torch_names(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 def _is_marked(node: ast.FunctionDef | ast.ClassDef, flag: str) -> bool:
     """Whether the mark of a rule says `deprecated=True`, or another such flag."""
     return any(k.arg == flag for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords)
+
+
+def _by_data(node: ast.FunctionDef | ast.ClassDef) -> bool | tuple[str, ...]:
+    """What the mark of a rule says of the shape: `by_data=True`, `by_data="size"`."""
+    found = next((ast.literal_eval(k.value) for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords if k.arg == "by_data"), False)
+    return (found,) if isinstance(found, str) else found
 
 
 def _note(node: ast.FunctionDef | ast.ClassDef) -> str:

@@ -20,6 +20,7 @@ from ..base_calls import through_super
 from ..dataflow import reads
 from ..filled_names import without_filled_names
 from ..kept_wrappers import with_wrappers_kept
+from ..listed_ranges import numbers_of_range
 from ..mapped import without_map
 from ..own_checkpoint import written_plainly
 from ..parameters_apart import with_parameters_apart
@@ -85,7 +86,7 @@ def _visit(node: Any) -> Any:
         if name == "Parameter" and node.args and node.args[0].keyword is not None and node.args[0].keyword.value == "data":
             first = tree.replace(node.args[0], keyword=None, equal=cst.MaybeSentinel.DEFAULT)
             return tree.rewrite(tree.replace(node, args=[first, *node.args[1:]]), _visit)
-        if (made := made_at_once(node)) is not None:
+        if (made := made_at_once(node) or numbers_of_range(node)) is not None:
             return tree.rewrite(made, _visit)
         if name == "__getattr__" and len(node.args) == 1:
             return _getattr(node.func.value, node.args[0].value)

@@ -47,10 +47,12 @@ def _pick(walk: Walk, node: Any, call: cst.Call, suffix: str) -> Any:
         return None
     if isinstance(value, Method) and isinstance(call.func, cst.Attribute):
         arguments = [Argument(walk.convert(call.func.value), Tensor())]
+    arguments += walk.arguments(call)
     try:
-        new = apply(walk.context, definitions, [*arguments, *walk.arguments(call)])
+        new = apply(walk.context, definitions, arguments)
     except Refused:
         return None
+    walk.tell_size(node, definitions, name, arguments)
     return walk.done(node, new)
 
 

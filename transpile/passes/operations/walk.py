@@ -94,13 +94,17 @@ class Walk:
         """What the rules of a torch name make of a use of it; reported where they refuse."""
         try:
             made = apply(self.context, definitions, arguments)
-            if any(d.by_data for d in definitions) and self.is_traced() and (binding := choose(definitions, arguments)) is not None and binding.definition.by_data:
-                self.context.report("data-dependent-shape", node, f"{name} gives as much as the data make of it, which jax.jit cannot know")
+            self.tell_size(node, definitions, name, arguments)
             return self.done(node, made)
         except Refused as refused:
             if str(refused):
                 return self.unconverted("unsupported", node, f"{name}: {refused}")
             return self.unconverted("arguments", node, f"these arguments of {name} have no JAX equivalent here")
+
+    def tell_size(self, node: Any, definitions: tuple[Definition, ...], name: str, arguments: list[Argument]) -> None:
+        """Report a use of these rules in a forward pass whose result has a size that follows from data."""
+        if any(d.by_data for d in definitions) and self.is_traced() and (binding := choose(definitions, arguments)) is not None and binding.is_sized_by_data():
+            self.context.report("data-dependent-shape", node, f"{name} gives as much as the data make of it, which jax.jit cannot know")
 
     def is_traced(self) -> bool:
         """Whether the current place runs in a forward pass."""
