@@ -1,8 +1,13 @@
 """Branches on data in all their forms: each program over inputs that take different sides."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+import torch
 
-from tests.small_programs import compare, three
+from tests.small_programs import HEAD, both_modules, compare, three
+from transpile import convert_source
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -81,3 +86,35 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name):
     compare(PROGRAMS[name], three())
+
+
+REACHED = """class M(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+        self.register_buffer("stage", torch.zeros(1))
+
+    def reached(self, stage):
+        self.stage += 1
+        return (self.stage > stage).all()
+
+    def forward(self, x):
+        delta = 0
+        if not self.reached(1):
+            delta = self.n // 4
+        if delta > 0:
+            x = x * delta
+        return x
+"""
+
+
+def test_a_flag_of_a_method_that_sets_state():
+    """What is taken out of the test keeps its value, and a number that it sets from what is not known is data."""
+    source = HEAD + REACHED
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    torch_module, module = both_modules(source, result, 8)
+    x, state, run = torch.ones(3), module.init_state(None), jax.jit(module.__call__)
+    for _ in range(3):
+        got, state = run(state, jnp.asarray(x.numpy()))
+        np.testing.assert_allclose(got, torch_module(x).numpy())

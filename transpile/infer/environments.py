@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..values import Static, Tensor, join
+from ..values import UNKNOWN, Static, Tensor, join
 from .frame import Env
 
 NUMBERS = {"int": "i", "float": "f", "bool": "b"}  # the dtype kinds of Python's numbers
@@ -37,9 +37,15 @@ def merge(into: Env, a: Env | None, b: Env | None) -> None:
             into[name] = a.get(name) or b[name]
 
 
-def trace_numbers(env: Env, node: cst.CSTNode) -> None:
-    """Numbers that are set under control of data are data themselves: `if x.sum() > 0: n = n + 1`."""
+def trace_numbers(env: Env, node: cst.CSTNode, before: Env | None = None) -> None:
+    """Numbers that are set under control of data are data themselves: `if x.sum() > 0: n = n + 1`.
+
+    What is not known, `n = self.step`, is data where a number stands on the other way.
+    """
     for name in tree.names_assigned(node):
         value = env.get(name)
+        old = (before or {}).get(name)
+        if value in (UNKNOWN, Static()) and isinstance(old, Static) and old.type in NUMBERS:
+            env[name] = Tensor()
         if isinstance(value, Static) and value.type in NUMBERS:
             env[name] = Tensor(kind=NUMBERS[value.type])

@@ -38,7 +38,7 @@ def _if(frame: Frame, node: cst.If, env: Env) -> None:
         for way in parted:
             narrowing.restore(before, way, env, node)
     if traced:
-        environments.trace_numbers(env, node)
+        environments.trace_numbers(env, node, before)
 
 
 def _for(frame: Frame, node: cst.For, env: Env) -> None:

@@ -23,7 +23,14 @@ def call(scope: Scope, node: cst.Call) -> Any:
         return refused(scope, node)
     name = scope.hint or _temporary(scope, node)
     bind(scope, cst.Name(name), made.state, made.node)
-    return cst.Name(name)
+    return _named(scope, node, name)
+
+
+def _named(scope: Scope, node: Any, name: str) -> Any:
+    """The name that stands for what was taken out, with its value: `not self.reached(2)` is `~reached` where data tell."""
+    made = cst.Name(name)
+    scope.facts.carry(node, made)
+    return made
 
 
 def bind(scope: Scope, target: Any, state: str, value: Any) -> None:
@@ -51,7 +58,7 @@ def chosen(scope: Scope, node: cst.IfExp) -> Any:
         named = prelude and isinstance(value, cst.Name) and value.value == name
         branches.append([*prelude, *([] if named else [tree.assignment(name, value)])])
     scope.prelude.append(cst.If(test, cst.IndentedBlock(branches[0]), cst.Else(cst.IndentedBlock(branches[1]))))
-    return cst.Name(name)
+    return _named(scope, node, name)
 
 
 def unrolled(scope: Scope, node: cst.ListComp | cst.GeneratorExp) -> Any:
@@ -67,7 +74,7 @@ def unrolled(scope: Scope, node: cst.ListComp | cst.GeneratorExp) -> Any:
         body = [cst.If(scope.expression(condition.test), cst.IndentedBlock(body))]
     scope.prelude.append(tree.statement(f"{name} = []"))
     scope.prelude.append(cst.For(target, iterated, cst.IndentedBlock(body)))
-    return cst.Name(name)
+    return _named(scope, node, name)
 
 
 def read_outside(scope: Scope, node: cst.BaseExpression, name: str) -> bool:
