@@ -244,6 +244,12 @@ def _mutations(contexts: dict[ModuleInfo, Context], trees: dict[ModuleInfo, cst.
         _refresh(facts, trees[module])
 
 
+def _called(facts: Inference, node: cst.FunctionDef) -> set[FunctionInfo]:
+    """The user's functions that a function calls."""
+    values = (facts.of(c.func) for c in tree.nodes(node.body, cst.Call))
+    return {v.info for v in values if isinstance(v, Function)}
+
+
 DESCRIPTIONS = ("__repr__", "__str__", "extra_repr")
 
 
@@ -281,6 +287,7 @@ class _Classes:
         for cls in self._classes():
             if cls in self.arrays.own:
                 constructors[cls] = self._construct(cls, initialising, failing, walkers)
+        self._write_out(functions)
         nodes = {f: f.node for f in functions if f.name != "__init__"}
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
         for info in functions:
@@ -362,6 +369,18 @@ class _Classes:
                         changed = True
                         break
         return found
+
+    def _write_out(self, functions: list[FunctionInfo]) -> None:
+        """Methods that write params are written out in the forwards that call them."""
+        called: set[FunctionInfo] = set()
+        for info in functions:
+            if info.name == "forward" and info in self.arrays.forward and info.owner in self.arrays.own:
+                old = info.node
+                self._set(info, inlining.in_forward(info.owner, self.arrays))
+                if info.node is not old:
+                    called |= _called(self.facts, old) - _called(self.facts, info.node)
+        if called:
+            self.arrays.forward -= called.difference(*(_called(self.facts, f.node) for f in self.arrays.forward - called))
 
     def _construct(self, cls: ClassInfo, initialising: set[FunctionInfo], failing: set[FunctionInfo], walkers: set[FunctionInfo]) -> construction.Constructor:
         context = self.contexts[cls.module]

@@ -3,8 +3,9 @@
     self.reset()                                   nn.init.zeros_(self.bias)
                                     ->             self.index.copy_(self.places())
 
-The params are made by `init`, the buffers by `init_state`: no one function can make both. Left alone are methods that
-subclasses override, that return early, or whose names would clash with those of the constructor.
+The params are made by `init`, the buffers by `init_state`: no one function can make both. So is a method that a forward
+calls, and that writes the data of params, in the forward, where they hold for the call. Left alone are methods that
+subclasses override, that return early, or whose names would clash with those of the function around the call.
 """
 
 from __future__ import annotations
@@ -20,16 +21,26 @@ from ..project import ClassInfo, FunctionInfo
 
 def run(cls: ClassInfo, node: cst.FunctionDef, arrays: Arrays) -> cst.FunctionDef:
     """Rewrite the calls of such methods, as statements, in one constructor."""
-    init = cls.methods["__init__"]
+    return _written_out(cls, cls.methods["__init__"], node, arrays, {"params", "state"})
+
+
+def in_forward(cls: ClassInfo, arrays: Arrays) -> cst.FunctionDef:
+    """The forward of a class, with the methods written out that write params, which it could not take back from a call."""
+    info = cls.methods["forward"]
+    return _written_out(cls, info, info.node, arrays, {"params"})
+
+
+def _written_out(cls: ClassInfo, function: FunctionInfo, node: cst.FunctionDef, arrays: Arrays, kinds: set[str]) -> cst.FunctionDef:
+    """A function with the methods written out that it calls as statements, and that give values to arrays of all these kinds."""
     taken = tree.parameter_names(node) | set(tree.times_bound(node.body))
 
     def before(line: Any) -> Any:
         small = tree.only_small(line)
-        info = arrays.method_called(small.value, init.self_name) if isinstance(small, cst.Expr) else None
-        if info is None or not {"params", "state"} <= set(arrays.written_by(cls, info).values()):
+        info = arrays.method_called(small.value, function.self_name) if isinstance(small, cst.Expr) else None
+        if info is None or info is function or not kinds <= set(arrays.written_by(cls, info).values()):
             return None
         body = _body(cls, info, small.value, taken)
-        if body is None or info.self_name != init.self_name:
+        if body is None or info.self_name != function.self_name:
             return None
         body = tree.body_statements(tree.rewrite(tree.with_body(info.node, body), before, only={cst.SimpleStatementLine}))
         first = tree.replace(body[0], leading_lines=[*line.leading_lines, *body[0].leading_lines])
