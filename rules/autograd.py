@@ -1,6 +1,7 @@
 """Functions with a backward pass of their own."""
 
 import copy
+import inspect
 
 import jax
 import jax.numpy as jnp
@@ -34,10 +35,14 @@ class BackwardContext:
 
 @layer("torch.autograd.Function", "torch.autograd.function.Function", "torch.autograd.function.InplaceFunction")
 class AutogradFunction:
-    """``apply`` is a jax.custom_vjp of the static methods ``forward(ctx, *args)`` and ``backward(ctx, *grads)``."""
+    """``apply`` is a jax.custom_vjp of the static methods ``forward(ctx, *args)`` and ``backward(ctx, *grads)``.
+
+    Either gets a key of its own where it draws.
+    """
 
     @classmethod
-    def apply(cls, *args):
+    def apply(cls, *args, key=None):
+        keys = (None, None) if key is None else jax.random.split(key)
         places = [i for i, value in enumerate(args) if hasattr(value, "dtype")]
         kept = {}
 
@@ -47,31 +52,39 @@ class AutogradFunction:
                 full[i] = array
             context = BackwardContext()
             context.needs_input_grad = tuple(i in places for i in range(len(args)))
-            return cls.forward(context, *full), context
+            return _keyed(cls.forward, keys[0])(context, *full), context
 
         @jax.custom_vjp
-        def function(*arrays):
+        def function(again, *arrays):
             return forward(*arrays)[0]
 
-        def function_forward(*arrays):
+        def function_forward(again, *arrays):
             output, context = forward(*arrays)
             leaves, kept["tree"] = jax.tree.flatten(vars(context), is_leaf=lambda leaf: leaf is None)
             traced = [hasattr(leaf, "dtype") for leaf in leaves]
             kept["leaves"], kept["traced"] = [None if t else leaf for leaf, t in zip(leaves, traced)], traced
-            return output, ([leaf for leaf, t in zip(leaves, traced) if t], arrays)
+            return output, ([leaf for leaf, t in zip(leaves, traced) if t], again, arrays)
 
         def function_backward(residuals, gradient):
-            saved, arrays = residuals
+            saved, again, arrays = residuals
             rest = iter(saved)
             leaves = [next(rest) if t else leaf for leaf, t in zip(kept["leaves"], kept["traced"])]
             context = BackwardContext()
             vars(context).update(jax.tree.unflatten(kept["tree"], leaves))
-            gradients = cls.backward(context, *(gradient if isinstance(gradient, (tuple, list)) else (gradient,)))
+            gradients = _keyed(cls.backward, again)(context, *(gradient if isinstance(gradient, (tuple, list)) else (gradient,)))
             gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
-            return tuple(_cotangent(gradients[i] if i < len(gradients) else None, a) for i, a in zip(places, arrays))
+            made = (_cotangent(gradients[i] if i < len(gradients) else None, a) for i, a in zip(places, arrays))
+            return None if again is None else _cotangent(None, again), *made
 
         function.defvjp(function_forward, function_backward)
-        return function(*[args[i] for i in places])
+        return function(keys[1], *[args[i] for i in places])
+
+
+def _keyed(method, key):
+    """A method with the key, where it takes one."""
+    taken = inspect.signature(method).parameters.get("key")
+    draws = taken is not None and taken.kind is inspect.Parameter.KEYWORD_ONLY
+    return (lambda *args: method(*args, key=key)) if draws else method
 
 
 def _cotangent(gradient, array):

@@ -237,3 +237,38 @@ def test_starred_parameters_named_like_the_params():
     x = jnp.ones((2, 3))
     expected = x @ params["lin"]["weight"].T + params["lin"]["bias"] + 1 + 2 + 4
     np.testing.assert_allclose(m(params, x, 1.0, 2.0, a=4.0), expected, rtol=1e-6)
+
+
+SHAKE = """class Mixed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b, training):
+        alpha = torch.rand(a.size(0), 1) if training else 0.5
+        return alpha * a + (1 - alpha) * b
+
+    @staticmethod
+    def backward(ctx, grad):
+        beta = torch.rand(grad.size(0), 1)
+        return beta * grad, (1 - beta) * grad, None
+
+
+class M(nn.Module):
+    def forward(self, a, b):
+        {call}
+"""
+
+
+@pytest.mark.parametrize("call", ["return Mixed.apply(a, b, self.training)", "mixed = Mixed.apply\n        return mixed(a, b, self.training)"])
+def test_a_function_whose_backward_draws(call):
+    """Forward and backward draw apart: the weights of the gradients are not those of the values, and sum to 1."""
+    m = converted(SHAKE.format(call=call))["M"]()
+    a, b = jnp.ones((4, 3)), jnp.zeros((4, 3))
+
+    def total(a, b, key, training):
+        y = m(a, b, key=key, training=training)
+        return y.sum(), y
+
+    for training in (False, True):
+        (da, db), y = jax.jit(jax.grad(total, (0, 1), has_aux=True), static_argnums=3)(a, b, jax.random.key(1), training)
+        np.testing.assert_allclose(da + db, 1.0, rtol=1e-6)
+        assert (np.unique(da).size, np.unique(y).size) == (4, 4 if training else 1)
+        assert not np.allclose(da, y)

@@ -49,8 +49,8 @@ def test_values_and_gradients(name):
             np.testing.assert_allclose(leaf, parameter.grad.numpy(), rtol=1e-12, atol=1e-12)
 
 
-def test_in_a_method_that_forward_calls_it_is_refused():
-    result = convert_source(HEAD + OWN + "        self.clip()\n        return x * self.w\n\n    def clip(self):\n        self.w.data.clamp_(-0.5, 0.5)\n")
+def test_in_a_method_that_returns_early_it_is_refused():
+    result = convert_source(HEAD + OWN + "        self.clip()\n        return x * self.w\n\n    def clip(self):\n        if self.n > 3:\n            return\n        self.w.data.clamp_(-0.5, 0.5)\n")
     assert [d.id for d in result.diagnostics] == ["parameter-write"]
     assert 'nn.unconverted("parameter-write"' in result.code
 

@@ -14,7 +14,7 @@ from .context import KEY
 from .dataflow import called_once
 from .infer import Inference
 from .project import ClassInfo, FunctionInfo
-from .values import External, Function, Method, Module, Tensor, Value
+from .values import Class, External, Function, Method, Module, Tensor, Value
 
 ALL = frozenset({"params", "state", "key", "training"})
 NOTHING: frozenset[str] = frozenset()
@@ -238,6 +238,7 @@ def _call_uses(facts: Inference, node: cst.Call, bound: Set[str]) -> Iterator[tu
         yield "function", value
     elif isinstance(value, Method):
         receiver = value.receiver
+        yield from (("function", Function(method)) for method in applied(value))
         if isinstance(receiver, Module) and value.name == "forward":
             if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Call):
                 for ref in receiver.refs:
@@ -265,6 +266,14 @@ def _call_uses(facts: Inference, node: cst.Call, bound: Set[str]) -> Iterator[tu
         modules = [m for m in modules if any(m is argument for argument in given)]
     for module in modules:
         yield "module", facts.of(module)
+
+
+def applied(value: Value) -> list[FunctionInfo]:
+    """The methods that `Round.apply(x)` of a torch.autograd.Function runs, when it is called or in the backward pass."""
+    owner = value.receiver if isinstance(value, Method) and value.name == "apply" else None
+    if not isinstance(owner, Class) or not isinstance(owner.ref, ClassInfo) or not owner.ref.is_autograd_function:
+        return []
+    return [method for name in ("forward", "backward") if (method := owner.ref.find(name)) is not None]
 
 
 def run_by(value: Value) -> FunctionInfo | None:

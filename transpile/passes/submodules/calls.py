@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...effects import ALL, PARAMETERS, runs
+from ...effects import ALL, PARAMETERS, applied, runs
 from ...emit import method_name
 from ...paths import SELF, Path
 from ...project import FunctionInfo
@@ -40,6 +40,8 @@ def called(scope: Scope, node: Any) -> Called:
         return _function(scope, node, value)
     if isinstance(value, Method) and isinstance(value.receiver, Module) and isinstance(node.func, cst.Attribute):
         return _method_of_module(scope, node, node.func, value, value.receiver)
+    if any("key" in scope.effects.functions.get(method, ()) for method in applied(value)):
+        return Called(with_effects(scope, node, [], keywords({"key"})))
     if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
         found, path = scope.facts.of(node), scope.path(node)
         if isinstance(found, Tensor) and found.param and path is not None:
