@@ -41,7 +41,7 @@ def called(scope: Scope, node: Any) -> Called:
     if isinstance(value, Method) and isinstance(value.receiver, Module) and isinstance(node.func, cst.Attribute):
         return _method_of_module(scope, node, node.func, value, value.receiver)
     if any("key" in scope.effects.functions.get(method, ()) for method in applied(value)):
-        return Called(with_effects(scope, node, [], keywords({"key"})))
+        return Called(with_effects(scope, node, [], keywords(frozenset({"key"}))))
     if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
         found, path = scope.facts.of(node), scope.path(node)
         if isinstance(found, Tensor) and found.param and path is not None:
