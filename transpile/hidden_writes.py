@@ -1,6 +1,10 @@
 """Writes to attributes of modules, while the model runs, that go around their names: no state can follow them.
 
     setattr(self, f"mean{i}", mean)    self.__dict__["t"] = t    vars(self)["t"] = t    self._buffers["t"] = t
+
+And arrays that are kept beyond the call where no state is, which under jit are tracers, of that call alone:
+
+    CACHE[n] = torch.hann_window(n)    grid.kept = torch.arange(n)    global LAST; LAST = x
 """
 
 from __future__ import annotations
@@ -12,9 +16,10 @@ import libcst as cst
 
 from . import tree
 from .context import Context
-from .values import Module
+from .values import Class, Function, Mapping, Module, Sequence, is_traced
 
 _TABLES = ("__dict__", "_buffers", "_parameters")
+_KEPT = "{} is kept beyond the call: an array that is made under jax.jit is of that call alone; make it each time, or before"
 _HIDDEN = "an attribute is set by way of {}, which becomes no state here: what is read later is the value from before"
 
 
@@ -44,3 +49,28 @@ def _table(context: Context, node: Any) -> str | None:
     if isinstance(node, cst.Call) and tree.dotted(node.func) == "vars" and len(node.args) == 1:
         return "vars" if isinstance(context.value(node.args[0].value), Module) else None
     return None
+
+
+def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None) -> None:
+    """Report arrays that are put where the next call finds them, and that are no attributes of the module itself."""
+    shared = {item.name.value for n in tree.nodes(node.body, cst.Global) for item in n.names}
+    own = set(tree.names_assigned(node.body)) | tree.parameter_names(node)
+    for n in tree.nodes(node.body, cst.Assign):
+        if not is_traced(context.value(n.value)):
+            continue
+        for target in (t.target for t in n.targets):
+            if _outlives(context, target, shared, own - shared, self_name):
+                context.report("taken-for-granted", target, _KEPT.format(tree.code(target)))
+
+
+def _outlives(context: Context, target: Any, shared: set[str], own: set[str], self_name: str | None) -> bool:
+    if isinstance(target, cst.Name):
+        return target.value in shared
+    if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
+        name = target.value.value
+        return name not in own and name in context.module.assigned and isinstance(context.value(target.value), (Mapping, Sequence))
+    if not isinstance(target, cst.Attribute) or not isinstance(target.value, cst.Name):
+        return False
+    holder = context.value(target.value)
+    given = isinstance(holder, Module) and self_name is None and target.value.value == "self"  # of a method that is static
+    return given or isinstance(holder, (Function, Class))

@@ -17,7 +17,7 @@ from ..context import Context
 from ..emit import bare, call, keyword
 from ..printing import debug_print, shown
 from ..truth import alike, compared, is_boolean, negated
-from ..values import CHECKS, MISSING, UNKNOWN, External, Sequence, Static, Tensor, Value, is_traced
+from ..values import CHECKS, MISSING, UNKNOWN, External, Mapping, Sequence, Static, Tensor, Value, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -156,6 +156,9 @@ class _Conditions:
         target = node.comparisons[0]
         display: Any = target.comparator
         if not isinstance(target.operator, (cst.In, cst.NotIn)) or not is_traced(self.value(node.left)) or not simple(node.left):
+            return node
+        if isinstance(self.value(display), Mapping):
+            self.context.report("traced-branch", node, "a dict is asked for a key that data tell: it is left to Python, and cannot be under jax.jit")
             return node
         if not isinstance(display, (cst.Tuple, cst.List)) or not display.elements or not all(simple(e.value) for e in display.elements):
             return node

@@ -1,0 +1,42 @@
+"""Arrays that forward passes keep beyond the call, where no state is, are tracers of that call under jit: reported."""
+
+import pytest
+
+from transpile import convert_source
+
+from .small_programs import HEAD
+
+MODULE = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._grid = None\n        self.sizes = {}\n\n"
+FORWARD = "    def forward(self, x, lengths):\n        return x + kept(x)\n"
+KEPT = {
+    "a function": "def kept(x):\n    if not hasattr(kept, 'grid'):\n        kept.grid = torch.arange(x.size(1)).float()\n    return kept.grid\n\n\n" + MODULE + FORWARD,
+    "a table": "CACHE = {}\n\n\ndef kept(x):\n    n = x.size(1)\n    if n not in CACHE:\n        CACHE[n] = torch.hann_window(n)\n    return CACHE[n]\n\n\n" + MODULE + FORWARD,
+    "a global": "LAST = None\n\n\ndef kept(x):\n    global LAST\n    LAST = torch.sin(x)\n    return LAST\n\n\n" + MODULE + FORWARD,
+    "a class": "class C:\n    last = None\n\n\ndef kept(x):\n    C.last = torch.sin(x)\n    return C.last\n\n\n" + MODULE + FORWARD,
+    "a static method": MODULE + "    @staticmethod\n    def kept(self, x):\n        self._grid = torch.arange(x.size(1)).float()\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(self, x)"),
+}
+PLAIN = {
+    "numbers": "SIZES = {}\n\n\ndef kept(x):\n    SIZES[x.dim()] = x.size(1)\n    return x\n\n\n" + MODULE + FORWARD,
+    "a table of the function": "def kept(x):\n    found = {}\n    found['x'] = x * 2\n    return found['x']\n\n\n" + MODULE + FORWARD,
+    "state": MODULE + "    def kept(self, x):\n        self._grid = x * 2\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),
+    "outside of a forward pass": "CACHE = {}\n\n\ndef kept(x):\n    CACHE[0] = torch.sin(x)\n    return CACHE[0]\n",
+}
+
+
+def ids(source):
+    return [d.id for d in convert_source(HEAD + source).diagnostics]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name):
+    assert ids(KEPT[name]) == ["taken-for-granted"]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain(name):
+    assert ids(PLAIN[name]) == []
+
+
+def test_a_key_that_data_tell():
+    source = MODULE + "    def forward(self, x, lengths):\n        n = int(lengths.max())\n        if n not in self.sizes:\n            self.sizes[n] = 3.0\n        return x * self.sizes[n]\n"
+    assert "traced-branch" in ids(source)
