@@ -1,10 +1,14 @@
 """What follows in size from data cannot be under jit: it is reported where a forward pass asks for it, and stays as it is outside."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+import torch
 
 from transpile import convert_source
 
-from .small_programs import HEAD, compare, three
+from .small_programs import HEAD, both_modules, compare, three
 
 READS = {
     "unique": "torch.unique(x)",
@@ -89,3 +93,18 @@ def test_outside_of_a_forward_pass(name):
 
 def test_dims_that_torch_counts(wide):
     compare("dims = torch.arange(1, x.dim()).tolist()\nreturn (x * y).sum(dim=[0] + dims), torch.flip(x, dims)", three())
+
+
+COUNTS = ["torch.nonzero(m).size(0)", "torch.nonzero(m).size()[0]", "m.nonzero().shape[0]", "len(torch.nonzero(m))"]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_places_that_are_counted_alone(count):
+    """Their number is data, and needs no array that is as long."""
+    lines = f"        m = x > 0\n        n = {count}\n        if n > 0:\n            x = x / n\n"
+    source = MODULE.format(lines=lines, value="x")
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    torch_module, module = both_modules(source, result)
+    for x in (torch.tensor([1.0, -2.0, 3.0]), torch.tensor([-1.0])):
+        np.testing.assert_allclose(jax.jit(module.__call__)(jnp.asarray(x.numpy()), None), torch_module(x, None).numpy(), rtol=1e-6)
