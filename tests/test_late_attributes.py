@@ -73,7 +73,7 @@ def test_a_module_that_the_constructor_makes_on_one_way_is_asked_for(deploy):
 
 
 HIDDEN = {
-    "setattr": "for i in range(2):\n    setattr(self, f'm{i}', getattr(self, f'm{i}') + x)",
+    "setattr": "for name in ('t',):\n    setattr(self, name, getattr(self, name) + x)",
     "its dict": "self.__dict__['t'] = self.t + 1",
     "vars": "vars(self)['t'] = self.t + 1",
     "an update": "self.__dict__.update(t=self.t + 1)",

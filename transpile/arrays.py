@@ -11,6 +11,7 @@ import libcst as cst
 
 from . import tree
 from .callgraph import reachable
+from .computed_names import HOLE, fitting, may_be, pattern
 from .holders import holders as holders_of
 from .host_draws import HostDraws
 from .infer import Inference, used_as_tensors
@@ -58,6 +59,7 @@ class ClassArrays:
     """The arrays of one class's own methods."""
 
     arrays: dict[str, Array] = field(default_factory=dict)
+    computed: dict[str, Array] = field(default_factory=dict)  # by the patterns of their names: `self.register_buffer(f"u{i}", u)`
     aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
     holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
@@ -82,6 +84,7 @@ class Arrays:
         for cls, found in self.own.items():
             self._overwritten(cls, found)
         self._written_elsewhere()
+        self._written_by_computed_names()
         for cls, found in self.own.items():
             self._given_again(cls, found)
 
@@ -93,7 +96,31 @@ class Arrays:
             if found is not None:
                 found.plain = found.plain or found.where == "params" and any(name in self.own[other].plain for other in family)
                 return found
-        return None
+        if not any(self.own[c].computed for c in family) or self._has_others(cls, name):
+            return None
+        return next((found for c in family if (found := self.computed(c, name)) is not None), None)
+
+    def _has_others(self, cls: ClassInfo, name: str) -> bool:
+        """Whether a name may be another attribute of a class than those with computed names: a method, or an array of the torch layer that it extends."""
+        if any(name in self.own[c].computed for c in cls.family() if c in self.own):
+            return False
+        layer = self.facts.layer_of(cls)
+        attributes = [] if layer is None else [*self.facts.rulebook.arrays(layer.name)]
+        for c in cls.family():
+            attributes += [*self.facts.attributes.get(c, ())] if HOLE in name else [*c.methods, *c.assigned, *self.facts.attributes.get(c, ())]
+        return any(isinstance(self.facts.attribute(cls, a), Tensor) or HOLE not in name for a in attributes if may_be(name, a))
+
+    def computed(self, cls: ClassInfo, name: str) -> Array | None:
+        """An array that a class makes under computed names, by a name or a pattern of names; None where these are not all in one place."""
+        made = self.own[cls].computed if cls in self.own else {}
+        found = [made[fits] for fits in fitting(made, name)] if made else []
+        return found[0] if len({array.where for array in found}) == 1 else None
+
+    def asked(self, call: Any) -> Array | None:
+        """The array in `getattr(self, f"u{i}")` or `setattr(self, f"u{i}", u)`, also of another module: None where that is not known."""
+        base = self.facts.of(call.args[0].value)
+        made = [self.find(ref, pattern(call.args[1].value)) for ref in base.refs if isinstance(ref, ClassInfo)] if isinstance(base, Module) else []
+        return made[0] if made and None not in made and len({array.where for array in made if array is not None}) == 1 else None
 
     def held(self, node: Any) -> str | None:
         """Where an array of another module lives, `self.norm.running_mean`: "params", "state" or "constant"; None where that is not known."""
@@ -292,15 +319,42 @@ class Arrays:
             if value.attr.value != name:
                 found.aliases[name] = value.attr.value
 
+    def _computed(self, found: ClassArrays, node: cst.Call, name: str, value: Any, function: FunctionInfo) -> None:
+        """An array that is registered, or set, under a computed name."""
+        if value is None or self.facts.of(value) == NONE:
+            return
+        registers = tree.dotted(node.func) != "setattr"
+        is_parameter = tree.code(node.func).endswith("register_parameter") or _makes_parameter(self.facts, value)
+        drawn = self.host.made(value, self.host.names(function)) or registers and only_a_checkpoint_fills(self.facts, value)
+        where = "params" if is_parameter else "state" if drawn else "constant"
+        array = found.computed.setdefault(name, Array(name, where, registered=registers or is_parameter))
+        array.where = next(place for place in ("params", "state", "constant") if place in (where, array.where))
+
+    def _written_by_computed_names(self) -> None:
+        """A buffer or constant that a method sets while the model runs, `setattr(self, f"u{i}", u)`, is state."""
+        for function in self.running:
+            for call in tree.nodes(function.node.body, cst.Call):
+                if tree.dotted(call.func) == "setattr" and len(call.args) == 3:
+                    base, name = self.facts.of(call.args[0].value), pattern(call.args[1].value)
+                    for cls in (c for ref in base.refs if isinstance(ref, ClassInfo) for c in ref.family() if c in self.own) if isinstance(base, Module) else ():
+                        made = self.own[cls]
+                        for array in [*(made.computed[p] for p in fitting(made.computed, name)), *(a for a in made.arrays.values() if name != HOLE and may_be(name, a.name))]:
+                            array.where = "state" if array.where == "constant" else array.where
+
     def _registered(self, found: ClassArrays, node: cst.Call, function: FunctionInfo) -> None:
         func = node.func
+        if tree.dotted(func) == "setattr" and len(node.args) == 3 and tree.dotted(node.args[0].value) == function.self_name and function not in self.running:
+            made, name = self.facts.of(node.args[2].value), pattern(node.args[1].value)
+            if HOLE in name and isinstance(made, Tensor) and not made.assumed:
+                self._computed(found, node, name, node.args[2].value, function)
+            return
         if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name) or func.value.value != function.self_name:
             return
         if func.attr.value not in ("register_buffer", "register_parameter") or not node.args:
             return
         literal = self.facts.of(node.args[0].value)
         if not isinstance(literal, Static) or not isinstance(literal.const, str):
-            return
+            return self._computed(found, node, pattern(node.args[0].value), registered_value(node), function)
         where = "params" if func.attr.value == "register_parameter" else "constant"
         value = registered_value(node)
         is_none = value is not None and self.facts.of(value) == NONE

@@ -86,6 +86,13 @@ class Effects:
                     where = self.inherited_array(owner, name)
                     if where:
                         found.add(where)
+            elif kind == "computed":
+                value = self.facts.of(subject)
+                array = self.arrays.asked(subject)
+                if array is not None:
+                    found |= {array.where} & ALL
+                elif isinstance(value, Tensor) and value.param:
+                    found.add("state" if value.buffer else "params")
             elif kind == "method":
                 found |= self._method(subject)
             elif kind == "child":
@@ -94,8 +101,8 @@ class Effects:
 
     def inherited_array(self, owner: ClassInfo, name: str) -> str | None:
         """Where an array lives that the torch layer a class extends has."""
-        definition = self.facts.layer_of(owner)
-        return self.facts.rulebook.array(definition.name, name) if definition is not None else None
+        places = {self.facts.rulebook.array(layer.name, name) for layer in self.facts.layers_of(owner)} - {None}
+        return places.pop() if len(places) == 1 else None
 
     def _method(self, value: Method) -> frozenset[str]:
         """Effects of a method that is not the user's: `self._conv_forward(x, weight, bias)` is that of the layer extended."""
@@ -251,10 +258,8 @@ def _call_uses(facts: Inference, node: cst.Call, bound: Set[str]) -> Iterator[tu
             yield "child", "params"
         elif isinstance(receiver, Module) and runs(facts, value):
             yield "method", value
-    elif isinstance(value, External) and value.name == "builtins.getattr":
-        found = facts.of(node)
-        if isinstance(found, Tensor) and found.param:
-            yield "child", "state" if found.buffer else "params"
+    elif isinstance(value, External) and value.name in ("builtins.getattr", "builtins.setattr") and len(node.args) > 1:
+        yield "computed", node
     if _is_builtin(value):
         return
     modules = [a.value for a in node.args if isinstance(passed := facts.of(a.value), Module) and not passed.is_self]
@@ -274,6 +279,11 @@ def applied(value: Value) -> list[FunctionInfo]:
     if not isinstance(owner, Class) or not isinstance(owner.ref, ClassInfo) or not owner.ref.is_autograd_function:
         return []
     return [method for name in ("forward", "backward") if (method := owner.ref.find(name)) is not None]
+
+
+def is_set_by_name(facts: Inference, node: cst.Call) -> bool:
+    """`setattr(self, f"u{i}", u)`"""
+    return len(node.args) == 3 and facts.of(node.func) == External("builtins.setattr") and isinstance(facts.of(node.args[0].value), Module)
 
 
 def run_by(value: Value) -> FunctionInfo | None:

@@ -15,7 +15,9 @@ from typing import Any
 import libcst as cst
 
 from . import tree
+from .arrays import Arrays
 from .context import Context
+from .effects import is_set_by_name
 from .values import Class, Function, Mapping, Module, Sequence, is_traced
 
 _TABLES = ("__dict__", "_buffers", "_parameters")
@@ -23,9 +25,12 @@ _KEPT = "{} is kept beyond the call: an array that is made under jax.jit is of t
 _HIDDEN = "an attribute is set by way of {}, which becomes no state here: what is read later is the value from before"
 
 
-def report(context: Context, node: cst.FunctionDef) -> None:
-    """Report those of a function that runs in a forward pass."""
+def report(context: Context, node: cst.FunctionDef, arrays: Arrays) -> None:
+    """Report those of a function that runs in a forward pass, but for `setattr` of what is known to be an array."""
+    statements = {id(n.value) for n in tree.nodes(node.body, cst.Expr)}
     for n in tree.nodes(node.body, cst.Call):
+        if id(n) in statements and is_set_by_name(context.facts, n) and (array := arrays.asked(n)) is not None and array.where != "constant":
+            continue
         name = tree.dotted(n.func) or ""
         if name.rpartition(".")[2] in ("setattr", "__setattr__"):
             holder: Any = n.args[0].value if len(n.args) == 3 else n.func.value if isinstance(n.func, cst.Attribute) else None

@@ -12,6 +12,7 @@ import libcst as cst
 from . import tree
 from .callables import Scope, Target
 from .casts import is_copy
+from .computed_names import HOLE, pattern
 from .context import Context
 from .indices import disjoint, index_kind
 from .inplace import is_handed, is_inplace_name, says_inplace
@@ -64,6 +65,7 @@ class Place:
 
 
 Env = dict[str, frozenset[Place]]
+COMPUTED = "self.getattr"  # stands for what holds the attributes of self with computed names
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,13 @@ class Memory:
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == self.info.self_name:
             return f"self.{node.attr.value}"
         return None
+
+    def is_computed(self, node: Any) -> bool:
+        """`getattr(self, f"u{i}")` of an array."""
+        if not isinstance(node, cst.Call) or len(node.args) != 2 or self.context.value(node.func) != External("builtins.getattr"):
+            return False
+        held = isinstance(self.context.value(node), Tensor) and self.info.owner is not None and self.info.owner.is_module
+        return held and tree.dotted(node.args[0].value) == self.info.self_name and HOLE in pattern(node.args[1].value)
 
     def state(self, node: Any) -> str | None:
         """The path of an array of a submodule: `self.bn.running_mean`."""
@@ -197,7 +206,7 @@ class Memory:
         elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and len(node.value.args) == 3 and self.context.value(node.value.func) == External("builtins.setattr"):
             holder = self._root(node.value.args[0].value)
             if holder is not None:
-                self._hold(holder, node.value.args[2].value)
+                self._hold(COMPUTED if holder == self.info.self_name else holder, node.value.args[2].value)
 
     def _given_anew(self, node: Any) -> set[str]:
         """The holders of entries, `h` of `h = d["a"]`, to which a statement may give other entries: `d["a"] = x`, `d.update(o)`, `fill(d)`."""
@@ -212,6 +221,8 @@ class Memory:
             if isinstance(call.func, cst.Attribute) and call.func.attr.value not in ("items", "keys", "values", "get"):
                 given = [*given, call.func.value]
             found |= {self.name(one) for one in given}
+            value = self.context.value(call.func)
+            found |= {COMPUTED} if value == External("builtins.setattr") or isinstance(value, Function) and value.info.owner is not None else set()
         return bases & found
 
     def _root(self, node: Any) -> str | None:
@@ -441,6 +452,8 @@ class Memory:
             held = self.context.value(node.value)
             one = len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index)
             return self.name(node.value) if one and (isinstance(held, Mapping) or isinstance(held, Sequence) and not held.tuple) else None
+        if isinstance(node, cst.Call):
+            return COMPUTED if self.is_computed(node) else None
         return self.name(node.value) if isinstance(node, cst.Attribute) and self._is_kept(node) else None
 
     def _is_kept(self, node: cst.Attribute) -> bool:
@@ -548,6 +561,8 @@ class Memory:
 
     def _call(self, node: cst.Call) -> frozenset[Place]:
         value = self.context.value(node.func)
+        if self.is_computed(node):
+            return self.places(COMPUTED)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             if isinstance(value.receiver, Module) or value.name == "keys" or _is_copied(node) or is_copy(self.context, node):
                 return frozenset()

@@ -75,7 +75,7 @@ class Paths:
             function = tree.dotted(node.func)
             if function == "getattr" and len(node.args) >= 2:
                 base = self.of(node.args[0].value, names)
-                return base.child(_text(self._renamed(node.args[1].value))) if base is not None else None
+                return self.named(base, node.args[1].value) if base is not None else None
             return None
         if isinstance(node, cst.IfExp):
             a, b = self.of(node.body, names), self.of(node.orelse, names)
@@ -84,6 +84,10 @@ class Paths:
             test = self._code(node.test)
             return Path(f"({a.params} if {test} else {b.params})", f"({a.state} if {test} else {b.state})")
         return None
+
+    def named(self, base: Path, name: Any) -> Path:
+        """The subtree under a name that is computed."""
+        return base.child(_text(self._renamed(name)))
 
     def held(self, container: Any, part: str, names: Names) -> Path | None:
         """The path of a part of a plain list or dict of modules, which a container of its owner registers."""

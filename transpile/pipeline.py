@@ -303,7 +303,7 @@ class _Classes:
         for info in self.running:
             if info.module in self.contexts:
                 report_handlers(self.contexts[info.module], info.node)
-                hidden_writes.report(self.contexts[info.module], info.node)
+                hidden_writes.report(self.contexts[info.module], info.node, self.arrays)
         threaded = self.running | initialising
         for info in functions:
             if info.outer is not None or info.name == "__init__" and info.owner in constructors:

@@ -171,9 +171,9 @@ def _of_instance(frame: Frame, cls: ClassInfo, name: str) -> Value | None:
         functions.note_call(frame, value.info)
         value = functions.result(frame, value.info)
     if value is None:
-        definition = facts.layer_of(cls)
-        if definition is not None and facts.rulebook.array(definition.name, name):
-            return Tensor(param=True, none=name in facts.rulebook.optional(definition.name))
+        layers = [layer for layer in facts.layers_of(cls) if facts.rulebook.array(layer.name, name)]
+        if layers:
+            return Tensor(param=True, none=any(name in facts.rulebook.optional(layer.name) for layer in layers))
     return value
 
 
@@ -202,13 +202,13 @@ def _is_entry(frame: Frame, base: Module, name: str) -> bool:
     return all(d is not None and name != "training" and not _has_method(frame, d, name) for d in layers)
 
 
-def computed(frame: Frame, base: Module) -> Value:
+def computed(frame: Frame, base: Module, pattern: str) -> Value:
     """`getattr(module, name)` of a name that is not known here: what is set under such names, else any module or array of its own."""
     facts = frame.facts
     found: Value | None = base.element if base.is_bare else None
     for cls in base.refs:
         for c in cls.family() if isinstance(cls, ClassInfo) else ():
-            under_names = facts.computed(c)
+            under_names = facts.computed(c, pattern)
             if under_names is not None:
                 found = join(found, under_names)
             if found is None:

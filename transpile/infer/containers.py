@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..computed_names import pattern
 from ..project import ClassInfo
 from ..values import NONE, Mapping, Module, Sequence, Static, Tensor, Value, beginning, both, element_of, join, sequence
 from .assignments import store
@@ -112,7 +113,7 @@ def grow(frame: Frame, node: cst.Call, receiver: Module, name: str, args: list[A
     if added is None:
         return
     if receiver.is_self and frame.cls is not None:
-        _grow_self(frame, frame.cls, name, args[0].value, added)
+        _grow_self(frame, frame.cls, name, args[0], added)
     elif receiver.is_bare and isinstance(node.func, cst.Attribute):
         literal = args[0].value
         if isinstance(literal, Static) and isinstance(literal.const, str):
@@ -144,7 +145,7 @@ def _added(args: list[Argument]) -> Value | None:
     return added
 
 
-def _grow_self(frame: Frame, cls: ClassInfo, name: str, literal: Value, added: Value) -> None:
+def _grow_self(frame: Frame, cls: ClassInfo, name: str, literal: Argument, added: Value) -> None:
     facts = frame.facts
     if name in ("add_module", "register_module"):
         set_named(frame, cls, literal, added)
@@ -152,9 +153,9 @@ def _grow_self(frame: Frame, cls: ClassInfo, name: str, literal: Value, added: V
         facts.note(facts.contents, cls, added)
 
 
-def set_named(frame: Frame, cls: ClassInfo, name: Value, value: Value) -> None:
+def set_named(frame: Frame, cls: ClassInfo, name: Argument, value: Value) -> None:
     """Set an attribute of self whose name is a value: `self.register_buffer(name, x)`, `setattr(self, name, x)`."""
-    if isinstance(name, Static) and isinstance(name.const, str):
-        frame.facts.set_attribute(cls, name.const, value)
+    if isinstance(name.value, Static) and isinstance(name.value.const, str):
+        frame.facts.set_attribute(cls, name.value.const, value)
     else:
-        frame.facts.note(frame.facts.dynamic, cls, value)
+        frame.facts.note(frame.facts.dynamic.setdefault(cls, {}), pattern(name.node), value)

@@ -78,10 +78,8 @@ def call_method(frame: Frame, function: Method, args: list[Argument], node: cst.
     if name in containers.REGISTERS and receiver.is_self and frame.cls is not None and args:
         value = args[1].value if len(args) > 1 else NONE
         if isinstance(value, Tensor) or value == UNKNOWN:
-            known = isinstance(args[0].value, Static) and isinstance(args[0].value.const, str)
-            array = known or name == "register_parameter"  # a buffer under a computed name is a constant on self
-            value = Tensor(param=array, none=isinstance(value, Tensor) and value.none)
-        containers.set_named(frame, frame.cls, args[0].value, value)
+            value = Tensor(param=True, none=isinstance(value, Tensor) and value.none)
+        containers.set_named(frame, frame.cls, args[0], value)
         return NONE
     if name in containers.REGISTERS and receiver.is_bare and args and isinstance(node.func, cst.Attribute):
         containers.register(frame, node.func.value, receiver, name, args, env)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from ..computed_names import pattern
 from ..values import (
     CHECKS,
     FUNCTION,
@@ -72,7 +73,7 @@ def _getattr(frame: Frame, name: str, args: list[Argument]) -> Value:
     if len(args) < 2:
         return UNKNOWN
     if isinstance(first, Module):
-        return attributes.of_module(frame, first, literal) if literal is not None else attributes.computed(frame, first)
+        return attributes.of_module(frame, first, literal) if literal is not None else attributes.computed(frame, first, pattern(args[1].node))
     if isinstance(first, Torch) and literal is not None:
         path = f"{first.name}.{literal}"
         return args[2].value if len(args) > 2 and not frame.facts.rulebook.knows(path) else Torch(path)
@@ -86,7 +87,7 @@ def _setattr(frame: Frame, name: str, args: list[Argument]) -> Value:
     value = args[2].value
     if _literal(args) is None and not isinstance(value, (Module, Tensor)):
         value = Module(open=True)
-    containers.set_named(frame, frame.cls, args[1].value, value)
+    containers.set_named(frame, frame.cls, args[1], value)
     return NONE
 
 

@@ -12,6 +12,7 @@ import libcst as cst
 from .. import tree
 from ..callables import Callables
 from ..callgraph import reachable, with_callers
+from ..computed_names import HOLE, fitting
 from ..host_code import is_host_code
 from ..project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from ..results import Results
@@ -41,7 +42,7 @@ class Round:
     attributes: dict[ClassInfo, dict[str, Value]] = field(default_factory=dict)
     parameters: dict[FunctionInfo, dict[str, Value]] = field(default_factory=dict)
     contents: dict[ClassInfo, Value] = field(default_factory=dict)
-    dynamic: dict[ClassInfo, Value] = field(default_factory=dict)
+    dynamic: dict[ClassInfo, dict[str, Value]] = field(default_factory=dict)
     handed: dict[FunctionInfo, dict[str, Value]] = field(default_factory=dict)
 
 
@@ -66,7 +67,7 @@ class Inference:
         self.by_node: dict[int, FunctionInfo] = {}
         self.class_by_node: dict[int, ClassInfo] = {}
         self.contents: dict[ClassInfo, Value] = {}  # what a user's container class holds
-        self.dynamic: dict[ClassInfo, Value] = {}  # attributes set under computed names
+        self.dynamic: dict[ClassInfo, dict[str, Value]] = {}  # attributes set under computed names, by their patterns
         self.handed: dict[FunctionInfo, dict[str, Value]] = {}  # to methods of plain classes, by calls on what is not known to be of one
         self.earlier = Round()
         self.running: set[FunctionInfo] = set()
@@ -256,6 +257,11 @@ class Inference:
         base = cls.torch_base()
         return self.rulebook.layer(base) if base is not None else None
 
+    def layers_of(self, cls: ClassInfo) -> list[Definition]:
+        """The definition that stands for that; for a mixin those of the layers that it is put before."""
+        layers = [self.layer_of(c) for c in ((cls,) if cls.torch_base() is not None else cls.descendants())]
+        return [layer for layer in layers if layer is not None]
+
     def attribute(self, cls: ClassInfo, name: str) -> Value | None:
         """What `self.name` may be in a method of this class: over the class, its ancestors and its descendants."""
         found: Value | None = None
@@ -276,16 +282,20 @@ class Inference:
             if name in c.assigned:
                 return self.values.get(id(c.assigned[name]), UNKNOWN)
         if not torch_method(name):  # `self.stage2` after `setattr(self, f"stage{i}", …)`
-            return next((found for c in cls.family() if (found := self.computed(c)) is not None), None)
+            return next((found for c in cls.family() if (found := self.computed(c, name)) is not None), None)
         return None
 
     def attribute_values(self, cls: ClassInfo) -> ValuesView[Value]:
         """What is set on self in a class: in this round, and in the last where this one has not come to it yet."""
         return {**self.earlier.attributes.get(cls, {}), **self.attributes.get(cls, {})}.values()
 
-    def computed(self, cls: ClassInfo) -> Value | None:
-        """What is set on self in a class under computed names."""
-        return self.dynamic.get(cls) or self.earlier.dynamic.get(cls)
+    def computed(self, cls: ClassInfo, pattern: str = HOLE) -> Value | None:
+        """What is set on self in a class under computed names that a name, or a pattern of names, may be of."""
+        set_here = self.dynamic.get(cls) or self.earlier.dynamic.get(cls) or {}
+        found: Value | None = None
+        for fits in fitting(set_here, pattern) if set_here else ():
+            found = join(found, set_here[fits])
+        return found
 
     def held(self, cls: ClassInfo) -> Value | None:
         """What a user's container class holds."""

@@ -10,6 +10,7 @@ import libcst as cst
 
 from ... import tree
 from ...arrays import Array, registered_value
+from ...computed_names import pattern
 from ...context import Context
 from ...dataflow import reads
 from ...project import FunctionInfo
@@ -154,7 +155,9 @@ def _registered(original: Original, call: cst.Call, kind: str, lost: Sequence[st
     value = initial if is_none(initial) else declaration(original.context, original.names, kind, initial_value(initial), original.info, original.node, lost)
     name = registered_name(call)
     if name is None:
-        if kind == "Buffer":  # read as an attribute: a constant, which the weights of another model cannot change
+        array = original.arrays.computed(original.cls, pattern(call.args[0].value))
+        if kind == "Buffer" and not is_none(initial) and (array is None or array.where == "constant"):
+            # read as an attribute: a constant, which the weights of another model cannot change
             value = original.context.unconverted("dynamic-attribute", call, _DRAWN) if has_key(initial) else initial
         made = tree.expression(f"setattr({original.self_name}, {tree.code(call.args[0].value)}, 0)")
         return cst.Expr(tree.replace(made, args=[*made.args[:2], cst.Arg(value)]))

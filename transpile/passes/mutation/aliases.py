@@ -8,7 +8,10 @@ import libcst as cst
 
 from ... import tree
 from ...casts import is_cast, kept
+from ...computed_names import may_be, pattern
+from ...memory import COMPUTED
 from ...numpy_writes import root
+from ...values import External
 from .frame import Frame
 from .rows import Stale
 from .views import of_base, written_back
@@ -33,6 +36,8 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
         if name == over or frame.memory.sharing(name, frozenset([over])):
             raise Stale(loop)
     others = [o for o in frame.reached(name) if not _is_apart(frame, name, o)]
+    if frame.runs and COMPUTED in frame.memory.env and _is_stored_by_name(frame, name, node):
+        return
     if (holder := _stored_back(frame, name, others)) is not None:
         others = [o for o in others if frame.memory.places(o) != frame.memory.places(holder)]
     bases = _bases(frame, name, others)
@@ -72,6 +77,45 @@ def _stored_back(frame: Frame, name: str, others: list[str]) -> str | None:
         frame.facts.in_place.add(id(made.body[0]))
         frame.after.append(made)
     return mine.base
+
+
+def _is_stored_by_name(frame: Frame, name: str, node: Any) -> bool:
+    """Put what was taken by a computed name, `u = getattr(self, f"u{i}")`, back under it: `setattr(self, f"u{i}", u)`. Whether it is refused."""
+    memory, mine = frame.memory, frame.memory.only(name)
+    kept = {p for place in memory.places(COMPUTED) for p in place.closure()}
+    if not any(place.closure() & kept for place in memory.places(name)):
+        return False
+    if mine is not None and mine.entry is not None and mine.base == COMPUTED and memory.unchanged(mine) and not _names_written_out(frame, mine.entry):
+        frame.after.append(cst.SimpleStatementLine([set_by_name(frame, mine.entry, frame.named(name))]))
+        frame.mutations.state.setdefault(frame.info, set()).add(COMPUTED.partition(".")[2])
+        return False
+    message = f"{name} may be an array of self with a computed name, and which is not known: write getattr(self, name) itself"
+    frame.after.append(cst.SimpleStatementLine([cst.Expr(frame.context.unconverted("aliased-write", getattr(node, "value", node), message))]))
+    return True
+
+
+def _names_written_out(frame: Frame, call: cst.Call) -> bool:
+    """Whether a name that is read later may be what is asked for by a computed one, by a name that is written out: `z = self.u0`, `getattr(self, f"u{i}")`."""
+    asked = pattern(call.args[1].value)
+    attributes = {f"self.{n.attr.value}" for n in tree.nodes(frame.node.body, cst.Attribute) if frame.is_on_self(n) and may_be(asked, n.attr.value)}
+    return any(frame.reached(name) for name in attributes & frame.memory.env.keys())
+
+
+def set_by_name(frame: Frame, call: cst.Call, value: Any) -> cst.Expr:
+    """`setattr(self, f"u{i}", value)` for a write of `getattr(self, f"u{i}")`."""
+    made = tree.replace(tree.expression("setattr(x, y, z)"), args=[tree.replace(call.args[0], comma=cst.MaybeSentinel.DEFAULT), tree.replace(call.args[1], comma=cst.MaybeSentinel.DEFAULT), cst.Arg(value)])
+    frame.facts.tell(made.func, External("builtins.setattr"))
+    return cst.Expr(made)
+
+
+def computed_written(frame: Frame, call: cst.Call, value: Any, node: Any) -> cst.Expr:
+    """`getattr(self, f"u{i}").mul_(2)`: names for the same memory cannot follow."""
+    if _names_written_out(frame, call):
+        return cst.Expr(frame.context.unconverted("aliased-write", call, "an array of self is written by a computed name, and one that is written out stands for the same memory"))
+    for other in frame.reached(COMPUTED):
+        refuse(frame, other, node, f"{tree.code(call)} is written in place, and {other} may be the same memory")
+    frame.mutations.state.setdefault(frame.info, set()).add(COMPUTED.partition(".")[2])
+    return set_by_name(frame, call, value)
 
 
 def _follower(frame: Frame, subject: Any, node: Any, name: str, other: str, bases: list[str], relation: Any) -> Any:

@@ -9,10 +9,12 @@ import libcst as cst
 
 from ... import tree
 from ...callables import Scope, Target
+from ...computed_names import listed_names
 from ...inplace import is_sequential
+from ...memory import COMPUTED
 from ...project import FunctionInfo
 from ...values import Function, Method, Module, Sequence, Static, Tensor, beginning
-from .aliases import follow
+from .aliases import follow, set_by_name
 from .calls import applied, given_by_torch, handed_on, may_run, writes_of
 from .frame import Frame
 from .order import elsewhere
@@ -38,7 +40,8 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
     """A callee that writes its argument, where the caller reads it afterwards: what stands for the call, if that is in the same expression."""
     call = handed_on(frame.facts, node)
     for target in _callees(frame, call):
-        _check_elements(frame, target, call)
+        if (instead := _check_elements(frame, target, call)) is not None:
+            return instead
         written = writes_of(frame.facts, frame.mutations, target)
         if not written or not frame.runs:
             continue
@@ -64,12 +67,17 @@ def _owns(frame: Frame, argument: Any) -> list[str]:
     return [own] if own is not None else frame.memory.names_of(argument)
 
 
-def _check_elements(frame: Frame, target: Target, node: cst.Call) -> None:
-    """A callee that writes what a list or dict holds: it puts the new tensors into that, and other names for the old ones cannot follow."""
+def _check_elements(frame: Frame, target: Target, node: cst.Call) -> Any:
+    """A callee that writes what a list or dict holds: it puts the new tensors into that, and other names for the old ones cannot follow.
+
+    What stands for the call, where a property makes that list: the new tensors are given to what it lists.
+    """
     held = frame.mutations.elements.get(target.function, set()) if frame.runs and isinstance(target.function, FunctionInfo) else set()
     for name, argument in _arguments(target, held, node):
         message = f"{target.name} changes what {name} holds in place, and it is read afterwards"
         given: Any = argument.value
+        if isinstance(given, cst.Attribute) and isinstance(base := frame.value(given.value), Module) and (prop := frame.facts.by_property(base, given.attr.value)) is not None:
+            return _listed_by_property(frame, node, argument, prop, message)
         parts = [e.value for e in given.elements] if isinstance(given, (cst.List, cst.Tuple, cst.Dict)) else []
         if name not in target.parameters() and not argument.star:
             parts = [given]  # `*xs` makes a tuple of its own
@@ -78,6 +86,30 @@ def _check_elements(frame: Frame, target: Target, node: cst.Call) -> None:
             frame.record_write(own)
         if not parts and (holder := written_name(frame, given)) is not None:
             _refuse(frame, node, holder, message, itself=False)
+    return None
+
+
+def _listed_by_property(frame: Frame, node: cst.Call, argument: cst.Arg, prop: Any, message: str) -> Any:
+    """`us = self.us`, then the call of those, then `setattr(self, f"u{i}", us[i])` of each: for a property that lists attributes by computed names."""
+    given: Any = argument.value
+    listed = listed_names(prop.info.node, prop.info.self_name) if frame.is_on_self(given) else None
+    alone = frame.current is not None and not frame.chosen and not [n for a in node.args if a is not argument for n in tree.nodes(a.value, cst.Call)]
+    if listed is None or not alone or frame.reached(COMPUTED):
+        return frame.context.unconverted("mutated-argument", node, f"{message}, by a property")
+    name = cst.Name(frame.fresh(given.attr.value))
+    frame.facts.carry(given, name)
+    frame.before(cst.Assign([cst.AssignTarget(name)], given))
+    frame.after.append(_given_back(frame, given, name, *listed))
+    frame.record_write(COMPUTED)
+    return tree.replace(node, args=[tree.replace(a, value=name) if a is argument else a for a in node.args])
+
+
+def _given_back(frame: Frame, given: cst.Attribute, name: cst.Name, clause: cst.CompFor, asked: cst.Call) -> cst.For:
+    """`for i in range(n): setattr(self, f"u{i}", us[i])`"""
+    one = tree.expression(f"{name.value}[{tree.code(clause.target)}]")
+    frame.facts.tell(one, Tensor())
+    line = cst.SimpleStatementLine([set_by_name(frame, tree.replace(asked, args=[tree.replace(asked.args[0], value=given.value), asked.args[1]]), one)])
+    return cst.For(clause.target, tree.replace(clause.iter), cst.IndentedBlock([line]))
 
 
 def _callees(frame: Frame, node: cst.Call) -> list[Target]:

@@ -12,7 +12,7 @@ from ... import tree
 from ...context import Context
 from ...emit import fresh_name
 from ...liveness import Liveness
-from ...memory import Memory
+from ...memory import COMPUTED, Memory
 from ...ownership import is_owned
 from ...parameter_walks import parameter_walk
 from ...project import FunctionInfo
@@ -156,6 +156,9 @@ class Frame:
         in code that builds models by an entry of a list."""
         value = self.value(node)
         if self.runs:
+            place = self.memory.only(node.value) if isinstance(node, cst.Name) else None
+            if place is not None and place.base == COMPUTED:
+                return False
             bound = [n.value for n in tree.nodes(self.node.body, cst.Assign) if isinstance(node, cst.Name) and any(node.value in tree.target_names(t.target) for t in n.targets)]
             return any(tree.dotted(made.func) == "getattr" and self.is_tensor(made) for made in bound if isinstance(made, cst.Call))
         if not isinstance(value, Tensor) or not value.param:

@@ -11,7 +11,7 @@ from ...casts import is_cast, is_copy
 from ...emit import call
 from ...indices import copies, index_expression, index_kind
 from ...values import Torch
-from .aliases import element_written, follow
+from .aliases import computed_written, element_written, follow
 from .frame import Frame
 from .histories import is_detached, kept
 from .views import at_index, is_part, is_transposed, put_back, written_back
@@ -35,6 +35,8 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = F
         return _rebind_element(frame, subject, value, node, detached)
     if is_cast(frame.context, subject):
         return cst.Expr(value) if is_copy(frame.context, subject) else _refuse(frame, subject)
+    if frame.runs and frame.memory.is_computed(subject):
+        return computed_written(frame, subject, kept(frame, subject, value) if detached else value, node)
     if isinstance(subject, cst.Call) and isinstance(subject.func, cst.Attribute) and not isinstance(frame.value(subject.func), Torch):
         back = put_back(frame, subject, value)
         return rebind(frame, subject.func.value, back, node, detached) if back is not None else _refuse(frame, subject)

@@ -33,5 +33,5 @@ def table(walk: Walk, node: cst.Attribute) -> Any:
 
 
 def _is_foreign(value: Value) -> bool:
-    """Whether this is a module, or may be one, but not the self of a method."""
-    return value == UNKNOWN or isinstance(value, Module) and not value.is_self or isinstance(value, Tensor) and value.assumed
+    """Whether this is a module, or may be one, but neither the self of a method nor a bare one, which holds what is put into it."""
+    return value == UNKNOWN or isinstance(value, Module) and not value.is_self and not value.is_bare or isinstance(value, Tensor) and value.assumed

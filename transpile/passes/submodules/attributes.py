@@ -142,8 +142,7 @@ def _place(scope: Scope, node: cst.Attribute, base: Module, name: str) -> _Place
                     return _Place(where)
             elif inherited := scope.effects.inherited_array(ref, name):
                 where = inherited
-                layer = scope.facts.layer_of(ref)
-                optional = layer is not None and name in rulebook.optional(layer.name)
+                optional = any(name in rulebook.optional(layer.name) for layer in scope.facts.layers_of(ref))
         elif isinstance(scope.facts.of(node), Tensor):
             definition = rulebook.layer(ref)
             if definition is not None:

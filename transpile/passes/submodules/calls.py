@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...effects import ALL, PARAMETERS, applied, runs
+from ...effects import ALL, PARAMETERS, applied, is_set_by_name, runs
 from ...emit import method_name
 from ...paths import SELF, Path
 from ...project import FunctionInfo
@@ -43,10 +43,33 @@ def called(scope: Scope, node: Any) -> Called:
     if any("key" in scope.effects.functions.get(method, ()) for method in applied(value)):
         return Called(with_effects(scope, node, [], keywords(frozenset({"key"}))))
     if isinstance(value, External) and value.name == "builtins.getattr" and len(node.args) >= 2:
-        found, path = scope.facts.of(node), scope.path(node)
-        if isinstance(found, Tensor) and found.param and path is not None:
-            return Called(tree.expression(path.state if found.buffer else path.params))
+        return Called(_asked(scope, node))
     return Called(without_effects(scope, node))
+
+
+def _asked(scope: Scope, node: cst.Call) -> Any:
+    """`getattr(self, f"u{i}")` of what may be an array."""
+    found, path, array = scope.facts.of(node), scope.path(node), scope.arrays.asked(node)
+    if id(node) in scope.early[1]:
+        return scope.context.unconverted("state-in-expression", node, "this is read beside calls that change it: which of them it sees is not known here")
+    if path is None or (not isinstance(found, Tensor) or not found.param if array is None else array.where == "constant"):
+        return without_effects(scope, node)
+    in_state = array.where == "state" if array is not None else isinstance(found, Tensor) and found.buffer
+    return tree.expression(path.state if in_state else path.params)
+
+
+def stored_by_name(scope: Scope, node: Any) -> Any:
+    """The assignment for `setattr(self, f"u{i}", u)` of what is state; None for anything else."""
+    if not isinstance(node, cst.Call) or not scope.computes or not is_set_by_name(scope.facts, node):
+        return None
+    array, base = scope.arrays.asked(node), scope.path(node.args[0].value)
+    if array is None or array.where == "constant" or base is None:
+        return None
+    if array.where == "params":
+        return cst.Expr(scope.context.unconverted("parameter-write", node, "a parameter is set by a computed name while the model runs: register it as a buffer"))
+    path = scope.paths.named(base, node.args[1].value).state
+    scope.writes.add(path.count("["))
+    return cst.Assign([cst.AssignTarget(tree.expression(path))], scope.expression(node.args[2].value))
 
 
 def _leading(needs: Set[str], params: str, state: str) -> list[str]:

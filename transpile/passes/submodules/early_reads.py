@@ -20,6 +20,7 @@ import libcst as cst
 
 from ... import tree
 from ...callgraph import reachable
+from ...effects import is_set_by_name
 from ...project import ClassInfo, FunctionInfo
 from ...values import Function, Method, Module
 from .arguments import is_super
@@ -75,7 +76,18 @@ def early_reads(scope: Scope, node: Any) -> tuple[frozenset[int], frozenset[int]
             found = _moved(scope, order, read, calls)
             early |= {id(read)} if found else set()
             open_ |= {id(read)} if found is None else set()
+    named = [n for n in tree.nodes(node, cst.Call) if len(n.args) == 2 and tree.dotted(n.func) == "getattr"]
+    read_by_name = {id(n) for n in named if (array := scope.arrays.asked(n)) is not None and array.where == "state"}
+    if read_by_name and any(_sets_by_name(scope, c) for c in calls):
+        open_ |= read_by_name
     return frozenset(early), frozenset(open_)
+
+
+def _sets_by_name(scope: Scope, call: cst.Call) -> bool:
+    """Whether a call may set attributes by computed names."""
+    function: Any = checkpointed(call) or call.func
+    nodes = [scope.effects.nodes[info] for info in _called(scope, scope.facts.of(function)) if info in scope.effects.nodes]
+    return any(is_set_by_name(scope.facts, n) for node in nodes for n in tree.nodes(node.body, cst.Call))
 
 
 def _moved(scope: Scope, order: _Order, read: cst.Attribute, calls: list[cst.Call]) -> bool | None:

@@ -13,7 +13,7 @@ from ...paths import Path
 from ...values import Module
 from .arguments import standing_in
 from .attributes import found_by
-from .calls import called
+from .calls import called, stored_by_name
 from .containers import iterate, kinds, nested, parts, scanned
 from .early_reads import early_reads
 from .extraction import bind, read_outside
@@ -133,6 +133,8 @@ def _small(scope: Scope, small: Any) -> Any:
         if written is not None:
             return written
         return small if value is small.value and target is small.target else tree.replace(small, target=target, value=value)
+    if isinstance(small, cst.Expr) and (stored := stored_by_name(scope, small.value)) is not None:
+        return stored
     if isinstance(small, cst.Expr):
         scope.hint = "_" if scope.stateful_call(small.value) else None
         value = scope.expression(small.value)
