@@ -4,6 +4,8 @@ import pytest
 
 from transpile import convert_source
 
+from .small_programs import HEAD
+
 SAMPLES = {
     "return sample.data, sample.label": "sample.data, sample.label",
     "return {'H': sample.H, 'real': sample.real, 'lr': sample.lr}": "'real': sample.real",
@@ -28,3 +30,31 @@ def test_a_module_by_a_quoted_annotation():
         "    def part(self, x):\n        return self.model.fc(x)\n"
     )
     assert 'return self.model.fc(params["model"]["fc"], x)' in convert_source(source).code
+
+
+CACHE = """def put(cache, layer, value):
+    name = {}
+    cache[name] = value
+
+
+class Layer(nn.Module):
+    def forward(self, x, cache=None):
+        if cache is not None:
+            put(cache, "k", x)
+        return x
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Layer(), Layer()
+
+    def forward(self, x, cache=None):
+        return self.b(self.a(x, cache), cache)
+"""
+
+
+@pytest.mark.parametrize("name", ["'{}.k'.format(layer)", "layer + '.k'", "'.'.join([layer, 'k'])", "layer.upper().strip()"])
+def test_what_is_asked_for_a_string_that_a_method_of_strings_makes_is_a_dict(name):
+    result = convert_source(HEAD + CACHE.replace("{}", name, 1))
+    assert not result.diagnostics and "cache[name] = value" in result.code, (result.diagnostics, result.code)

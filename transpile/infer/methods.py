@@ -39,6 +39,7 @@ from .frame import Argument, Env, Frame
 from .torch_calls import overload
 from .vocabulary import MEANS, ORDINARY, SHARED, plausible
 
+_STRINGS = frozenset("format join lower upper title capitalize replace strip lstrip rstrip removeprefix removesuffix zfill ljust rjust center".split())  # methods that give a string
 _LONGEST = 64  # of a list that is grown item by item
 
 
@@ -98,6 +99,8 @@ def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.C
         return Static(MISSING, "int")
     if receiver == NUMPY:
         return Sequence(UNKNOWN) if name == "tolist" else Static() if name == "item" else dataclasses.replace(NUMPY, wide=name in MEANS and not args)
+    if receiver.type == "str" and name in _STRINGS:
+        return Static(MISSING, "str")
     return Static() if receiver.type else UNKNOWN
 
 
