@@ -37,15 +37,21 @@ def size_numel(input):
     return math.prod(input)
 
 
-@rule(
-    "torch.Tensor.resize_",
-    "torch.Tensor.resize",
-    "torch.Tensor.resize_as_",
-    "torch.Tensor.resize_as",
-    "torch.resize_as_",
-)
-def resize_(input, *sizes):
-    raise Unsupported("resize_ may show uninitialised memory: use reshape, or make a new array")
+@rule("torch.Tensor.resize_")
+def resized(input, *sizes):
+    """The first elements in row-major order under another shape; those beyond, which torch leaves undefined, are 0."""
+    flat, size = input.reshape(-1), math.prod(sizes)
+    return jnp.pad(flat[:size], (0, max(size - input.size, 0))).reshape(sizes)
+
+
+@rule("torch.Tensor.resize_as_", "torch.resize_as_")
+def resized_as(input, the_template):
+    return resized(input, *the_template.shape)
+
+
+@rule("torch.Tensor.resize", "torch.Tensor.resize_as")
+def resize(input, *sizes):
+    raise Unsupported("resize is not in torch any more: use reshape")
 
 
 @rule("torch.Tensor.view", "torch.view_copy")

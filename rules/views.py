@@ -63,6 +63,19 @@ VIEWS = {
     "tensor_split": "parts",
 }
 
+# In-place methods that change the shape of their tensor alone: names for parts of its memory keep theirs. Those of "memory" take
+# the elements in the order in which they lie there.
+RESHAPING = {
+    "squeeze_": "shape",
+    "unsqueeze_": "shape",
+    "transpose_": "shape",
+    "swapaxes_": "shape",
+    "swapdims_": "shape",
+    "t_": "shape",
+    "resize_": "memory",
+    "resize_as_": "memory",
+}
+
 # Which operations write some of their arguments: the rule for `name[updating]` returns the result, then the new values of these.
 UPDATES = {
     "torch.nn.functional.batch_norm": ("running_mean", "running_var"),

@@ -75,6 +75,17 @@ def is_known_method(context: Context, name: str) -> bool:
     return bool(find("torch.Tensor." + name) or find("torch.Tensor." + name[:-1]))
 
 
+def reshapes(context: Context, node: Any) -> str | None:
+    """What a call in place does to its tensor where it changes the shape alone, `x.unsqueeze_(0)`: "shape", or "memory" where the order
+    in memory counts; "elements" where a call in a chain of such does more, `x.unsqueeze_(0).add_(1)`. None of other calls."""
+    known, found = context.rulebook.table("RESHAPING"), set()
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        if is_inplace_name(node.func.attr.value):
+            found.add(known.get(node.func.attr.value, "elements"))
+        node = node.func.value
+    return min(found) if found - {"elements"} else None
+
+
 def gives_back(views: Mapping[str, str], value: Module) -> bool:
     """Whether a submodule that writes its argument, also if only a flag of its own tells, returns it: an in-place activation, or a Sequential of nothing else."""
     if value.items:

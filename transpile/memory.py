@@ -15,7 +15,7 @@ from .casts import is_copy
 from .computed_names import HOLE, pattern
 from .context import Context
 from .indices import disjoint, index_kind
-from .inplace import is_handed, is_inplace_name, says_inplace
+from .inplace import is_handed, is_inplace_name, reshapes, says_inplace
 from .project import ClassInfo, FunctionInfo
 from .values import (
     NUMPY,
@@ -182,6 +182,7 @@ class Memory:
     def _small(self, node: Any) -> None:
         for base in self._given_anew(node):
             self.env[base] = frozenset([Place(self.places(base))])
+        self._reshape(node)
         self.name_parts(node)
         if self.returned is not None:
             for value in _given_out(node):
@@ -207,6 +208,14 @@ class Memory:
             holder = self._root(node.value.args[0].value)
             if holder is not None:
                 self._hold(COMPUTED if holder == self.info.self_name else holder, node.value.args[2].value)
+
+    def _reshape(self, node: Any) -> None:
+        """Move past what gives tensors another shape in place, `x.t_()`: a view of x that was taken before is none of x any more."""
+        for call in tree.nodes(node, cst.Call) if cst.Call in tree.kinds(node) else ():
+            name = self.name(call.func.value) if isinstance(call.func, cst.Attribute) and reshapes(self.context, call) else None
+            if name is not None:
+                before, place = self.places(name), Place(self.places(name))
+                self.env.update({other: frozenset([place]) for other in {name, *(o for o, its in self.env.items() if its == before)}})
 
     def _given_anew(self, node: Any) -> set[str]:
         """The holders of entries, `h` of `h = d["a"]`, to which a statement may give other entries: `d["a"] = x`, `d.update(o)`, `fill(d)`."""

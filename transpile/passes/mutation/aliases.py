@@ -9,6 +9,7 @@ import libcst as cst
 from ... import tree
 from ...casts import is_cast, kept
 from ...computed_names import may_be, pattern
+from ...inplace import reshapes
 from ...memory import COMPUTED
 from ...numpy_writes import root
 from ...values import External
@@ -32,6 +33,8 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
     if frame.runs and name not in frame.live and frame.memory.is_foreign(name) and not frame.reached(name):
         # nobody here reads what is written: `for h in helper.hidden(): h.zero_()` is for who holds it
         refuse(frame, name, node, f"{name} is written in place for what has given it, which still has the old one here")
+    if (reshaped := reshapes(frame.context, getattr(node, "value", node))) is not None:
+        return _reshaped(frame, name, node, reshaped)
     for loop, over in frame.rows:
         if name == over or frame.memory.sharing(name, frozenset([over])):
             raise Stale(loop)
@@ -55,6 +58,23 @@ def follow(frame: Frame, subject: Any, node: Any) -> None:
         else:
             frame.followers[id(follower)] = follower, other
             frame.after.append(follower)
+    frame.record_write(name, holder)
+
+
+def _reshaped(frame: Frame, name: str, node: Any, how: str) -> None:
+    """A tensor gets another shape in place, `x.t_()`: other names for the tensor itself follow, those for parts of its memory keep theirs."""
+    mine = frame.memory.places(name)
+    others = frame.reached(name) if how == "elements" else [o for o in frame.reached(name) if frame.memory.places(o) & mine]
+    holder = _stored_back(frame, name, others)
+    for other in others:
+        if len(mine) == 1 and frame.memory.places(other) == mine:
+            follower = tree.assignment(_placed(frame, other, None, node), frame.named(name))
+            frame.followers[id(follower)] = follower, other
+            frame.after.append(follower)
+        else:
+            refuse(frame, other, node, f"{name} gets another shape in place, and {other} may be the same memory")
+    if how == "memory" and any(place.view is not None for one in mine for place in one.closure()):
+        frame.context.report("taken-for-granted", node, f"torch takes the elements in their order in memory, which may not be that of {name}, a view")
     frame.record_write(name, holder)
 
 

@@ -10,6 +10,7 @@ from ... import tree
 from ...casts import is_cast, is_copy
 from ...emit import call
 from ...indices import copies, index_expression, index_kind
+from ...inplace import reshapes
 from ...values import Torch
 from .aliases import computed_written, element_written, follow
 from .frame import Frame
@@ -28,7 +29,9 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = F
     `detached`: it was written through its data, and keeps its gradient.
     """
     detached = detached or is_detached(frame, subject)
-    subject = stripped(frame, subject)
+    if (of_all := stripped(frame, subject)) is not subject and reshapes(frame.context, getattr(node, "value", node)) is not None:
+        return _refuse(frame, subject)  # `x.data.resize_(3)` leaves x its shape, `x.contiguous().t_()` only where that is a copy
+    subject = of_all
     if frame.is_elsewhere(subject) and not frame.is_of_params(subject):
         return cst.Expr(frame.context.unconverted("aliased-write", subject, _ELSEWHERE))
     if isinstance(subject, cst.Subscript):

@@ -15,6 +15,7 @@ from .calls import may_write
 from .expressions import rewritten
 from .frame import Frame
 from .rows import Stale, picking
+from .shapes import of_views
 from .summaries import Mutations
 
 
@@ -22,6 +23,7 @@ def run(context: Context, node: cst.FunctionDef, info: FunctionInfo, mutations: 
     """Rewrite the in-place operations of one function."""
     if not may_write(context, node, info, mutations):
         return node
+    node = of_views(context, node)
     while True:
         try:
             frame = Frame(context, node, info, mutations, runs)
