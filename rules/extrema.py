@@ -6,7 +6,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Tensor, Unsure, rule
+from transpile.rule import Tensor, Unsure, known, rule
+
+from .reduction import reduced
 
 
 class ValuesIndices(NamedTuple):
@@ -151,6 +153,8 @@ def min_indices_or_second(input, other: Unsure):
 def amax(input, dim=None, keepdim=False):
     if isinstance(dim, (tuple, list)) and not dim:
         return input.max(keepdims=keepdim)
+    if known(dim in (0, -1, (0,), (-1,))) and not known(input.ndim > 0):
+        return reduced(jnp.max, input, dim, keepdim=keepdim)
     return input.max(axis=dim, keepdims=keepdim)
 
 
@@ -158,6 +162,8 @@ def amax(input, dim=None, keepdim=False):
 def amin(input, dim=None, keepdim=False):
     if isinstance(dim, (tuple, list)) and not dim:
         return input.min(keepdims=keepdim)
+    if known(dim in (0, -1, (0,), (-1,))) and not known(input.ndim > 0):
+        return reduced(jnp.min, input, dim, keepdim=keepdim)
     return input.min(axis=dim, keepdims=keepdim)
 
 
@@ -175,6 +181,8 @@ def argmax(input, dim=None, keepdim=False):
 
 @rule("torch.argmin", "torch.Tensor.argmin")
 def argmin(input, dim=None, keepdim=False):
+    if known(dim in (0, -1)) and not known(input.ndim > 0):
+        return reduced(jnp.argmin, input, dim, keepdim=keepdim)
     return input.argmin(axis=dim, keepdims=keepdim)
 
 

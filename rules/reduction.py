@@ -3,10 +3,11 @@
 import jax
 import jax.numpy as jnp
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 # `dim=()` and `dim=[]` reduce every dim in torch and none in JAX, hence the first branch of most rules here.
-# A 0-dim tensor has dims 0 and -1 in torch and none in JAX, which raises: only the rarer rules here allow for it.
+# A 0-dim tensor has dims 0 and -1 in torch and none in JAX, which raises: only the rarer rules here allow for it, where the
+# source does not tell that there is a dim.
 
 
 def reduced_axes(input, dim):
@@ -14,6 +15,11 @@ def reduced_axes(input, dim):
     if input.ndim == 0:
         return None
     return tuple(dim) or None if isinstance(dim, (tuple, list)) else dim
+
+
+def reduced(function, input, dim, keepdim=False):
+    """A reduction over dims, of which a 0-dim array has 0 and -1 in torch."""
+    return function(input, axis=reduced_axes(input, dim), keepdims=keepdim)
 
 
 @rule("torch.sum", "torch.Tensor.sum")
@@ -32,6 +38,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
 
 @rule("torch.prod", "torch.Tensor.prod")
 def prod(input, dim=None, keepdim=False, *, dtype=None):
+    if known(dim in (0, -1)) and dtype is None and not known(input.ndim > 0):
+        return reduced(jnp.prod, input, dim, keepdim=keepdim)
     return input.prod(axis=dim, keepdims=keepdim, dtype=dtype)
 
 
@@ -39,6 +47,8 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
 def all_(input, dim=None, keepdim=False):
     if isinstance(dim, (tuple, list)) and not dim:
         return input.all(keepdims=keepdim)
+    if known(dim in (0, -1, (0,), (-1,))) and not known(input.ndim > 0):
+        return reduced(jnp.all, input, dim, keepdim=keepdim)
     return input.all(axis=dim, keepdims=keepdim)
 
 
@@ -46,6 +56,8 @@ def all_(input, dim=None, keepdim=False):
 def any_(input, dim=None, keepdim=False):
     if isinstance(dim, (tuple, list)) and not dim:
         return input.any(keepdims=keepdim)
+    if known(dim in (0, -1, (0,), (-1,))) and not known(input.ndim > 0):
+        return reduced(jnp.any, input, dim, keepdim=keepdim)
     return input.any(axis=dim, keepdims=keepdim)
 
 
@@ -104,6 +116,8 @@ def std_mean_all(input, unbiased: bool):
 def logsumexp(input, dim, keepdim=False):
     if isinstance(dim, (tuple, list)) and not dim:
         return jax.nn.logsumexp(input, keepdims=keepdim)
+    if known(dim in ((0,), (-1,))) and not known(input.ndim > 0):
+        return reduced(jax.nn.logsumexp, input, dim, keepdim=keepdim)
     return jax.nn.logsumexp(input, axis=dim, keepdims=keepdim)
 
 

@@ -14,7 +14,7 @@ from .context import Context, key_site
 from .emit import keyword
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
-from .values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value, is_anything, is_traced
+from .values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value, is_anything, is_traced, least_dims
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input", "a": "input"}
 
@@ -271,6 +271,8 @@ class Decide:
                 a, b = self.constant(node.left), self.constant(right)
                 found = UNDECIDED if UNDECIDED in (a, b) else a is b
             return found if found is UNDECIDED or isinstance(op, ast.Is) else not found
+        if isinstance(op, ast.Gt) and isinstance(node.left, ast.Attribute) and node.left.attr == "ndim":
+            return self._has_dims(node.left.value) if self.constant(right) == 0 else UNDECIDED
         a, b = self.constant(node.left), self.constant(right)
         if a is UNDECIDED and isinstance(op, (ast.In, ast.NotIn)):
             a = self._named(node.left)
@@ -296,6 +298,11 @@ class Decide:
         except TypeError:
             return UNDECIDED
         return UNDECIDED
+
+    def _has_dims(self, node: ast.expr) -> Any:
+        """`input.ndim > 0`, where that is known of the argument."""
+        given = self.binding.given.get(node.id) if isinstance(node, ast.Name) else None
+        return True if given is not None and least_dims(given.value) else UNDECIDED
 
     def _named(self, node: ast.expr) -> Any:
         """The torch name that an argument is, which rules find among others: `x.type(torch.FloatTensor)`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as TypingSequence
 from dataclasses import dataclass
 from typing import Any
 
 from .rulebook import Definition, Parameter, Rulebook
-from .values import MISSING, NONE, UNKNOWN, Sequence, Static, Tensor, Value, join, sequence
+from .values import MISSING, NONE, UNKNOWN, Sequence, Static, Tensor, Value, join, least_dims, sequence
 
 Flags = frozenset[tuple[str, bool | None]]  # arguments that are not what they are by default, None where only the run tells
 Env = dict[str, Value]
@@ -37,6 +38,11 @@ _KINDS = {"zeros": "f", "ones": "f", "normal": "f", "uniform": "f", "argmax": "i
     name: "b" for name in ("isnan", "isinf", "isfinite", "isclose", "logical_and", "logical_or", "logical_not", "logical_xor", "isin", "signbit", "any", "all")
 }
 
+_MORE_DIMS = {"expand_dims", "stack"}  # which give one dim more than they are given
+_DIMS = {"arange": 1, "concatenate": 1, "eye": 2, "linspace": 1, "ravel": 1, "reshape": 1}  # which give at least so many, whatever they are given
+_WITHOUT = {"det", "trace", "squeeze", "zeros", "ones", "full", "normal", "uniform", "array", "asarray", "dot", "vdot"}  # which may give none
+_REDUCTIONS = {"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "median", "argmax", "argmin", "count_nonzero", "nansum", "nanmean", "logsumexp"}
+
 
 class Bodies:
     """Interprets the functions of the rule files."""
@@ -45,9 +51,12 @@ class Bodies:
         self.rulebook = rulebook
         self.known: dict[tuple[Any, ...], Value] = {}
 
-    def of(self, definition: Definition, flags: Flags = frozenset()) -> Value:
-        """The value that a rule returns when its first argument is a tensor, and its flags are these, or as they are by default."""
-        return self.once((definition.name, flags), lambda: self._of(definition, flags))
+    def of(self, definition: Definition, flags: Flags = frozenset(), dims: int = 0, along: bool = False) -> Value:
+        """The value that a rule returns when its first argument is a tensor, and its flags are these, or as they are by default.
+
+        `dims`: a tensor among the arguments has at least so many; `along`: one dim is given to reduce.
+        """
+        return self.once((definition.name, flags, dims, along), lambda: self._of(definition, flags, dims, along))
 
     def once(self, key: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
         """What is computed once; while it is being computed, a tensor: recursion."""
@@ -56,15 +65,15 @@ class Bodies:
             self.known[key] = compute()
         return self.known[key]
 
-    def _of(self, definition: Definition, flags: Flags) -> Value:
+    def _of(self, definition: Definition, flags: Flags, dims: int, along: bool) -> Value:
         node = definition.node
         if isinstance(node, ast.FunctionDef):
-            return self.function(node, flags=flags)
+            return self.function(node, flags=flags, dims=dims, along=along)
         if not isinstance(node, ast.ClassDef):
             return Tensor()
         if "NamedTuple" in {b.id for b in node.bases if isinstance(b, ast.Name)}:
             fields = [n for n in node.body if isinstance(n, ast.AnnAssign)]
-            return sequence([Tensor()] * len(fields), True)
+            return sequence([Tensor(dims=dims)] * len(fields), True)
         call = self.rulebook.method(definition.name, "__call__")
         return UNKNOWN if call is None else self.function(call)
 
@@ -72,7 +81,7 @@ class Bodies:
         """The value of a method, computed once."""
         return self.once((node,), lambda: self.function(node))
 
-    def function(self, node: ast.FunctionDef, tensor: bool = True, flags: Flags = frozenset(), layer: Layer | None = None) -> Value:
+    def function(self, node: ast.FunctionDef, tensor: bool = True, flags: Flags = frozenset(), layer: Layer | None = None, dims: int = 0, along: bool = False) -> Value:
         env: dict[str, Value] = {}
         defaults = [*([None] * (len(node.args.args) - len(node.args.defaults))), *node.args.defaults, *node.args.kw_defaults]
         given = dict(flags)
@@ -82,10 +91,12 @@ class Bodies:
             static = default is not None and not (isinstance(default, ast.Constant) and constant is None)
             if isinstance(constant, bool):
                 env[arg.arg] = _flag(given.get(arg.arg, constant))
+            elif arg.arg in DIM and along:
+                env[arg.arg] = Static(type="int")
             elif arg in node.args.kwonlyargs:
                 env[arg.arg] = Static()
             else:
-                env[arg.arg] = Static() if (static or words and "Tensor" not in words or arg.arg == "dim") and i or not tensor else Tensor()
+                env[arg.arg] = Static() if (static or words and "Tensor" not in words or arg.arg == "dim") and i or not tensor else Tensor(dims=dims if layer is None else 2)
         if node.args.vararg:
             env[node.args.vararg.arg] = Static()
         if layer is not None:
@@ -155,7 +166,7 @@ class Bodies:
             base = self.expression(node.value, env)
             if isinstance(base, Layer) and node.attr in dict(base.flags):
                 return _flag(dict(base.flags)[node.attr])
-            return Tensor() if isinstance(base, Tensor) else Static()
+            return Tensor(dims=base.dims) if isinstance(base, Tensor) else Static()
         if isinstance(node, ast.Call):
             return self._call(node, env)
         if isinstance(node, ast.Lambda):
@@ -163,7 +174,7 @@ class Bodies:
         if isinstance(node, ast.BinOp):
             left, right = self.expression(node.left, env), self.expression(node.right, env)
             if isinstance(left, Tensor) or isinstance(right, Tensor):
-                return Tensor()
+                return Tensor(dims=max(least_dims(left), least_dims(right)))
             return _joined(left, right) if isinstance(node.op, ast.Add) and isinstance(left, Sequence) and isinstance(right, Sequence) else left if isinstance(left, Sequence) else right
         if isinstance(node, ast.UnaryOp):
             operand = self.expression(node.operand, env)
@@ -172,11 +183,14 @@ class Bodies:
         if isinstance(node, ast.Compare):
             if isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
                 return Static(type="bool")
+            if isinstance(node.left, ast.Attribute) and node.left.attr == "ndim" and least_dims(self.expression(node.left.value, env)):
+                if ast.unparse(node.comparators[0]) == "0":
+                    return _flag(not isinstance(node.ops[0], ast.Eq))
             sides = [self.expression(e, env) for e in [node.left, *node.comparators]]
             counts = [s.const for s in sides if isinstance(s, Static) and isinstance(s.const, int)]
             if isinstance(node.ops[0], ast.Gt) and len(counts) == 2:
                 return _flag(counts[0] > counts[1])  # `len(result) > 1`
-            return Tensor(kind="b") if any(isinstance(s, Tensor) for s in sides) else Static(type="bool")
+            return Tensor(kind="b", dims=max(map(least_dims, sides))) if any(isinstance(s, Tensor) for s in sides) else Static(type="bool")
         if isinstance(node, ast.BoolOp):
             ends = isinstance(node.op, ast.Or)
             if ends in [_decided(self.expression(e, env)) for e in node.values]:
@@ -204,7 +218,7 @@ class Bodies:
                 return base if isinstance(node.slice, ast.Slice) else base.element
             if isinstance(base, Static) and base.type == "shape" and not isinstance(node.slice, ast.Slice):
                 return Static(type="int")
-            return base
+            return dataclasses.replace(base, dims=self._kept_dims(base, node.slice)) if isinstance(base, Tensor) else base
         return Static()
 
     def _inner(self, node: ast.Lambda | ast.FunctionDef, env: Env) -> Value:
@@ -214,6 +228,25 @@ class Bodies:
         if isinstance(node, ast.Lambda):
             return self.expression(node.body, inside)
         return self._block(node.body, inside)[0] or UNKNOWN
+
+    def _dims(self, node: ast.Call, env: Env) -> int:
+        """How many dims a function of JAX's, or a method of an array, gives at least: most give as many as they are given."""
+        assert isinstance(node.func, ast.Attribute)
+        name, words = node.func.attr, {k.arg: self.expression(k.value, env) for k in node.keywords}
+        given = max(least_dims(self.expression(part, env)) for part in [node.func.value, *node.args])
+        if name in _REDUCTIONS and words.get("keepdims") != Static(True, "bool"):
+            axis = words.get("axis")
+            return max(given - 1, 0) if isinstance(axis, Static) and axis.type == "int" else 0
+        if name in _WITHOUT or name == "reshape" and node.args and ast.unparse(node.args[-1]) == "()":
+            return 0
+        return given + 1 if name in _MORE_DIMS else max(given, _DIMS[name]) if name == "concatenate" else _DIMS.get(name, given)
+
+    def _kept_dims(self, base: Tensor, index: ast.expr) -> int:
+        """How many dims an index leaves at least: `x[..., None, :]`."""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        made = sum(isinstance(p, ast.Slice) or isinstance(p, ast.Constant) and p.value is None for p in parts)
+        taken = sum(not isinstance(p, ast.Slice) and not (isinstance(p, ast.Constant) and p.value in (None, ...)) for p in parts)
+        return max(made, base.dims - taken)
 
     def _method(self, node: ast.FunctionDef, layer: Layer) -> Value:
         return self.once((node, layer), lambda: self.function(node, layer=layer))
@@ -235,6 +268,8 @@ class Bodies:
                 return Sequence(element, None, name == "tuple")
             if name == "len" and isinstance(counted := self.expression(node.args[0], env), Sequence) and counted.items is not None:
                 return Static(len(counted.items), "int")
+            if name == "isinstance" and self.expression(node.args[0], env) == Static(type="int") and ast.unparse(node.args[1]) == "(tuple, list)":
+                return _flag(False)
             if name in _STATIC_BUILTINS:
                 return Static(type=_STATIC_BUILTINS[name])
             if name in ("min", "max", "sum", "any", "all", "sorted", "zip", "enumerate", "reversed"):
@@ -243,7 +278,9 @@ class Bodies:
             if isinstance(held, _Inner):
                 return self._inner(held.node, env)
             if name in self.rulebook.definitions:
-                return self.of(self.rulebook.definitions[name], self._flags(self.rulebook.definitions[name], node, env))
+                called, parts = self.rulebook.definitions[name], [*((None, a.value if isinstance(a, ast.Starred) else a) for a in node.args), *((k.arg, k.value) for k in node.keywords)]
+                dims = max((least_dims(self.expression(part, env)) for _, part in parts), default=0)
+                return self.of(called, self._flags(called, node, env), dims, gives_dim(called.parameters, [(word, self.expression(part, env)) for word, part in parts]))
             given = any(isinstance(self.expression(a, env), Tensor) for a in node.args)
             return Tensor() if isinstance(held, Tensor) or held == Static() and given else UNKNOWN
         if isinstance(function, ast.Attribute):
@@ -256,9 +293,9 @@ class Bodies:
                 if Static(MISSING, "bool") in several:
                     return UNKNOWN
                 if function.attr in _SEQUENCE_JAX or Static(True, "bool") in several:
-                    return Sequence(Tensor())
+                    return Sequence(Tensor(dims=1))
                 dtypes = [ast.unparse(k.value) for k in node.keywords if k.arg == "dtype"]
-                return Tensor(kind=cast_kind(dtypes[0]) if dtypes else _KINDS.get(function.attr))
+                return Tensor(kind=cast_kind(dtypes[0]) if dtypes else _KINDS.get(function.attr), dims=self._dims(node, env))
             if head in ("math", "np", "functools"):
                 return Static()
             base = self.expression(function.value, env)
@@ -270,9 +307,18 @@ class Bodies:
                 foreign = head.isidentifier() and head not in env and head not in self.rulebook.definitions and any(isinstance(self.expression(a, env), Tensor) for a in node.args)
                 return Tensor() if foreign else Static()  # `einops.rearrange(x, pattern)`
             if function.attr == "astype" and node.args:
-                return Tensor(kind=cast_kind(ast.unparse(node.args[0])))
-            return Tensor(kind=_KINDS.get(function.attr))
+                return Tensor(kind=cast_kind(ast.unparse(node.args[0])), dims=base.dims)
+            return Tensor(kind=_KINDS.get(function.attr), dims=self._dims(node, env))
         return Tensor()
+
+
+DIM = ("dim", "axis")
+
+
+def gives_dim(parameters: TypingSequence[Parameter], arguments: TypingSequence[tuple[str | None, Value]]) -> bool:
+    """Whether a call gives one dim to reduce, by arguments (keyword, value)."""
+    named = [(keyword or parameters[i].name, value) for i, (keyword, value) in enumerate(arguments) if keyword or i < len(parameters)]
+    return any(name in DIM and isinstance(value, Static) and value.type == "int" for name, value in named)
 
 
 def flags(parameters: TypingSequence[Parameter], arguments: Iterable[Any]) -> Flags:

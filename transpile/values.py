@@ -32,6 +32,7 @@ class Tensor(Value):
     number: bool | None = False  # in torch a number of Python's, `x.item()`; None where it may be one
     host: bool = False  # NumPy's, before it was traced: its methods are NumPy's, which JAX's arrays have
     python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
+    dims: int = field(default=0, compare=False)  # it has at least so many, as far as the source tells: `x.view(-1, 3)`, x of `b, c = x.shape`
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def join(a: Value | None, b: Value | None) -> Value:
     if a == b:
         if isinstance(a, Static) and isinstance(b, Static) and (b.loose or b.wide):
             return dataclasses.replace(a, loose=a.loose or b.loose, wide=a.wide or b.wide)
-        return a
+        return b if isinstance(a, Tensor) and isinstance(b, Tensor) and b.dims < a.dims else a
     if NONE in (a, b):
         other = b if a == NONE else a
         if isinstance(other, (Tensor, Module)):
@@ -181,7 +182,7 @@ def join(a: Value | None, b: Value | None) -> Value:
             return Static()
         return other
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param and a.buffer is b.buffer, a.buffer and b.buffer, a.number if a.number is b.number else None, a.host and b.host, a.python or b.python)
+        return Tensor(a.assumed and b.assumed, a.none or b.none, a.kind if a.kind == b.kind else None, a.param and b.param and a.buffer is b.buffer, a.buffer and b.buffer, a.number if a.number is b.number else None, a.host and b.host, a.python or b.python, min(a.dims, b.dims))
     if isinstance(a, Static) and isinstance(b, Static):
         return Static(MISSING, a.type if a.type == b.type else "", a.loose or b.loose, a.wide or b.wide)
     if isinstance(a, Module) and isinstance(b, Module) and a.is_bare and b.is_bare:
@@ -310,6 +311,13 @@ def _as_list(value: Sequence | Module) -> Beginning | None:
     found = beginning(value)
     plain = isinstance(value, Module) and value.items is None and value.element is None and not value.open and value.classes
     return of_items([value]) if found is None and plain else found
+
+
+def least_dims(value: Value) -> int:
+    """How many dims an array has at least, or those of a list, as far as the source tells."""
+    if isinstance(value, Sequence):
+        return least_dims(value.element)
+    return max(value.dims, int(value.param)) if isinstance(value, Tensor) else 0
 
 
 def is_traced(value: Value) -> bool:

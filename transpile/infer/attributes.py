@@ -26,6 +26,7 @@ from ..values import (
     Torch,
     Value,
     join,
+    least_dims,
 )
 from . import functions, instances
 from .assignments import local_name
@@ -94,7 +95,7 @@ def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
         return Static(MISSING, "device")
     rules = frame.facts.rulebook.find("torch.Tensor." + name) if name in PROPERTIES else ()
     if rules and len(rules[0].parameters) == 1:
-        found = frame.facts.results.of(rules[0])
+        found = frame.facts.results.of(rules[0], dims=least_dims(base))
         return Tensor(kind="u") if name in ("data", "T", "mT") and base.kind == "u" and found == Tensor() else found
     return Method(base, name)
 

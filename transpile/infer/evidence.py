@@ -12,7 +12,7 @@ from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..values import Module
 from .tables import Inference
-from .vocabulary import ORDINARY, SHARED, computes, plausible
+from .vocabulary import BY_DIM, ORDINARY, SHARED, computes, plausible
 
 _OF_ARRAYS = frozenset({"shape", "device", "dtype", "ndim"})
 _QUESTIONS = frozenset({"is_tensor", "isinstance", "hasattr", "type"})
@@ -25,6 +25,36 @@ def used_as_tensors(facts: Inference, info: FunctionInfo) -> frozenset[str]:
         facts.evidence[info] = frozenset()  # what a function finds of itself by way of others
         facts.evidence[info] = frozenset(_found(facts, info, _OF_ARRAYS))
     return facts.evidence[info]
+
+
+def with_dims(info: FunctionInfo) -> dict[str, int]:
+    """How many dims the parameters have at least of which a function asks for a size, a part or the transpose, by name."""
+    names, found = {p.name.value for p in info.parameters()}, dict[str, int]()
+    if not names:
+        return found
+    for node in tree.nodes(info.node.body, cst.Call, cst.Subscript, cst.Assign, cst.For):
+        one, count = _asked_for_dims(node)
+        name = tree.code(one).removesuffix(".shape").removesuffix(".size()") if one is not None else ""
+        if name in names:
+            found[name] = max(found.get(name, 0), count)
+    return found
+
+
+def _asked_for_dims(node: Any) -> tuple[Any, int]:
+    """What a node takes for something with dims, and with how many: x of `x.t()`, `len(x)`, `b, c = x.shape`, `x[:, 0]`."""
+    if isinstance(node, cst.Subscript):
+        return node.value, 1 if tree.code(node.value).endswith((".shape", ".size()")) else sum(not tree.code(e).startswith(("None", "...")) for e in node.slice)
+    if isinstance(node, cst.For):
+        return node.iter, 1
+    if isinstance(node, cst.Assign):
+        target = node.targets[0].target
+        return (node.value, len(target.elements)) if isinstance(target, cst.Tuple) else (None, 0)
+    if isinstance(node.func, cst.Attribute):
+        name = node.func.attr.value
+        dims = [tree.code(a.value) for a in node.args if (a.keyword.value in ("dim", "axis") if a.keyword is not None else name == "unsqueeze")]
+        least = max((int(d) if d.isdecimal() else int(d[1:]) - 1 for d in dims if d.removeprefix("-").isdecimal()), default=0)
+        return node.func.value, max(least, int(name in BY_DIM or name == "size" and bool(node.args)))
+    return (node.args[0].value, 1) if node.args and tree.dotted(node.func) == "len" else (None, 0)
 
 
 def may_be_numpy(facts: Inference, info: FunctionInfo, name: str) -> bool:

@@ -205,5 +205,5 @@ def _note(frame: Frame, table: dict[str, Value], name: str, value: Value) -> Non
     if isinstance(value, Module):
         value = dataclasses.replace(value, is_self=False)
     if isinstance(value, Tensor):
-        value = Tensor(value.assumed, value.none, number=value.number and None)
+        value = Tensor(value.assumed, value.none, number=value.number and None, dims=value.dims)
     frame.facts.note(table, name, value)

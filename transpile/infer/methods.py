@@ -8,7 +8,6 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..project import ClassInfo
-from ..rule_bodies import flags
 from ..values import (
     BACKWARD_CONTEXT,
     MISSING,
@@ -36,7 +35,7 @@ from . import functions, instances, modules
 from .assignments import store
 from .evidence import asks_modules, takes
 from .frame import Argument, Env, Frame
-from .torch_calls import overload
+from .torch_calls import overload, with_dims
 from .vocabulary import MEANS, ORDINARY, SHARED, plausible
 
 _STRINGS = frozenset("format join lower upper title capitalize replace strip lstrip rstrip removeprefix removesuffix zfill ljust rjust center".split())  # methods that give a string
@@ -138,7 +137,8 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
     constructing = frame.info is None or frame.info.name == "__init__"
     if rules and (certain or _may_be_tensor(name, args, constructing)):
         rule = overload(rules, len(args) + 1, {a.keyword for a in args})
-        result = results.of(rule, flags(rule.parameters[1:], args))
+        sized = any(p.kind == "sizes" for other in rules for p in other.parameters) and all(isinstance(a.value, Static) for a in args)
+        result = with_dims(frame, rule, rule.parameters[1:], args, receiver, sized)
         if name == "item" and isinstance(result, Tensor):
             result = dataclasses.replace(result, kind=receiver.kind if isinstance(receiver, Tensor) else None, number=True)
         if not certain and name in SHARED and isinstance(result, Tensor):

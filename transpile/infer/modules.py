@@ -31,11 +31,11 @@ def call(frame: Frame, module: Module, args: list[Argument]) -> Value:
         if forward is not None:
             found = join(found, functions.call_one(frame, forward, args))
         elif isinstance(ref, ClassInfo):
-            found = join(found, Tensor())
+            found = join(found, Tensor(dims=1))
         else:
             found = join(found, _call_layer(frame, module, ref, args))
     if found is None or module.open:
-        return found if isinstance(found, Tensor) else Tensor(assumed=True)
+        return found if isinstance(found, Tensor) else Tensor(assumed=True, dims=1)
     return found
 
 

@@ -27,6 +27,7 @@ from ..values import (
     both,
     is_traced,
     join,
+    least_dims,
 )
 from . import narrowing
 from .environments import NUMBERS
@@ -54,7 +55,7 @@ def binary(left: Value, right: Value, operator: cst.CSTNode) -> Value:
             assumed = a.assumed and b.assumed if isinstance(b, Tensor) else a.assumed
             host = a.host and (not isinstance(b, Tensor) or b.host)
             number = _number_of(a, b)
-            return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), number=number, host=host)
+            return Tensor(assumed=assumed, kind=_kind_of(a, b, operator), number=number, host=host, dims=max(least_dims(a), least_dims(b)))
     if NUMPY in (left, right):
         return dataclasses.replace(NUMPY, wide=all(not isinstance(v, Static) or v.wide or v != NUMPY for v in (left, right)))
     if isinstance(left, Static) and isinstance(right, Static):
@@ -128,7 +129,7 @@ def _comparison(frame: Frame, node: cst.Comparison, env: Env) -> Value:
     if any(_never_array(s) for s in sides):
         return _BOOL
     tensors = [s for s in sides if isinstance(s, Tensor)]
-    return Tensor(kind="b", assumed=all(t.assumed for t in tensors)) if tensors else _BOOL
+    return Tensor(kind="b", assumed=all(t.assumed for t in tensors), dims=max(map(least_dims, tensors))) if tensors else _BOOL
 
 
 def _never_array(value: Value) -> bool:

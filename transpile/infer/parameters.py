@@ -27,9 +27,10 @@ from ..values import (
     Value,
     is_anything,
     join,
+    least_dims,
 )
 from .annotations import annotated
-from .evidence import gone_over_for_dicts, is_asked, may_be_numpy, used_as_dicts, used_as_tensors
+from .evidence import gone_over_for_dicts, is_asked, may_be_numpy, used_as_dicts, used_as_tensors, with_dims
 from .frame import Env, Frame
 from .numpy_names import is_bound_to_numpy
 
@@ -54,6 +55,9 @@ def bound(frame: Frame) -> Env:
             env[name] = UNKNOWN
         if not _constructs(frame) and is_bound_to_numpy(frame.facts, info, parameter, env[name]):
             env[name] = NUMPY
+    shown, forward = with_dims(info), info.owner is not None and info.owner.is_module and info.name == "forward"
+    least = {name: max(value.dims, shown.get(name, 0), int(forward)) for name, value in env.items() if isinstance(value, Tensor)}
+    env.update({name: dataclasses.replace(value, dims=least[name]) for name, value in env.items() if name in least and isinstance(value, Tensor)})
     if (context := _context(frame)) is not None:
         env[context] = BACKWARD_CONTEXT
     p = info.node.params
@@ -167,7 +171,7 @@ def _of_function(seen: Value | None, as_tensor: bool) -> Value:
     """What other functions take is taken for a tensor where nothing says otherwise."""
     if as_tensor:
         overruled = seen is None or seen == UNKNOWN or isinstance(seen, Static) and seen.type != "None"
-        seen = Tensor() if overruled else join(seen, Tensor())
+        seen = Tensor() if overruled or seen is None else join(seen, Tensor(dims=least_dims(seen)))
     return _as_given(seen, Tensor(assumed=True))
 
 

@@ -12,6 +12,7 @@ from ..beginnings import PLACES, Beginning
 from ..project import ClassInfo, is_own_module
 from ..values import (
     MISSING,
+    NONE,
     NUMPY,
     UNKNOWN,
     External,
@@ -22,6 +23,7 @@ from ..values import (
     Tensor,
     Value,
     beginning,
+    least_dims,
     members,
 )
 from .frame import Env, Frame, Handlers
@@ -44,11 +46,23 @@ def _subscript(frame: Frame, node: cst.Subscript, env: Env) -> Value:
     of_base = _BY_BASE.get(base.__class__)
     constant = bounds if is_slice else index.const if isinstance(index, Static) else MISSING
     if isinstance(base, Tensor) and is_slice and len(node.slice) > 1:
-        return Tensor(kind=base.kind, host=base.host)  # no list and no dict is asked for `x[:, 0]`
-    return of_base(frame, base, constant, is_slice) if of_base is not None else UNKNOWN
+        return Tensor(kind=base.kind, host=base.host, dims=_dims(frame, base, node))  # no list and no dict is asked for `x[:, 0]`
+    found = of_base(frame, base, constant, is_slice) if of_base is not None else UNKNOWN
+    return dataclasses.replace(found, dims=_dims(frame, base, node)) if isinstance(found, Tensor) and isinstance(base, Tensor) else found
 
 
 HANDLERS: Handlers = {cst.Subscript: _subscript}
+
+
+def _dims(frame: Frame, base: Tensor, node: cst.Subscript) -> int:
+    """How many dims an index leaves at least: `x[:, None]`, `x[mask]`."""
+    made, taken = 0, 0
+    for element in node.slice:
+        index = frame.facts.of(element.slice.value) if isinstance(element.slice, cst.Index) else NONE
+        kept = index == NONE or isinstance(index, Tensor) and (index.kind == "b" or least_dims(index) > 0)
+        more = isinstance(element.slice, cst.Index) and isinstance(element.slice.value, cst.Ellipsis)
+        made, taken = made + (kept and not more), taken + (not kept and not more)
+    return max(made, least_dims(base) - taken)
 
 
 def _bounds(part: cst.Slice) -> Any:

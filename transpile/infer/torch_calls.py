@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from collections.abc import Sequence as TypingSequence
 from typing import Any
 
 import libcst as cst
 
-from ..rule_bodies import flags
-from ..rulebook import Definition
-from ..values import MISSING, UNKNOWN, Instance, Mapping, Module, Sequence, Static, Tensor, Torch, Value
+from ..rule_bodies import flags, gives_dim
+from ..rulebook import Definition, Parameter
+from ..values import MISSING, UNKNOWN, Instance, Mapping, Module, Sequence, Static, Tensor, Torch, Value, least_dims
 from . import constructors
 from .frame import Argument, Frame
 
@@ -50,7 +51,7 @@ def _is_int(value: Value) -> bool:
 
 def _by_rule(frame: Frame, rule: Definition, args: list[Argument]) -> Value:
     results = frame.facts.results
-    result = results.of(rule, flags(rule.parameters, args))
+    result = with_dims(frame, rule, rule.parameters, args)
     if args and not any(_holds_tensor(a.value) for a in args):
         plain = results.plain(rule)
         if not _holds_tensor(plain):
@@ -58,6 +59,18 @@ def _by_rule(frame: Frame, rule: Definition, args: list[Argument]) -> Value:
     if args and isinstance(args[0].value, Module):
         return args[0].value  # weight_norm(conv) and the like keep what they are given
     return results.cast(result, args)
+
+
+def with_dims(frame: Frame, rule: Definition, parameters: TypingSequence[Parameter], args: list[Argument], receiver: Value = UNKNOWN, sized: bool = False) -> Value:
+    """What a rule returns, with how many dims it has at least: as many as it is given sizes, `torch.zeros(2, 3)`, or as its arguments have."""
+    given = max(map(least_dims, [receiver, *(a.value for a in args)]))
+    along = gives_dim(parameters, [(a.keyword, a.value) for a in args])
+    result = frame.facts.results.of(rule, flags(parameters, args), given, along)
+    listed = [a.value for a in args[:1] if isinstance(a.value, Sequence)]  # `torch.tensor([1, 2])`, `x.view((2, 3))`
+    if sized or any(p.kind == "sizes" for p in parameters) or listed:
+        sizes = sum(1 for a in args if a.keyword is None) if not listed else 1 if listed[0].items is None else len(listed[0].items)
+        return dataclasses.replace(result, dims=max(result.dims, sizes)) if isinstance(result, Tensor) else result
+    return result
 
 
 def _holds_tensor(value: Value) -> bool:

@@ -21,6 +21,8 @@ SHARED = frozenset(
     " max all any round dot argmax argmin reshape transpose squeeze flatten cumsum prod clip conj diagonal fill put ravel"
     " resize swapaxes take trace view T ndim real imag detach".split()
 )
+# Methods of tensors that ask for a dim, which a 0-dim tensor has not.
+BY_DIM = frozenset("chunk flip gather index_select movedim permute split t transpose unbind".split())
 # Attributes of tensors, where a rule of one parameter would otherwise be a method.
 PROPERTIES = frozenset(
     "T mT H mH real imag shape ndim dtype device data grad is_cuda requires_grad itemsize layout is_sparse is_leaf grad_fn"
