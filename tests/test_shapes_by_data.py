@@ -19,6 +19,8 @@ READS = {
     "masked_select": "x.masked_select(x > 0)",
     "bincount": "torch.bincount(x.flatten().long())",
     "mask": "x[x > 0]",
+    "mask without a gradient": "x[(x > 0).detach()].sort()",
+    "mask in another shape": "x[(y > 0).view(-1).to(x.device)]",
     "mask of rows": "x[x.sum(1) > 0, 1:].mean()",
 }
 SIZES = {  # what may be any number is a size here, which data tell

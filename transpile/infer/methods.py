@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from .. import tree
 from ..project import ClassInfo
 from ..values import (
     BACKWARD_CONTEXT,
@@ -39,6 +40,8 @@ from .torch_calls import overload, with_dims
 from .vocabulary import MEANS, ORDINARY, SHARED, plausible
 
 _STRINGS = frozenset("format join lower upper title capitalize replace strip lstrip rstrip removeprefix removesuffix zfill ljust rjust center".split())  # methods that give a string
+_COPIES = frozenset({"clone", "cpu", "cuda", "repeat", "repeat_interleave", "roll", "flip"})  # they keep the dtype, as views do
+_CASTS = frozenset({"to", "type", "type_as"})
 _LONGEST = 64  # of a list that is grown item by item
 
 
@@ -143,7 +146,7 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
             result = dataclasses.replace(result, kind=receiver.kind if isinstance(receiver, Tensor) else None, number=True)
         if not certain and name in SHARED and isinstance(result, Tensor):
             return dataclasses.replace(result, assumed=True)  # a numpy array has it too
-        return _of_bytes(frame, receiver, name, results.cast(result, args))
+        return _of_mask(frame, receiver, name, args, results.cast(result, args))
     if certain:
         return Tensor(assumed=receiver.assumed)  # type: ignore[attr-defined]  # `env.reset()`, of whatever env is
     if name == "size":
@@ -169,12 +172,19 @@ def _hand_over(frame: Frame, name: str, args: list[Argument]) -> None:
                 frame.facts.note(table, place, value)
 
 
-def _of_bytes(frame: Frame, receiver: Value, name: str, result: Value) -> Value:
-    """A view or copy of bytes is of bytes: `mask.byte().detach()` is a mask where it is an index."""
-    same = name in ("clone", "cpu", "cuda") or name in frame.facts.rulebook.table("VIEWS")
-    if same and isinstance(receiver, Tensor) and receiver.kind == "u" and isinstance(result, Tensor) and result.kind is None:
-        return dataclasses.replace(result, kind="u")
-    return result
+def _of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], result: Value) -> Value:
+    """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()` is a mask where it is an index."""
+    if not isinstance(receiver, Tensor) or receiver.kind not in ("u", "b") or not isinstance(result, Tensor) or result.kind is not None:
+        return result
+    casts = receiver.kind == "b" and name in _CASTS and not all(_is_device(a) for a in args)
+    same = name in _COPIES or name in frame.facts.rulebook.table("VIEWS") and not casts
+    return dataclasses.replace(result, kind=receiver.kind) if same else result
+
+
+def _is_device(argument: Argument) -> bool:
+    """Whether an argument of a cast only says where the tensor is to be: `mask.to(x.device, non_blocking=True)`."""
+    named = isinstance(argument.node, (cst.Name, cst.Attribute)) and (tree.dotted(argument.node) or "").endswith("device")
+    return named or argument.value == Static(MISSING, "device") or argument.keyword in ("device", "non_blocking")
 
 
 def _of_the_host(frame: Frame, receiver: Value, name: str) -> Value:
