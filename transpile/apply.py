@@ -14,7 +14,20 @@ from .context import Context, key_site
 from .emit import keyword
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
-from .values import MISSING, NONE, UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value, is_anything, is_traced, least_dims
+from .values import (
+    MISSING,
+    NONE,
+    UNKNOWN,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    is_anything,
+    is_traced,
+    least_dims,
+)
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input", "a": "input"}
 

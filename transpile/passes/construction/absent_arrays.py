@@ -20,7 +20,7 @@ def taken_away(context: Context, line: cst.SimpleStatementLine, own: str | None)
     if isinstance(small, cst.Assign) and len(small.targets) == 1 and is_none(small.value):
         target = small.targets[0].target
     array = foreign_array(context, target, own) or below_self(context, target, own)
-    if array is None:
+    if array is None or getattr(context.value(target.value), "is_bare", False):
         return None
     if isinstance(small, cst.Assign) and _is_flag(context, context.value(target.value), array.name):
         return line
