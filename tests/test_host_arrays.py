@@ -85,3 +85,34 @@ def test_methods_of_numpy_in_a_forward_pass():
     deviation, largest = jax.jit(load(convert_source(source))["M"]())(jnp.arange(6.0).reshape(2, 3))
     np.testing.assert_allclose(deviation, np.arange(6).std() * 2, 1e-6)
     np.testing.assert_array_equal(largest, [2, 5])
+
+
+@pytest.mark.parametrize(
+    ("line", "diagnostics"),
+    [
+        ("x * np.percentile(x.detach().cpu().numpy(), 5)", ["unsupported"]),
+        ("torch.from_numpy(ndimage.zoom(x.detach().numpy(), 2))", ["unsupported"]),
+        ("x[:, np.squeeze(np.argwhere(self.keep.data.cpu().numpy()))]", ["unsupported"]),
+        ("x * np.mean(x.detach().numpy()) + np.prod(x.shape)", []),
+        ("x * torch.from_numpy(np.ascontiguousarray(np.linspace(0, 1, x.shape[1])))", []),
+    ],
+)
+def test_what_needs_the_numbers_of_what_is_traced_is_reported(line, diagnostics):
+    source = f"""import numpy as np
+import torch
+import torch.nn as nn
+from scipy import ndimage
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.keep = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return {line}
+
+    def show(self, x):
+        return np.percentile(x.cpu().numpy(), 5)
+"""
+    assert [d.id for d in convert_source(source).diagnostics] == diagnostics

@@ -15,7 +15,7 @@ from ...inplace import inplace_argument, is_handed
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import ARRAY_TYPE, UNKNOWN, Class, External, Method, Sequence, Torch
-from . import copied_lists, dtype_tests, foreign_arrays, legacy_sizes, methods, references, type_tests, whole_numbers
+from . import copied_lists, dtype_tests, foreign_arrays, host_arrays, legacy_sizes, methods, references, type_tests, whole_numbers
 from .walk import Walk
 
 
@@ -47,6 +47,8 @@ def called(walk: Walk, node: cst.Call) -> Any:
     if is_handed(walk.context, node):
         plain = [a for a in node.args if a is not inplace_argument(walk.context, node)]
         return walk.children(tree.replace(node, args=[*plain[:-1], tree.replace(plain[-1], comma=cst.MaybeSentinel.DEFAULT)]))
+    if isinstance(value, External):
+        host_arrays.told(walk, node, value.name)
     copied_lists.told(walk, node)
     if value == External("functools.partial") and (made := _partial(walk, node)) is not None:
         return made
