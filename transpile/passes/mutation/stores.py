@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...emit import OPERATORS, call
+from ...emit import OPERATORS, bare, call
 from ...indices import index_expression, index_kind, may_overlap, only_index
 from ...leading import may_lead
 from ...truth import moving, window
@@ -32,7 +32,7 @@ def store(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> 
     if kind == "mask" and isinstance(frame.value(node.value), Static):
         new = call("jnp.where", [only_index(index), value, base])
     elif selected is not None:
-        new = call(context.name("assign_where"), [base, only_index(index), selected])
+        new = call(context.name("assign_where"), [base, only_index(index), bare(selected)])
     elif kind == "basic" and not (any(isinstance(e.slice, cst.Index) for e in index) and may_lead(context, frame.info.node, node.value)):
         new = at_index(frame, base, target, "set", value)
     else:
