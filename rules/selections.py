@@ -13,7 +13,7 @@ from .class_loss import cross_entropy, nll_loss
 # multiplied by a gradient of 0: of those in LINEAR it is a number whatever the operand is, of those in SMOOTH where that is one, and of
 # those in SAFE where it is the number here.
 LINEAR = {
-    "neg", "negative", "positive", "float", "double", "half", "bfloat16", "long", "int", "bool", "to", "type", "cpu", "cuda", "detach", "clone",
+    "neg", "negative", "positive", "float", "double", "half", "bfloat16", "long", "int", "short", "byte", "bool", "to", "type", "cpu", "cuda", "detach", "clone",
     "contiguous", "clamp", "clip", "clamp_min", "clamp_max", "relu", "relu6", "hardtanh", "where",
 }  # fmt: skip
 SMOOTH = {

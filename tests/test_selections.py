@@ -8,7 +8,7 @@ import torch
 
 from transpile import convert_source
 
-from .small_programs import HEAD, both, compare, leaves, source_of, three
+from .small_programs import HEAD, both, both_modules, compare, leaves, source_of, three
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -31,6 +31,7 @@ PROGRAMS = {
     "compared": "m = y > 0\nreturn (x[m] > y[m]).double().sum() + x[m].sum()",
     "spread": "d = x[y > -9]\nreturn d.std() + d.var() + d.max() - d.min() + d.norm() + d.any()",
     "rows": "m = x.sum(1) > y.sum(1)\nd = x[m] - y[m]\nreturn (d ** 2).mean() + d.shape[0] + d.numel() + len(d)",
+    "rows with whole dims": "m = x.sum(1) > y.sum(1)\nz = y.clone()\nz[m, :] = 2.0\nreturn x[m, :].exp().sum() + x[m, ...].mean() + z",
     "rows under asserts": "assert x.dim() == y.dim()\nm = x > -9\nreturn (x[m] * y[m]).sum()",
     "as many": "m = x > 0\nd = x[m] * y[m]\nreturn d.sum() / max(d.numel(), 1)",
     "if there are any": "m = x > 0\nd = x[m]\nn = d.numel()\nif n > 0:\n    return d.sum() / n\nreturn x.sum() * 0",
@@ -126,6 +127,16 @@ def test_of_none(body):
     np.testing.assert_array_equal(jax.jit(jax_f)(*arrays), want.detach(), err_msg=code)
     for got, slope in zip(jax.grad(jax_f, (0, 1))(*arrays), slopes):
         np.testing.assert_array_equal(got, np.zeros(3) if slope is None else slope, err_msg=code)
+
+
+def test_a_layer_that_is_a_loss():
+    source = HEAD + "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.loss = nn.MSELoss(reduction='sum')\n        self.ce = nn.CrossEntropyLoss()\n\n    def forward(self, x, y, labels):\n        m = y > 0\n        return self.loss(x[m], y[m]) + self.ce(x[m[:, 0]], labels[m[:, 0]])\n"
+    result = convert_source(source)
+    assert not result.diagnostics
+    torch_side, jax_side = both_modules(source, result)
+    x, y, labels = torch.arange(6.0).view(3, 2), torch.tensor([[1.0, -1.0], [-2.0, 1.0], [3.0, 3.0]]), torch.tensor([0, 1, 0])
+    arrays = [jnp.asarray(t.numpy()) for t in (x, y, labels)]
+    np.testing.assert_allclose(jax.jit(jax_side)(*arrays), torch_side(x, y, labels), 1e-9)
 
 
 def test_ranks_that_differ_are_no_selections_of_one_kind():

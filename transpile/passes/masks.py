@@ -1,7 +1,7 @@
 """Indices that torch takes and JAX does not, or takes for another thing.
 
 An index of bytes is a mask in torch, and would be a list of places in JAX: `x[mask.byte()]` asks `mask.byte() != 0`. A range is a list
-of places: `x[range(n), range(n)]` is `x[jnp.arange(n), jnp.arange(n)]`.
+of places: `x[range(n), range(n)]` is `x[jnp.arange(n), jnp.arange(n)]`. `x[mask, :, :]` is `x[mask]`, as the passes after this one know masks.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ def run(context: Context, module: cst.Module) -> cst.Module:
 
     def before(node: Any) -> Any:
         if isinstance(node, cst.Subscript):
+            if (alone := _alone(context, node)) is not node:
+                return tree.rewrite(alone, before, only={cst.Index, cst.Subscript})
             return _with_places(context, node, lambda inner: tree.rewrite(inner, before, only={cst.Index, cst.Subscript}))
         value = context.value(node.value)
         if not isinstance(value, Tensor) or value.kind != "u":
@@ -31,6 +33,18 @@ def run(context: Context, module: cst.Module) -> cst.Module:
         return tree.replace(node, value=mask)
 
     return tree.rewrite(module, before, only={cst.Index, cst.Subscript})  # type: ignore[no-any-return]
+
+
+def _alone(context: Context, node: cst.Subscript) -> cst.Subscript:
+    """An index by a mask without the whole dims after it: `x[mask, :, :]`, `x[mask, ...]`."""
+    mask = context.value(node.slice[0].slice.value) if isinstance(node.slice[0].slice, cst.Index) else None
+    if not isinstance(mask, Tensor) or mask.kind not in ("b", "u") or mask.number or len(node.slice) == 1 or not isinstance(context.value(node.value), Tensor):
+        return node
+    if any(tree.code(e.slice).strip() not in (":", "...") for e in node.slice[1:]):
+        return node
+    new = tree.replace(node, slice=[tree.replace(node.slice[0], comma=cst.MaybeSentinel.DEFAULT)])
+    context.facts.carry(node, new)
+    return new
 
 
 def _with_places(context: Context, node: cst.Subscript, convert: Any) -> Any:

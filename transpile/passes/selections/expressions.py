@@ -90,7 +90,8 @@ def _attribute(scope: Scope, node: cst.Attribute) -> tuple[Any, Info]:
 def _subscript(scope: Scope, node: cst.Subscript) -> tuple[Any, Info]:
     """`x[mask]`, and the length in `d.shape[0]`."""
     if scope.selects(node):
-        mask = masks.made(scope, node.slice[0].slice.value, flat=False)  # type: ignore[union-attr]
+        index: Any = node.slice[0].slice
+        mask = masks.made(scope, index.value, flat=False)
         return _selection(scope, node, node.value, mask)
     inner: Any = node.value
     if isinstance(inner, cst.Attribute) and inner.attr.value == "shape" and tree.code(node.slice[0]).strip() == "0" and len(node.slice) == 1:
@@ -214,8 +215,8 @@ def _folded(operator: type, left: Part, right: Part) -> Any:
         return 0
     if FINITE in sides or None in sides:
         return FINITE
-    a, b = sides
-    return {cst.Add: lambda: a + b, cst.Subtract: lambda: a - b, cst.Multiply: lambda: a * b}.get(operator, lambda: FINITE)()
+    a, b = (float(side) for side in sides if side is not None)
+    return a + b if operator is cst.Add else a - b if operator is cst.Subtract else a * b if operator is cst.Multiply else FINITE
 
 
 def _kind(scope: Scope, left: Part, right: Part, operator: type) -> str | None:

@@ -24,7 +24,7 @@ def run(context: Context, module: cst.Module) -> cst.Module:
     return tree.rewrite(module, lambda node: _function(context, node), only={cst.FunctionDef})  # type: ignore[no-any-return]
 
 
-def _function(context: Context, node: cst.FunctionDef) -> cst.FunctionDef | None:
+def _function(context: Context, node: Any) -> Any:
     """A function, again and again until nothing more is found that must stay as it is."""
     found = candidates(context, node)
     if not found or node.name.value == "__init__":
@@ -93,7 +93,7 @@ def _led(scope: Scope, number: int, old: Any, new: Any) -> list[Any]:
         if kept or scope.uses[name] > 1:
             lead.append(tree.assignment(name, mask))
         else:
-            new = tree.with_names(new, lambda n, name=name, mask=mask: mask if n.value == name else None)
+            new = _inlined(new, name, mask)
             scope.env.hoisted = {k: m for k, m in scope.env.hoisted.items() if m.text != name}
     scope.pending = {}
     lead += [tree.statement(f"assert {one}.ndim == {other}.ndim") for one, other in dict.fromkeys(scope.asserted.get(number, ()))]
@@ -103,6 +103,11 @@ def _led(scope: Scope, number: int, old: Any, new: Any) -> list[Any]:
     if new is not old:
         scope.context.facts.carry(old, new)
     return [*lead, new]
+
+
+def _inlined(node: Any, name: str, mask: Any) -> Any:
+    """A statement with a mask for its name."""
+    return tree.with_names(node, lambda n: mask if n.value == name else None)
 
 
 def _small(scope: Scope, node: Any) -> Any:

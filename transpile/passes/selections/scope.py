@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -160,7 +161,8 @@ def _is_call(context: Context, node: Any) -> bool:
 def _written(function: cst.FunctionDef, copies: set[int]) -> set[str]:
     """The names through which something is written in place, and those that may share memory with them."""
     found: set[str] = set()
-    for node in tree.nodes(function.body, cst.Assign, cst.AugAssign, cst.Call, cst.Arg):
+    writing: Iterator[Any] = tree.nodes(function.body, cst.Assign, cst.AugAssign, cst.Call, cst.Arg)
+    for node in writing:
         targets: list[Any] = []
         if isinstance(node, cst.Assign):
             targets = [t.target.value for t in node.targets if isinstance(t.target, cst.Subscript)]
