@@ -75,6 +75,7 @@ KEPT = {
     "joined": "return torch.cat([x[x > 0], y[y > 0]]).mean()",
     "two masks": "m, n = x > 0, y > 0\nreturn (x[m] - y[n]).mean()",
     "a mask bound anew": "m = x > 0\nd = x[m]\nm = y > 0\nreturn (d - y[m]).sum()",
+    "a mask bound in a condition": "m = x > 0\nd = x[m]\nif (m := y > 0).shape[0] > 1:\n    s = d.abs().sum()\nreturn s",
     "a mask written": "m = x > 0\nd = x[m]\nm[0] = False\nreturn d.abs().sum()",
     "a mask written by another name": "m = x > 0\nn = m.view(-1)\nd = x[m]\nn[0] = False\nreturn d.abs().sum()",
     "written": "d = x[x > 0]\nd[0] = 1.0\nreturn d.sum()",

@@ -160,7 +160,9 @@ def _is_call(context: Context, node: Any) -> bool:
 
 def _written(function: cst.FunctionDef, copies: set[int]) -> set[str]:
     """The names through which something is written in place, and those that may share memory with them."""
-    found: set[str] = set()
+    found = {n.target.value for n in tree.nodes(function.body, cst.NamedExpr) if isinstance(n.target, cst.Name)}  # which the walk over statements does not see bound
+    shared: Iterator[Any] = tree.nodes(function.body, cst.Nonlocal, cst.Global)
+    found |= {item.name.value for n in shared for item in n.names}
     writing: Iterator[Any] = tree.nodes(function.body, cst.Assign, cst.AugAssign, cst.Call, cst.Arg)
     for node in writing:
         targets: list[Any] = []
