@@ -15,7 +15,17 @@ from ...inplace import inplace_argument, is_handed
 from ...project import ClassInfo
 from ...rulebook import Definition
 from ...values import ARRAY_TYPE, UNKNOWN, Class, External, Method, Sequence, Torch
-from . import copied_lists, dtype_tests, foreign_arrays, host_arrays, legacy_sizes, methods, references, type_tests, whole_numbers
+from . import (
+    copied_lists,
+    dtype_tests,
+    foreign_arrays,
+    host_arrays,
+    legacy_sizes,
+    methods,
+    references,
+    type_tests,
+    whole_numbers,
+)
 from .walk import Walk
 
 
