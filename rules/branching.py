@@ -7,7 +7,9 @@ from jax import lax
 
 def choose(pred, if_true, if_false, *operands):
     """``lax.cond`` whose sides may differ in dtype, give a number where the other gives an array, or leave unset (None) what the
-    other sets: both become what ``jnp.where`` makes of them."""
+    other sets: both become what ``jnp.where`` makes of them. A bool of Python's takes one side, whatever the other gives."""
+    if isinstance(pred, bool):
+        return (if_true if pred else if_false)(*operands)
     like = _joined(*(jax.eval_shape(side, *operands) for side in (if_true, if_false)))
     return lax.cond(
         pred, *(lambda *args, side=side: _fitted(side(*args), like) for side in (if_true, if_false)), *operands
@@ -37,6 +39,11 @@ def _fitted(y, like):
     if type(like) in (tuple, list):
         return type(like)(map(_fitted, y, like))
     return jax.tree.map(lambda y, t: jnp.broadcast_to(jnp.asarray(y, t.dtype), t.shape), y, like)
+
+
+def both(a, b):
+    """``a & b``, which stays Python's False where one of them is."""
+    return False if a is False or b is False else a & b
 
 
 def bounded_while(condition, body, carry, bound):

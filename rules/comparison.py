@@ -37,6 +37,9 @@ def ge(input, other):
 
 @rule("torch.equal", "torch.Tensor.equal")
 def equal(input, other):
+    """Whether two arrays are the same: Python's False where their shapes differ, so that a branch on it takes its way at once."""
+    if jnp.shape(input) != jnp.shape(other):
+        return False
     return jnp.array_equal(input, other)
 
 

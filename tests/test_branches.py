@@ -118,3 +118,31 @@ def test_a_flag_of_a_method_that_sets_state():
     for _ in range(3):
         got, state = run(state, jnp.asarray(x.numpy()))
         np.testing.assert_allclose(got, torch_module(x).numpy())
+
+
+SAME = """def f(x, y):
+    same = torch.equal(x, y) and torch.equal(y, y * 1)
+    if same:
+        a, b = (x * 2).chunk(2)
+    elif not torch.equal(x, y):
+        a, b = x + 1, y - 1
+    else:
+        a, b = x, y
+    return a, b
+"""
+RETURNED = """def f(x, y):
+    if torch.equal(x, y):
+        return x
+    return torch.cat((x, y)) * 2
+"""
+
+
+@pytest.mark.parametrize("body", [SAME, RETURNED])
+def test_arrays_of_other_shapes_are_not_equal(body):
+    """Their shapes choose the way, so that the sides may give other shapes."""
+    compare(body, [[torch.randn(4, 3), torch.randn(6, 3)]])
+
+
+def test_arrays_of_one_shape_are_compared():
+    same = torch.randn(4, 3)
+    compare("if torch.equal(x, y) and torch.equal(y, x * 1):\n    x = x * 2\nreturn x, torch.equal(x, y)", [[same, same], [same, same + 1]])

@@ -35,7 +35,7 @@ _SEQUENCE_JAX = {"split", "array_split", "meshgrid", "broadcast_arrays", "nonzer
 _STATIC_BUILTINS = {"len": "int", "int": "int", "float": "float", "bool": "bool", "isinstance": "bool", "range": "range", "str": "str", "getattr": "", "hasattr": "bool", "callable": "bool"}
 _STATIC_ATTRIBUTES = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "itemsize": "int", "nbytes": "int"}
 _KINDS = {"zeros": "f", "ones": "f", "normal": "f", "uniform": "f", "argmax": "i", "argmin": "i", "argsort": "i", "count_nonzero": "i"} | {
-    name: "b" for name in ("isnan", "isinf", "isfinite", "isclose", "logical_and", "logical_or", "logical_not", "logical_xor", "isin", "signbit", "any", "all")
+    name: "b" for name in ("isnan", "isinf", "isfinite", "isclose", "logical_and", "logical_or", "logical_not", "logical_xor", "isin", "signbit", "any", "all", "array_equal")
 }
 
 _MORE_DIMS = {"expand_dims", "stack"}  # which give one dim more than they are given
@@ -110,7 +110,7 @@ class Bodies:
         result: Value | None = None
         for statement in body:
             found, left = self._statement(statement, env)
-            result = join(result, found) if found is not None else result
+            result = _returned(result, found) if found is not None else result
             if left:
                 return result, True
         return result, False
@@ -376,3 +376,12 @@ def cast_kind(dtype: str) -> str | None:
         if name.startswith(stems) and name.rstrip("_0123456789").endswith(stems):
             return kind
     return None
+
+
+def _returned(before: Value | None, found: Value) -> Value:
+    """The value of a rule that returns either; a bool beside an array of bools is one of Python's on some way."""
+    values = [v for v in (before, found) if v is not None]
+    python = [v for v in values if isinstance(v, Static) and v.type == "bool"]
+    if len(values) == 2 and len(python) == 1 and any(isinstance(v, Tensor) and v.kind == "b" for v in values):
+        return Tensor(kind="b", python=True)
+    return join(before, found)

@@ -54,10 +54,10 @@ class _Branches(Lowering):
         then, other = ([printing(s, lambda name: is_traced(self.kinds.get(name, NONE))) for s in side if tree.code(s).strip() != "pass"] for side in (tree.body_statements(node), tree.else_statements(node)))
         test = bare(node.test)
         if tree.always_returns(then) and tree.always_returns(other):
-            return self._returning(test, then, other)
+            return self._returning(old, test, then, other)
         if tree.returns(node):
             if tree.always_returns(then) and not other:
-                return self._returning(test, then, [tree.statement("return None")])
+                return self._returning(old, test, then, [tree.statement("return None")])
             raise Refused("a return under a branch on a tensor's value, on one side only")
         live = self.liveness.after.get(id(old), frozenset())
         grown = _grown(then, other)
@@ -90,12 +90,17 @@ class _Branches(Lowering):
         made = [function(name, operands, returning(side, results)) for name, side in (("if_true", then), ("if_false", other)) if side]
         sides: list[Any] = [cst.Name(name) if side else self._unchanged(operands, results) for name, side in (("if_true", then), ("if_false", other))]
         helper = self._differ(then, other, results)
-        choice = self.context.name("choose") if helper else "lax.cond"
+        choice = self.context.name("choose") if helper or self._may_be_known(old) else "lax.cond"
         value = call(choice, [test, *sides, *map(cst.Name, operands)])
         line = tree.assignment(names(results), value) if results else cst.SimpleStatementLine([cst.Expr(value)])
         return [spaced(m) for m in [*made, line]]
 
-    def _returning(self, test: Any, then: list[Any], other: list[Any]) -> list[Any]:
+    def _may_be_known(self, old: cst.If) -> bool:
+        """Whether a test is a bool of Python's on some way, as that of arrays whose shapes differ is."""
+        value = self.context.value(old.test)
+        return isinstance(value, Tensor) and value.python
+
+    def _returning(self, old: cst.If, test: Any, then: list[Any], other: list[Any]) -> list[Any]:
         self._check(then + other)
         operands = self._operands(then, other, [])
         returned = [self._returned(side) for side in (then, other)]
@@ -104,7 +109,7 @@ class _Branches(Lowering):
         if len(then) == len(other) == 1 and all(r is not None for r in returned) and alike(self.context, *returned):
             return [cst.SimpleStatementLine([cst.Return(call("jnp.where", [test, *returned]))])]
         numbers = [isinstance(self.context.value(r), Static) for r in returned if r is not None]
-        choice = self.context.name("choose") if any(numbers) and not all(numbers) else "lax.cond"
+        choice = self.context.name("choose") if any(numbers) and not all(numbers) or self._may_be_known(old) else "lax.cond"
         made = [function(name, operands, side) for name, side in (("if_true", then), ("if_false", other))]
         value = call(choice, [test, cst.Name("if_true"), cst.Name("if_false"), *map(cst.Name, operands)])
         return [spaced(m) for m in [*made, cst.SimpleStatementLine([cst.Return(value)])]]

@@ -115,6 +115,10 @@ class _Conditions:
             return node
         if self._original(node) not in self.asked and not all(isinstance(v, Tensor) and v.kind == "b" or is_boolean(n) for v, n in ((left, node.left), (right, node.right))):
             return self._operand(node)
+        if isinstance(node.operator, cst.And) and all(isinstance(v, Tensor) and v.python for v in (left, right)):
+            new: Any = call(self.context.name("both"), [node.left, node.right])
+            self.context.facts.tell(new, Tensor(kind="b", python=True))
+            return new
         operator = cst.BitAnd() if isinstance(node.operator, cst.And) else cst.BitOr()
         stand_in = cst.BinaryOperation(cst.Name("a"), operator, cst.Name("b"))
         made = [tree.fit(stand_in, f, bare(self._truth(n))) for f, n in (("left", node.left), ("right", node.right))]
