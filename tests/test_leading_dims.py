@@ -41,8 +41,12 @@ def test_programs(name):
     compare(PROGRAMS[name], three((4, 6)))
 
 
-def test_states_of_recurrent_layers():
-    source = HEAD + RECURRENT
+APART = RECURRENT.replace("out, (h, c) = self.lstm(x[:, t].unsqueeze(0), (h, c))", "out, states = self.lstm(x[:, t].unsqueeze(0), (h, c))\n            h, c = states[0], states[1]")
+
+
+@pytest.mark.parametrize("body", [RECURRENT, APART, APART.replace("h, c = states[0], states[1]", "h = states[0]\n            c = states[1]")])
+def test_states_of_recurrent_layers(body):
+    source = HEAD + body
     result = convert_source(source)
     assert not result.diagnostics, result.code
     torch_module, module = both_modules(source, result, 3, 5)

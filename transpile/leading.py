@@ -35,7 +35,7 @@ class _Leading:
         if isinstance(node, cst.UnaryOperation):
             return self.may(node.expression)
         if isinstance(node, cst.Subscript):
-            return _is_new(node.slice[0].slice) or self._is_piece(node)
+            return _is_new(node.slice[0].slice) or self._is_piece(node) or isinstance(node.value, cst.Name) and self._holds_states(node.value.value)
         return isinstance(node, cst.Call) and self._call(node)
 
     def _name(self, name: str) -> bool:
@@ -52,7 +52,10 @@ class _Leading:
                 if isinstance(target, cst.Name) and target.value == name:
                     yield node.value, False
                 elif isinstance(target, (cst.Tuple, cst.List)) and name in tree.target_names(target):
-                    yield node.value, True
+                    if isinstance(node.value, cst.Tuple) and len(node.value.elements) == len(target.elements):
+                        yield from ((v.value, False) for t, v in zip(target.elements, node.value.elements) if tree.code(t.value) == name)
+                    else:
+                        yield node.value, True
 
     def _call(self, node: cst.Call) -> bool:
         name = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
@@ -65,6 +68,16 @@ class _Leading:
     def _is_recurrent(self, node: Any) -> bool:
         known = self.context.value(node.func) if isinstance(node, cst.Call) else None
         return isinstance(known, Module) and not _RECURRENT.isdisjoint(known.classes)
+
+    def _holds_states(self, name: str) -> bool:
+        """`_, states = self.lstm(x)`, whose parts are the states; with `_, h = self.gru(x)` those of h are of one layer."""
+        for node in tree.nodes(self.function.body, cst.Assign):
+            last: Any = node.targets[0].target
+            if isinstance(last, cst.Tuple) and len(last.elements) == 2 and tree.code(last.elements[1].value) == name and isinstance(node.value, cst.Call):
+                known = self.context.value(node.value.func)
+                if isinstance(known, Module) and "torch.nn.LSTM" in known.classes:
+                    return True
+        return False
 
     def _is_piece(self, node: cst.Subscript) -> bool:
         """`parts[t]` of `parts = x.chunk(n)`."""
