@@ -423,22 +423,8 @@ def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool
         return _makes_parameter(facts, value.body) or _makes_parameter(facts, value.orelse)
     if isinstance(value, cst.Call):
         function = facts.of(value.func)
-        if hands_out_parameter(facts, value):
-            return True
         return isinstance(function, Torch) and function.name in PARAMETER or tree.dotted(value.func) == "nn.Parameter"
     return False
-
-
-def hands_out_parameter(facts: Inference, value: Any) -> bool:
-    """Whether an expression calls a function of the user's that makes an nn.Parameter and returns it: `self.w = weight(3)`."""
-    function = facts.of(value.func) if isinstance(value, cst.Call) else None
-    return isinstance(function, Function) and _returns_parameter(facts, function.info)
-
-
-def _returns_parameter(facts: Inference, info: FunctionInfo) -> bool:
-    """Whether a plain function returns nothing but `nn.Parameter(…)`."""
-    given = [n.value for n in tree.scope_nodes(info.node.body, cst.Return)] if info.owner is None else []
-    return bool(given) and all(isinstance(g, cst.Call) and not isinstance(facts.of(g.func), Function) and _makes_parameter(facts, g) for g in given)
 
 
 def _always_runs(function: FunctionInfo, small: Any) -> bool:
@@ -533,7 +519,7 @@ def filling_functions(facts: Inference, running: Set[FunctionInfo]) -> set[Funct
 def _fills(facts: Inference, info: FunctionInfo) -> bool:
     """A plain function that is called with tensors, and no modules: `trunc_normal_(self.weight, std=0.02)` in a constructor."""
     given = facts.parameters.get(info, {})
-    if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()) or _returns_parameter(facts, info):
+    if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()):
         return False
     evidence = used_as_tensors(facts, info)
     return any(isinstance(v, Tensor) and not v.assumed or name in evidence and (v == UNKNOWN or isinstance(v, Tensor)) for name, v in given.items())

@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...arrays import hands_out_parameter, is_plain, registered_value
+from ...arrays import is_plain, registered_value
 from ...context import KEY
 from ...emit import unaugmented
 from ...paths import below
@@ -119,9 +119,6 @@ class Moves:
             return DROPPED
         if array.plain and not holds_parameter(small) and is_plain(self.context.value(small.value), small.value, self.cls.methods["__init__"]):
             return STAYS  # `self.gamma = 1.0` on the way on which it is no parameter
-        sides = [side for side in _sides(small.value) if not is_none(side)]
-        if sides and all(hands_out_parameter(self.context.facts, side) for side in sides):
-            return STAYS  # `self.w = weight(3)`: it is declared there
         if array.where == "params" and isinstance(small.value, cst.IfExp):
             return Move("params", (_conditional(statement, small, small.value),))
         value = initial_value(small.value)
