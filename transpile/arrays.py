@@ -421,10 +421,24 @@ def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool
     """Whether an expression makes an nn.Parameter."""
     if isinstance(value, cst.IfExp):
         return _makes_parameter(facts, value.body) or _makes_parameter(facts, value.orelse)
-    if isinstance(value, cst.Call):
-        function = facts.of(value.func)
-        return isinstance(function, Torch) and function.name in PARAMETER or tree.dotted(value.func) == "nn.Parameter"
-    return False
+    return _is_parameter(facts, value) or returns_parameter(facts, value)
+
+
+def returns_parameter(facts: Inference, value: Any) -> bool:
+    """Whether a call of the user's own function gives a new parameter on all ways: `return nn.Parameter(w)`, or a local that is one."""
+    function = facts.of(value.func) if isinstance(value, cst.Call) else None
+    if not isinstance(function, Function) or function.info.name == "__init__":
+        return False
+    body = function.info.node.body
+    returned: list[Any] = [n.value for n in tree.scope_nodes(body, cst.Return)]
+    made = {t.target.value for n in tree.scope_nodes(body, cst.Assign) if _is_parameter(facts, n.value) for t in n.targets if isinstance(t.target, cst.Name)}
+    return bool(returned) and all(_is_parameter(facts, r) or isinstance(r, cst.Name) and r.value in made for r in returned)
+
+
+def _is_parameter(facts: Inference, value: Any) -> bool:
+    """`nn.Parameter(w)`, before the rules have been applied or after."""
+    function = facts.of(value.func) if isinstance(value, cst.Call) else None
+    return isinstance(function, Torch) and function.name in PARAMETER or function is not None and tree.dotted(value.func) == "nn.Parameter"
 
 
 def _always_runs(function: FunctionInfo, small: Any) -> bool:

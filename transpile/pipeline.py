@@ -16,7 +16,7 @@ from typing import Any
 import libcst as cst
 
 from . import accounting, early_properties, frozen, hidden_writes, line_breaks, scripts, sharing, support, tree
-from .arrays import Arrays, filling_functions, forward_functions, running_functions
+from .arrays import Arrays, filling_functions, forward_functions, returns_parameter, running_functions
 from .carriers import Carriers
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
@@ -414,6 +414,7 @@ class _Classes:
 
     def _built(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
         """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
+        node = fusion.of_locals(context, node) if info.name != "__init__" else node
         node = construction.declare_parameters(context, self.names, node, info, node)
         node = construction.asked_or_refused(context, node, info, self.arrays)
         node = tree.replace(node, body=tree.rewrite(node.body, lambda n: _with_params(context, n, effects)))
@@ -466,7 +467,7 @@ class _Classes:
             if any(owner is c for owner, _ in self.facts.wrapped):
                 return True
             declared = (n for s in self.constructors[c].kept for n in tree.nodes(s, cst.Call)) if c in self.constructors else ()
-            if any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") for n in declared):
+            if any(tree.dotted(n.func) in ("nn.Parameter", "nn.Buffer") or returns_parameter(self.facts, n) for n in declared):
                 return True
         inherits = any(c is not cls and c in self.arrays.own and self.arrays.own[c].arrays for c in cls.ancestors())
         return inherits or cls.torch_base() is not None

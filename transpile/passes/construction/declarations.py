@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...arrays import Array, registered_value
+from ...arrays import Array, registered_value, returns_parameter
 from ...computed_names import pattern
 from ...context import Context
 from ...dataflow import reads
@@ -134,7 +134,7 @@ def _declared(original: Original, small: Any, lost: Sequence[str] = ()) -> Any:
 
 def _assigned(original: Original, small: cst.Assign, array: Array, lost: Sequence[str]) -> Any:
     """`self.weight = …`"""
-    if array.where == "params" and parameter_call(small.value) is None and holds_parameter(small.value):
+    if array.where == "params" and (parameter_call(small.value) is None and holds_parameter(small.value) or returns_parameter(original.context.facts, small.value)):
         return tree.replace(small, value=_inside(original, small.value))
     if array.where == "state" and isinstance(original.context.value(small.value), Static):
         return None
@@ -152,7 +152,8 @@ def _registered(original: Original, call: cst.Call, kind: str, lost: Sequence[st
     initial = registered_value(call)
     if initial is None:
         return None
-    value = initial if is_none(initial) else declaration(original.context, original.names, kind, initial_value(initial), original.info, original.node, lost)
+    made_there = returns_parameter(original.context.facts, initial)
+    value = initial if is_none(initial) or made_there else declaration(original.context, original.names, kind, initial_value(initial), original.info, original.node, lost)
     name = registered_name(call)
     if name is None:
         array = original.arrays.computed(original.cls, pattern(call.args[0].value))

@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
-from ...arrays import is_plain, registered_value
+from ...arrays import is_plain, registered_value, returns_parameter
 from ...context import KEY
 from ...emit import unaugmented
 from ...paths import below
@@ -119,8 +119,10 @@ class Moves:
             return DROPPED
         if array.plain and not holds_parameter(small) and is_plain(self.context.value(small.value), small.value, self.cls.methods["__init__"]):
             return STAYS  # `self.gamma = 1.0` on the way on which it is no parameter
-        if array.where == "params" and isinstance(small.value, cst.IfExp):
+        if array.where == "params" and isinstance(small.value, cst.IfExp) and not any(map(self._declares, _sides(small.value))):
             return Move("params", (_conditional(statement, small, small.value),))
+        if array.where == "params" and any(map(self._declares, _sides(small.value))):
+            return STAYS  # `self.w = get_param((n, m))` of a function that makes the declaration
         value = initial_value(small.value)
         if array.where == "constant":
             if self.context.value(small.value) == NONE or is_none(value):
@@ -131,6 +133,9 @@ class Moves:
         if array.where == "params" and tree.code(value) == tree.code(small.targets[0].target):
             return DROPPED  # `self.scale = nn.Parameter(self.scale)`
         return Move(array.where, (tree.replace(statement, body=[tree.replace(small, value=value)]),))
+
+    def _declares(self, value: Any) -> bool:
+        return returns_parameter(self.context.facts, value)
 
     def _constant(self, statement: Any, name: str, value: Any) -> Move:
         if self.locals.draws(value):
@@ -178,6 +183,8 @@ class Moves:
             return Move("state" if array.where == "state" else "replaced", (self._assignment(statement, name, initial),))
         if array.where == "constant":
             return self._constant(statement, name, initial_value(initial))
+        if array.where == "params" and any(map(self._declares, _sides(initial))):
+            return Move("replaced", (self._assignment(statement, name, initial),))
         if isinstance(initial, cst.IfExp) and array.where == "params":
             line = self._assignment(statement, name, initial)
             return Move("params", (_conditional(line, line.body[0], initial),))
