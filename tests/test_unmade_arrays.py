@@ -61,3 +61,32 @@ def test_values_are_refused(name):
     source = _source(constructor, methods, "self.conv(x) * 1.0")
     result = convert_source(source)
     assert [(d.id, source.splitlines()[d.line - 1].strip()[: len(line)]) for d in result.diagnostics] == [("module-value", line)], (result.diagnostics, result.code)
+
+
+WRAPPER = """class M(nn.Module):
+    def __init__(self, module, name="weight"):
+        super().__init__()
+        self.module, self.name = module, name
+        self.make()
+
+    def make(self):
+        w = getattr(self.module, self.name)
+        del self.module._parameters[self.name]
+        self.module.register_parameter(self.name + "_bar", nn.Parameter(w.data))
+
+    def forward(self, x):
+        setattr(self.module, self.name, getattr(self.module, self.name + "_bar") * 2)
+        return self.module(x)
+"""
+
+
+def test_arrays_of_other_modules_are_not_changed():
+    source = HEAD + WRAPPER
+    result = convert_source(source)
+    found = [(d.id, source.splitlines()[d.line - 1].split("(")[0].strip()) for d in result.diagnostics]
+    assert found == [("dynamic-attribute", line) for line in ("del self.module._parameters[self.name]", "self.module.register_parameter", "setattr")], (found, result.code)
+
+
+def test_buffers_of_a_layer_made_here():
+    result = convert_source(_source("self.fc = nn.Linear(3, 3)\nself.fc.register_buffer('mask', torch.ones(3))", "", "self.fc(x)"))
+    assert [d.id for d in result.diagnostics] == ["dynamic-attribute"], (result.diagnostics, result.code)
