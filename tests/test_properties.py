@@ -68,3 +68,36 @@ def test_a_property_that_needs_params_is_reported_in_a_constructor(name):
     net = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.tokens = Tokens(4)\n        n = self.tokens.{name}\n        self.fc = nn.Linear(n, 2)\n\n    def forward(self, x):\n        return self.fc(self.tokens(x))\n"
     found = convert_source("import torch\nimport torch.nn as nn\n\n\n" + TOKENS + net).diagnostics
     assert [(d.id, d.message.split(",")[0]) for d in found] == ([("module-value", "n_tokens reads params")] if name == "n_tokens" else []), found
+
+
+def _given(forward, prop="return self.total"):
+    return f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('total', torch.zeros(3))\n\n    @property\n    def seen(self):\n        {prop}\n\n    def forward(self, x):\n        {forward}\n        return x * getattr(self, 'total')\n"
+
+
+# how forward writes the buffer, and what the property returns
+WRITES = {
+    "in place": ("self.seen.add_(x.sum(0))", "return self.total"),
+    "all of it": ("self.seen[:] = x.sum(0)", "return getattr(self, 'total')"),
+    "an element": ("self.seen[1] += x.sum()", 'return self._buffers["total"]'),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_buffer_is_written_through_a_property(name):
+    source = _given(*WRITES[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, module = both_modules(source, result)
+    x = torch.randn(2, 3)
+    _, state = from_torch(torch_module, module)
+    for _ in range(2):
+        want = torch_module(x)
+        got, state = module(state, x.numpy())
+        np.testing.assert_allclose(got, want.numpy(), 1e-5, 1e-6, err_msg=result.code)
+    assert state.keys() == {"total"}
+
+
+def test_a_write_through_a_property_that_does_more_is_refused():
+    for written, prop in (("self.seen.add_(1)", "return self.total if self.training else self.total[:]"), ("self.seen[0][:] = 1", "return [self.total]")):
+        result = convert_source(_given(written, prop))
+        assert [(d.id, d.line) for d in result.diagnostics] == [("aliased-write", 18)], (result.diagnostics, result.code)

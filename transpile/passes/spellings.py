@@ -1,6 +1,6 @@
 """Other spellings of the same thing, made one before anything is analysed.
 
-`map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
+`map(self.block, xs)` is a comprehension; `self.__getattr__(name)` is `getattr(self, name)`, and `self.name` where the name is written out; `m.state_dict()["weight"]` is `m.weight.data`; a lambda that a constructor keeps on self, and that uses self, is a method;
 `mask != None` is `mask is not None`; `weight = conv.weight; init.ones_(weight)` is `init.ones_(conv.weight)` (`filled_names.py`); `nn.Parameter(data=w)` is `nn.Parameter(w)`;
 `nn.LayerNorm.forward(self, x)` is `super().forward(x)` (`base_calls.py`); `self.scale = v` of a property is `self.set_scale(v)` (`property_setters.py`); `x.new().resize_(n, m)` is `x.new_empty(n, m)` (`resized.py`); loops over listed submodules are their turns (`unrolled_layers.py`); what is a parameter on one way only has a line on each (`parameters_apart.py`); a constructor's short name for registering is written out (`registering.py`); checkpointing as guided-diffusion has it is torch's (`own_checkpoint.py`); `weight_norm(self.fc)` is `self.fc = weight_norm(self.fc)` (`kept_wrappers.py`); what `partial` makes of a function of torch's is called as that function (`partials.py`);
 `init.ones_(nn.Parameter(w))` is `nn.Parameter(init.ones_(w))`; words of typing that torch's own files import, and others from them, come from typing; `try: from torch import f` with a
@@ -83,6 +83,8 @@ def _visit(node: Any) -> Any:
         new = _with_methods(node)
         return None if new is node else tree.rewrite(new, lambda n: None if n is new else _visit(n))
     if kind is cst.Call and isinstance(node.func, cst.Name):
+        if node.func.value == "getattr" and len(node.args) == 2 and tree.code(node.args[0].value) == "self":
+            return _written_out(node.args[0].value, node.args[1].value, node)
         return without_map(node, _visit)
     if kind is cst.Call and isinstance(node.func, cst.Attribute):
         name = node.func.attr.value
@@ -316,7 +318,17 @@ def _type_of(node: cst.Comparison) -> Any:
     return tree.replace(asked, lpar=node.lpar, rpar=node.rpar)
 
 
+def _written_out(subject: Any, name: Any, node: Any) -> Any:
+    """`self.mask` of `getattr(self, "mask")`; None of names that are computed, or that a class would mangle."""
+    text = tree.literal(name) if isinstance(name, cst.SimpleString) else None
+    if not isinstance(text, str) or not text.isidentifier() or text.startswith("__"):
+        return None
+    return cst.Attribute(subject, cst.Name(text), lpar=node.lpar, rpar=node.rpar)
+
+
 def _getattr(subject: Any, name: Any) -> Any:
+    if tree.code(subject) == "self" and (plain := _written_out(subject, name, cst.Name("_"))) is not None:
+        return plain
     call = tree.expression("getattr(x, y)")
     first, second = call.args
     return tree.replace(call, args=[tree.replace(first, value=tree.rewrite(subject, _visit)), tree.replace(second, value=tree.rewrite(name, _visit))])

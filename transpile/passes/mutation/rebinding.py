@@ -11,13 +11,15 @@ from ...casts import is_cast, is_copy
 from ...emit import call
 from ...indices import copies, index_expression, index_kind
 from ...inplace import reshapes
-from ...values import Torch
+from ...project import FunctionInfo
+from ...values import Function, Module, Torch
 from .aliases import computed_written, element_written, follow
 from .frame import Frame
 from .histories import is_detached, kept
 from .views import at_index, is_part, is_transposed, put_back, written_back
 
 _ELSEWHERE = "what is written by this name is an array of a module, and which is not known: write it by its path, self.fc.weight"
+_PROPERTY = "what is written here is what a property gives, and which array that is, is not known: write it by the name of the array"
 _PARAMS = "a loop writes the params of a module, which do not change here: return new ones, jax.tree.map(lambda old, new: ..., old, new)"
 
 _UPDATES = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "pow": "power"}  # methods of tensors, and those of `x.at[…]`
@@ -34,6 +36,10 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = F
     subject = of_all
     if frame.is_elsewhere(subject) and not frame.is_of_params(subject):
         return cst.Expr(frame.context.unconverted("aliased-write", subject, _ELSEWHERE))
+    listed = isinstance(subject, cst.Subscript) and not frame.is_element(subject)  # `self.sv[0][:] = v` of a list of buffers
+    if (prop := _property(frame, subject.value if listed else subject)) is not None:
+        held = _held_by(frame, subject, prop) if not listed else None
+        return rebind(frame, held, value, node, detached) if held is not None else cst.Expr(frame.context.unconverted("aliased-write", subject, _PROPERTY))
     if isinstance(subject, cst.Subscript):
         return _rebind_element(frame, subject, value, node, detached)
     if is_cast(frame.context, subject):
@@ -56,6 +62,25 @@ def rebind(frame: Frame, subject: Any, value: Any, node: Any, detached: bool = F
     frame.facts.kept.append(assignment)
     frame.facts.in_place.add(id(assignment))
     return assignment
+
+
+def _property(frame: Frame, subject: Any) -> FunctionInfo | None:
+    """The property of a module that gives what is written: `self.u` of `self.u[:] = v`."""
+    base = frame.value(subject.value) if isinstance(subject, cst.Attribute) else None
+    found = frame.facts.by_property(base, subject.attr.value) if isinstance(base, Module) else None
+    return found.info if isinstance(found, Function) else None
+
+
+def _held_by(frame: Frame, subject: cst.Attribute, prop: FunctionInfo) -> Any:
+    """`self.sn_u` for `self.u`, a property that only returns that; None where it does more."""
+    body = [s for s in tree.body_statements(prop.node) if not tree.is_docstring(s)]
+    given: Any = tree.only_small(body[0]) if len(body) == 1 else None
+    held: Any = given.value if isinstance(given, cst.Return) else None
+    if not isinstance(held, cst.Attribute) or tree.dotted(held.value) != prop.self_name or not frame.is_tensor(held):
+        return None
+    made = tree.replace(held, value=subject.value)
+    frame.facts.carry(held, made)
+    return made
 
 
 def _rebind_element(frame: Frame, subject: cst.Subscript, value: Any, node: Any, detached: bool) -> Any:
