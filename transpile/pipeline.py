@@ -447,6 +447,7 @@ class _Classes:
         state = [*missing, *made.state] if calls else [*made.state, *missing]  # a method may set it
         if state or extends:
             methods.append(self._method(context, cls, "init_state", self_name, state, "state", has_children, extends, effects))
+        methods.extend(self._mixed_in(context, cls, {"init": bool(made.params) or extends, "init_state": bool(state) or extends}))
         for name, body in made.properties.items():
             methods.append(self._property(context, cls, name, self_name, body, effects))
         extra = self._container_call(context, cls, effects)
@@ -526,6 +527,23 @@ class _Classes:
         for lowered in (conditions, branches):  # `if torch.det(w) < 0: …`
             node = lowered.run(context, node)
         return node
+
+    def _mixed_in(self, context: Context, cls: ClassInfo, own: dict[str, bool]) -> list[Any]:
+        """`init` and `init_state` of a class with a mixin behind a layer: Python finds those of the layer alone. `own`: which of them it has."""
+        made: list[Any] = []
+        for mixin in (b for b in cls.bases if isinstance(b, ClassInfo)):
+            order = cls.order()
+            first = next((b for b in order[: order.index(mixin)] if isinstance(b, str) and b.startswith("torch.nn.")), None)
+            parts = {c: self.constructors[c] for c in mixin.ancestors() if c in self.constructors and (self.constructors[c].params or self.constructors[c].state)}
+            if first is None or any(b.startswith("torch.nn.") for b in mixin.foreign_bases()):
+                continue
+            for name in [name for name, lines in (("init", any(p.params for p in parts.values())), ("init_state", any(p.state for p in parts.values()))) if lines]:
+                if own[name] or made or len(parts) > 1 or any(map(self._has_children, parts)):
+                    message = f"of the arrays of {mixin.name}, which is no module, {cls.name} makes none here: {name} of {first.removeprefix('torch.')} comes first; put {mixin.name} in front of it"
+                    context.report("unsupported", cls.node, message)
+                else:
+                    made.append(tree.statement(f"def {name}(self, key):\n    keys = jax.random.split(key, 2)\n    return super().{name}(keys[0]) | {mixin.name}.{name}(self, keys[1])\n"))
+        return made
 
     def _property(self, context: Context, cls: ClassInfo, name: str, self_name: str, body: list[Any], effects: Effects) -> Any:
         definition = tree.statement(f"@property\ndef {name}({self_name}):\n    pass\n")
