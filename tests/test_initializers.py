@@ -724,3 +724,17 @@ def init_weights(m):
 """
     code = convert_source(source).code
     assert 'nn.has(m, "weight")' in code and 'nn.has(m, "bias")' in code and "attr(" not in code
+
+
+def test_an_initialiser_that_is_a_default_gets_a_key():
+    source = HEAD + "class M(nn.Module):\n    def __init__(self, n=40, init=nn.init.xavier_normal_, zero=nn.init.zeros_):\n        super().__init__()\n        self.w = nn.Parameter(init(torch.empty(n, n)))\n        self.b = nn.Parameter(zero(torch.empty(n)))\n\n    def forward(self, x):\n        return x @ self.w + self.b\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    params = load(result)["M"]().init(jax.random.key(0))
+    assert 0.1 < np.std(params["w"]) < 0.2 and not np.any(params["b"]), result.code
+
+
+def test_an_initialiser_of_a_method_that_runs_in_init_is_refused():
+    source = HEAD + "class M(nn.Module):\n    def __init__(self, n=4):\n        super().__init__()\n        self.fc = nn.Linear(n, n)\n        self.fc.weight.data.copy_(self.start(self.fc.weight))\n\n    def start(self, w, init=nn.init.kaiming_normal_):\n        return init(torch.zeros(2, 4)).repeat(2, 1)\n\n    def forward(self, x):\n        return self.fc(x)\n"
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["random-in-init"] and "init(torch.zeros(2, 4))" in result.code, result.code

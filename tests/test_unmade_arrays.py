@@ -90,3 +90,8 @@ def test_arrays_of_other_modules_are_not_changed():
 def test_buffers_of_a_layer_made_here():
     result = convert_source(_source("self.fc = nn.Linear(3, 3)\nself.fc.register_buffer('mask', torch.ones(3))", "", "self.fc(x)"))
     assert [d.id for d in result.diagnostics] == ["dynamic-attribute"], (result.diagnostics, result.code)
+
+
+def test_the_data_of_a_param_under_a_computed_name():
+    source = f"{HEAD}class M(nn.LSTM):\n    def drop(self):\n        for name, param in self.named_parameters():\n            getattr(self, name).data = F.dropout(param.data, training=self.training)\n\n    def forward(self, x):\n        self.drop()\n        return super().forward(x)[0]\n"
+    assert [(d.id, d.line) for d in convert_source(source).diagnostics] == [("dynamic-attribute", 11)]

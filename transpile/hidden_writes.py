@@ -1,6 +1,6 @@
 """Writes to attributes of modules, while the model runs, that go around their names: no state can follow them.
 
-    setattr(self, f"mean{i}", mean)    self.__dict__["t"] = t    vars(self)["t"] = t    self._buffers["t"] = t
+    setattr(self, f"mean{i}", mean)    self.__dict__["t"] = t    vars(self)["t"] = t    self._buffers["t"] = t    getattr(self, name).data = t
 
 And arrays that are kept beyond the call where no state is, which under jit are tracers, of that call alone:
 
@@ -41,6 +41,8 @@ def report(context: Context, node: cst.FunctionDef, arrays: Arrays) -> None:
     for target in _stored(node):
         if isinstance(target, cst.Subscript) and (table := _table(context, target.value)) is not None:
             context.report("dynamic-attribute", target, _HIDDEN.format(table))
+        elif isinstance(target, cst.Attribute) and isinstance(made := target.value, cst.Call) and tree.dotted(made.func) == "getattr" and _is_module(context, made.args[0].value):
+            context.report("dynamic-attribute", target, _HIDDEN.format("getattr"))
 
 
 def _is_module(context: Context, node: Any) -> bool:

@@ -54,6 +54,10 @@ def called(walk: Walk, node: cst.Call) -> Any:
         return methods.method(walk, node, node.func, value)
     if isinstance(value, External) and walk.context.facts.numpy_on_arrays(value.name, [walk.context.value(a.value) for a in node.args]):
         return _of_numpy(walk, node, value.name.removeprefix("numpy."))
+    if node is not walk.dropped and _is_initialiser(walk, node.func):  # as a statement it is for a param, and moves to init
+        new = walk.children(node)
+        args = [cst.Arg(new.func), *(tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in new.args), keyword("key", key_site())]
+        return walk.done(node, cst.Call(tree.expression(walk.context.name("initial")), args))
     if is_handed(walk.context, node):
         plain = [a for a in node.args if a is not inplace_argument(walk.context, node)]
         return walk.children(tree.replace(node, args=[*plain[:-1], tree.replace(plain[-1], comma=cst.MaybeSentinel.DEFAULT)]))
@@ -70,6 +74,14 @@ def called(walk: Walk, node: cst.Call) -> Any:
     if isinstance(node.func, cst.Name):
         return _by_name(walk, node) if node.func.value == "getattr" else _builtin(walk, node, node.func.value)
     return None
+
+
+def _is_initialiser(walk: Walk, func: Any) -> bool:
+    """Whether a function is the parameter of one that is made for an initialiser: `def icnr(x, init=nn.init.kaiming_normal_)`."""
+    function = walk.functions[-1] if walk.functions and isinstance(func, cst.Name) else None
+    defaults = {p.name.value: p.default for p in (*function.params.params, *function.params.kwonly_params)} if function is not None else {}
+    default = defaults.get(func.value) if function is not None else None
+    return default is not None and (walk.context.torch_name(default) or "").startswith("torch.nn.init.")
 
 
 def _of_numpy(walk: Walk, node: cst.Call, name: str) -> Any:
