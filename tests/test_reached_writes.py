@@ -114,3 +114,46 @@ def test_program(name):
 def test_foreign(name):
     body, diagnostics = FOREIGN[name]
     assert reported(body) == diagnostics
+
+
+# A tensor that is written, and another name that may stand for it: what that is asked for is the same before and after.
+ASKED = {
+    "its size": "z = x * 2\nq = z\nif z.shape[0] > 9:\n    q = q + y\nq *= 0.5\nreturn q.view(z.shape[0], -1) + z.size(1)",
+    "its dtype": "z = x * 2\nq = z if x.dim() == 9 else y * 1\nq.add_(1)\nreturn q.to(z.dtype)",
+    "after a call": "def g(t):\n    t.add_(1)\n    return t * 2\ndef f(x, y, fn=g):\n    z = x * 1\n    y = fn(z)\n    return y.view(z.size(0), -1)",
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_shape_of_what_may_be_written_is_known(name):
+    compare(ASKED[name], three())
+
+
+def test_its_shape_is_not_where_something_is_given_another_in_place():
+    assert reported("z = x * 2\nq = z if x.dim() == 9 else y * 1\nq.unsqueeze_(0)\nreturn q + z.size(0)") == {"aliased-write"}
+
+
+# Writes that a flag decides when the model runs.
+FLAGGED = {
+    "a statement": "z = x * 1\nF.relu(z, inplace=flag)\nreturn z",
+    "under another name": "z = x * 1\nq = F.relu(z, inplace=flag)\nreturn z + q",
+    "read in the same expression": "z = x * 1\nreturn F.relu(z, flag) + z * 2",
+    "a view of it": "z = x * 1\nw = z.view(-1)\nq = F.relu(z, inplace=flag)\nreturn w, q",
+    "an alias": "z = x * 1\nidentity = z\nz = F.relu(z, inplace=flag)\nreturn z + identity",
+    "a part": "z = x * 1\nq = F.relu(z[0], inplace=flag)\nreturn z, q",
+    "a function that gets the flag": "def g(t, inplace):\n    return F.hardtanh(t, min_val=0, inplace=inplace)\ndef f(x, y):\n    z = x * 1\n    q = g(z, FLAG)\n    return z + q",
+    "one whose argument nobody reads": "def g(t, inplace=FLAG):\n    return F.hardtanh(t, min_val=0, inplace=inplace)\ndef f(x, y):\n    return g(x * 1)",
+}
+
+
+@pytest.mark.parametrize("name", FLAGGED)
+@pytest.mark.parametrize("flag", ["False", "True"])
+def test_a_flag_tells_what_is_written(name, flag):
+    body = FLAGGED[name]
+    if "def f(" not in body:
+        body = f"def f(x, y, flag={flag}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    compare(body.replace("FLAG", flag), three())
+
+
+def test_what_is_written_later_may_be_either():
+    assert reported("def f(x, y, flag=False):\n    z = x * 1\n    q = F.relu(z, inplace=flag)\n    q.add_(1)\n    return z, q") == {"aliased-write"}

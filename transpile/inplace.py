@@ -58,6 +58,13 @@ def _says_neither(argument: cst.Arg | None) -> bool:
     return argument is not None and tree.code(argument.value) not in ("True", "False")
 
 
+def flag(context: Context, node: Any) -> Any:
+    """What tells the run if a call of a function writes its argument: flag of `F.relu(x, inplace=flag)`, `self.inplace`; None for any other call."""
+    argument = inplace_argument(context, node) if isinstance(node, cst.Call) and not isinstance(context.value(node.func), Module) else None
+    told = argument.value if argument is not None else None
+    return told if isinstance(told, (cst.Name, cst.Attribute)) and is_undecided(context, node) else None
+
+
 def out_argument(call: cst.Call) -> cst.Arg | None:
     """The argument that a call is to write its result to: `torch.add(x, y, out=z)`."""
     return next((a for a in call.args if a.keyword is not None and a.keyword.value == "out"), None)

@@ -10,13 +10,25 @@ from . import tree
 
 Live = frozenset[str]
 
+# What a tensor is asked for whatever is written into it, `x.shape`, `x.size(0)`; and what gives one another shape in place.
+_WHATEVER_IS_WRITTEN = frozenset("shape size dim ndim ndimension numel dtype device layout is_cuda new_zeros new_ones new_empty new_full".split())
+_RESHAPING = frozenset("squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ resize_ resize_as_ set_ as_strided_".split())
+
+
+def reshapes(node: cst.CSTNode) -> bool:
+    """Whether code may give a tensor another shape in place."""
+    if any(n.attr.value in _RESHAPING for n in tree.nodes(node, cst.Attribute)):
+        return True
+    targets: list[Any] = [n.target for n in tree.nodes(node, cst.AssignTarget)]
+    return any(isinstance(t, cst.Attribute) and t.attr.value == "data" for t in targets)
+
 
 class Liveness:
     """Names live after each statement; `self.x` counts as a name."""
 
-    def __init__(self, function: cst.FunctionDef, self_name: str | None, kept: Live = frozenset()) -> None:
-        """`kept` are those that outlive the call."""
-        self.self_name, self.kept = self_name, kept
+    def __init__(self, function: cst.FunctionDef, self_name: str | None, kept: Live = frozenset(), of_values: bool = False) -> None:
+        """`kept` are those that outlive the call; `of_values`: only what a write would change is read, not `x.shape`."""
+        self.self_name, self.kept, self.of_values = self_name, kept, of_values
         self.after: dict[int, Live] = {}
         self.inside: dict[int, Live] = {}  # of compound statements: what is read once their head is evaluated
         self.breaks: list[tuple[Live, Live]] = []
@@ -32,6 +44,8 @@ class Liveness:
         kind = node.__class__  # isinstance is slow to ask where the answer is mostly no
         if kind is cst.Name:
             found.add(node.value)
+        elif kind is cst.Attribute and self.of_values and node.attr.value in _WHATEVER_IS_WRITTEN and node.value.__class__ is cst.Name and node.value.value != self.self_name:
+            return
         elif kind is cst.Attribute:
             if node.value.__class__ is cst.Name and node.value.value == self.self_name:
                 found.add(f"self.{node.attr.value}")

@@ -15,7 +15,7 @@ from .casts import is_copy
 from .computed_names import HOLE, pattern
 from .context import Context
 from .indices import disjoint, index_kind
-from .inplace import is_handed, is_inplace_name, reshapes, says_inplace
+from .inplace import is_handed, is_inplace_name, is_undecided, reshapes, says_inplace
 from .project import ClassInfo, FunctionInfo
 from .values import (
     NUMPY,
@@ -496,7 +496,7 @@ class Memory:
         value = self.context.value(node.func)
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute) and is_inplace_name(value.name):
             return node.func.value
-        if isinstance(value, Torch) and (is_inplace_name(value.name) or says_inplace(self.context, node)) and node.args:
+        if isinstance(value, Torch) and (is_inplace_name(value.name) or says_inplace(self.context, node) and not is_undecided(self.context, node)) and node.args:
             return node.args[0].value
         if isinstance(value, Module) and value.inplace is True and len(value.classes) <= 1 and len(node.args) == 1 or is_handed(self.context, node) and says_inplace(self.context, node):
             return node.args[0].value

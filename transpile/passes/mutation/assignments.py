@@ -9,7 +9,7 @@ import libcst as cst
 from ... import tree
 from ...emit import OPERATORS, fresh_name
 from ...indices import index_kind
-from ...inplace import is_undecided
+from ...inplace import flag, is_undecided
 from ...values import UNKNOWN, Method, Tensor
 from . import host_arrays
 from .aliases import element_written, follow
@@ -21,8 +21,10 @@ from .expressions import (
     rewritten,
     rewritten_arguments,
     undecided,
+    under_flag,
     viewed_name,
     written_before,
+    written_by_flag,
 )
 from .frame import Frame
 from .histories import is_detached
@@ -55,6 +57,9 @@ def small(frame: Frame, node: Any) -> Any:
 
 def _call(frame: Frame, node: cst.Expr, call: cst.Call) -> Any:
     write = in_place(frame, call)
+    if write is not None and (told := flag(frame.context, call)) is not None:
+        frame.prelude.append(under_flag(frame, told, lambda: rebind(frame, *write, node)))
+        return None
     if write is not None:
         return rebind(frame, *write, node)
     if (taken_back := call_taken_back(frame, node, call)) is not None:
@@ -132,7 +137,7 @@ def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
             follow(frame, node.targets[0].target, node)
         return tree.replace(node, value=value)
     if is_undecided(frame.context, node.value) and _is_read_again(frame, name, target):
-        return tree.replace(node, value=undecided(frame, node.value, root or subject))
+        return _by_flag(frame, node, subject, value) or tree.replace(node, value=undecided(frame, node.value, root or subject))
     if root is not None and target == tree.code(subject) == tree.code(root):
         follow(frame, root, node)
         return tree.replace(node, value=value)
@@ -146,6 +151,19 @@ def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
         return _beside(frame, node, subject, value) if own else tree.replace(node, value=written_before(frame, node.value, subject, value))
     frame.before(rebind(frame, subject, value, node))
     return tree.replace(node, value=subject)
+
+
+def _by_flag(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
+    """`y = relu(x)`, and after it `if flag: x = y`, for `y = F.relu(x, inplace=flag)`."""
+    target, told = node.targets[0].target, flag(frame.context, node.value)
+    if told is None or is_detached(frame, subject) or memory_of(frame, subject) != "view":
+        return None
+    if not isinstance(target, cst.Name) or target.value in tree.names_read(subject) | tree.names_read(told):
+        made = written_by_flag(frame, node.value, subject, value)
+        return None if made is None else tree.replace(node, value=made)
+    frame.facts.carry(node.value, target)
+    frame.after.append(under_flag(frame, told, lambda: rebind(frame, subject, target, node)))
+    return tree.replace(node, value=value)
 
 
 def _beside(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:

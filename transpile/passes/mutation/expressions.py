@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ import libcst as cst
 from ... import scripts, tree
 from ...casts import is_cast
 from ...indices import index_kind
-from ...inplace import inplace_argument, is_undecided
+from ...inplace import flag, inplace_argument, is_undecided
 from ...values import Method, Tensor
 from .aliases import follow
 from .callees import check_arguments
@@ -88,6 +89,26 @@ def undecided(frame: Frame, node: Any, root: Any) -> Any:
     return frame.context.unconverted("aliased-write", node, message)
 
 
+def written_by_flag(frame: Frame, node: Any, subject: Any, value: Any) -> Any:
+    """A name for the value of `F.relu(x, inplace=flag)`, computed before the statement; then x has it too, where the flag says so."""
+    told = flag(frame.context, node)
+    if told is None or frame.chosen or frame.current is None or is_detached(frame, subject) or memory_of(frame, subject) != "view":
+        return None
+    made = cst.Name(frame.fresh("result"))
+    frame.facts.carry(node, made)
+    frame.before(tree.assignment(made, value).body[0])
+    frame.prelude.append(under_flag(frame, told, lambda: rebind(frame, subject, made, cst.Expr(node))))
+    return made
+
+
+def under_flag(frame: Frame, told: Any, write: Callable[[], Any]) -> cst.If:
+    """A write, and what follows it, where a flag says so."""
+    after, frame.after = frame.after, []
+    body = [cst.SimpleStatementLine([write()]), *frame.after]
+    frame.after = after
+    return cst.If(told, cst.IndentedBlock(body))
+
+
 def _on_one_side(frame: Frame, node: Any, message: str) -> Any:
     """What stands for a call that a choice may leave out, where what it writes is read."""
     return frame.context.unconverted("aliased-write", node, f"{message}: write the choice as an if statement")
@@ -137,7 +158,8 @@ def _taken_out(frame: Frame, node: cst.Call, subject: Any, value: Any) -> Any:
         frame.record_write(name)
         return value
     if is_undecided(frame.context, node):
-        return undecided(frame, node, lvalue(frame, subject))
+        by_flag = written_by_flag(frame, node, subject, value)
+        return undecided(frame, node, lvalue(frame, subject)) if by_flag is None else by_flag
     if frame.chosen:
         return _on_one_side(frame, node, f"{name} is written in place on one side of a choice, and read later")
     if is_detached(frame, subject) and frame.carries(value) and not _is_dropped(frame, node):

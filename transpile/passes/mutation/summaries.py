@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...carriers import Carriers
+from ...liveness import reshapes
 from ...memory import Passed
-from ...project import FunctionInfo
+from ...project import FunctionInfo, Project
 
 
 @dataclass
@@ -25,6 +26,14 @@ class Mutations:
     state: dict[FunctionInfo, set[str]] = field(default_factory=dict)  # the attributes of its module that each function writes in place
     passed: dict[Any, Passed] = field(default_factory=dict)  # for functions and lambdas, what a result may be, or be a view of
     owned: dict[str, bool] = field(default_factory=dict)  # for attributes of plain objects, whether their memory is theirs alone
+
+    shaping: bool | None = None
+
+    def reshapes(self, project: Project) -> bool:
+        """Whether anything in a project may give a tensor another shape in place: what is asked for the shape of one counts as a read of it then."""
+        if self.shaping is None:
+            self.shaping = any(reshapes(module.tree) for module in project.modules.values())
+        return self.shaping
 
     def size(self) -> int:
         """How much is known; it grows from round to round."""
