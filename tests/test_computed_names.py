@@ -31,6 +31,11 @@ PROGRAMS = {
     ),
     "a property that lists them": ("self.register_buffer('u%d' % i, torch.ones(4))", "for i in range(3):\n    self.us[i][:] = x[i]\nreturn x + self.us[1] + sum(self.us)", LISTED),
     "written by a function": ("self.register_buffer('u%d' % i, torch.ones(4))", "fill(self.us, x)\nreturn x + self.u1", LISTED),
+    "filled before they are set": (
+        "w = nn.Parameter(torch.empty(4))\nb = nn.Parameter(torch.zeros(4))\nnn.init.normal_(w, 1.0, 0.1)\nif i:\n    setattr(self, f'w{i}', w)\nelse:\n    setattr(self, f'w{i}', None)",
+        "if self.w0 is not None:\n    x = x * self.w0\nif getattr(self, f'w{1}') is not None:\n    x = x * self.w2\nreturn x * getattr(self, f'w{1}')",
+        "",
+    ),
     "names that only look so": ("self.register_buffer(f'w{i}', torch.randn(4))", "return x * self.width + self.w1", "    width = 2\n"),
 }
 

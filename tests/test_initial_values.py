@@ -384,3 +384,13 @@ def test_a_drawn_value_for_two_params_is_refused():
     fill = "\n    def fill(self, fc):\n        w = torch.randn(3)\n        fc.bias.data.copy_(w)\n        fc.weight.data.copy_(w.expand(3, 3))\n\n    def forward(self, x):\n        return self.fc(x)\n"
     source = HEAD + module("self.fc = nn.Linear(3, 3)\nself.fill(self.fc)", fill)
     assert [d.id for d in convert_source(source).diagnostics] == ["random-in-init"]
+
+
+def test_what_only_init_computes_in_a_branch_goes_along():
+    """`fan_in` and `bound` are read by the draw alone."""
+    lines = (
+        "n = 3\nw = torch.empty(4, 3)\nb = torch.zeros(3)\nif n == 3:\n    nn.init.kaiming_uniform_(w)\n    fan_in, _ = nn.init._calculate_fan_in_and_fan_out(w)\n    bound = 1 / math.sqrt(fan_in)\n"
+        "    nn.init.uniform_(b, -bound, bound)\nelse:\n    nn.init.normal_(w, std=0.02)\nself.weight = nn.Parameter(w)\nself.bias = nn.Parameter(b)"
+    )
+    result = convert_source(HEAD + module(lines, "\n    def forward(self, x):\n        return x @ self.weight + self.bias\n"))
+    assert not result.diagnostics and "bound" not in result.code.partition("def init(")[0], (result.diagnostics, result.code)

@@ -60,6 +60,7 @@ class ClassArrays:
 
     arrays: dict[str, Array] = field(default_factory=dict)
     computed: dict[str, Array] = field(default_factory=dict)  # by the patterns of their names: `self.register_buffer(f"u{i}", u)`
+    missing: set[str] = field(default_factory=set)  # patterns under which None is set on some way
     aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
     holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
@@ -211,6 +212,8 @@ class Arrays:
                 if isinstance(node, cst.Assign) and not runs:
                     self._tie(found, function, node)
                     self._chained(found, node, self_name)
+        for name, array in found.computed.items():
+            array.optional = name in found.missing
         return found
 
     def _overwritten(self, cls: ClassInfo, found: ClassArrays) -> None:
@@ -322,9 +325,10 @@ class Arrays:
     def _computed(self, found: ClassArrays, node: cst.Call, name: str, value: Any, function: FunctionInfo) -> None:
         """An array that is registered, or set, under a computed name."""
         if value is None or self.facts.of(value) == NONE:
+            found.missing |= {name} if value is not None else set()
             return
-        registers = tree.dotted(node.func) != "setattr"
-        is_parameter = tree.code(node.func).endswith("register_parameter") or _makes_parameter(self.facts, value)
+        registers, made = tree.dotted(node.func) != "setattr", self.facts.of(value)
+        is_parameter = tree.code(node.func).endswith("register_parameter") or _makes_parameter(self.facts, value) or not registers and isinstance(made, Tensor) and made.param
         drawn = self.host.made(value, self.host.names(function)) or registers and only_a_checkpoint_fills(self.facts, value)
         where = "params" if is_parameter else "state" if drawn else "constant"
         array = found.computed.setdefault(name, Array(name, where, registered=registers or is_parameter))
@@ -345,7 +349,7 @@ class Arrays:
         func = node.func
         if tree.dotted(func) == "setattr" and len(node.args) == 3 and tree.dotted(node.args[0].value) == function.self_name and function not in self.running:
             made, name = self.facts.of(node.args[2].value), pattern(node.args[1].value)
-            if HOLE in name and isinstance(made, Tensor) and not made.assumed:
+            if HOLE in name and (isinstance(made, Tensor) and not made.assumed or made == NONE):
                 self._computed(found, node, name, node.args[2].value, function)
             return
         if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name) or func.value.value != function.self_name:

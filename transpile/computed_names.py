@@ -73,6 +73,46 @@ def listed_names(function: cst.FunctionDef, self_name: str | None) -> tuple[cst.
     return (made.for_in, asked) if HOLE in pattern(asked.args[1].value) else None
 
 
+def with_filled_parameters(loop: cst.For) -> Any:
+    """`w = nn.Parameter(init.normal_(x))` for `w = nn.Parameter(x)` and then `init.normal_(w)`, in a loop that sets w under a computed name."""
+
+    def block(node: Any) -> Any:
+        body = list(node.body)
+        named = {tree.code(a.value) for s in body for n in tree.nodes(s, cst.Call) for a in n.args if (tree.dotted(n.func) or "").rpartition(".")[2] in ("setattr", "register_parameter")}
+        for place, line in enumerate(body):
+            small = tree.only_small(line)
+            if isinstance(small, cst.Assign) and len(small.targets) == 1 and tree.code(small.targets[0].target) in named:
+                body = _with_fillings(body, place, small)
+        return node if tree.same(body, list(node.body)) else tree.replace(node, body=body)
+
+    return tree.rewrite(loop, None, block, only={cst.IndentedBlock})
+
+
+def _with_fillings(body: list[Any], place: int, made: cst.Assign) -> list[Any]:
+    """A block in which one assignment of a parameter has taken in the initialisers that fill it, up to what else reads it, or changes what they read."""
+    name, bound, dropped = tree.code(made.targets[0].target), set[str](), []
+    value: Any = made.value
+    if not isinstance(value, cst.Call) or (tree.dotted(value.func) or "").rpartition(".")[2] != "Parameter" or len(value.args) != 1:
+        return body
+    for line in body[place + 1 :]:
+        small = tree.only_small(line)
+        call: Any = small.value if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) else None
+        path = (tree.dotted(call.func) or "").split(".") if call is not None else []
+        if len(path) > 1 and path[-2] == "init" and path[-1].endswith("_") and call.args and tree.code(call.args[0].value) == name and call.args[0].keyword is None:
+            if {n for a in call.args[1:] for n in tree.names_read(a)} & (bound | {name}):
+                break
+            filled = tree.replace(call, args=[tree.replace(call.args[0], value=value.args[0].value), *call.args[1:]])
+            value = tree.replace(value, args=[tree.replace(value.args[0], value=filled)])
+            dropped.append(line)
+        elif name in tree.names_read(line) | set(tree.names_assigned(line)):
+            break
+        bound |= set(tree.names_assigned(line))
+    if not dropped:
+        return body
+    new = tree.replace(body[place], body=[tree.replace(made, value=value)])
+    return [new if line is body[place] else line for line in body if line not in dropped]
+
+
 def with_listed_names(module: cst.Module) -> Any:
     """A file with `getattr(self, f"u{i}")` for `self.us[i]`, of a property that lists such attributes, and that no other class has."""
     times = collections.Counter(f.name.value for f in tree.nodes(module, cst.FunctionDef))

@@ -85,7 +85,9 @@ def _setattr(frame: Frame, name: str, args: list[Argument]) -> Value:
     if len(args) < 3 or not isinstance(first, Module) or not first.is_self or frame.cls is None:
         return UNKNOWN
     value = args[2].value
-    if _literal(args) is None and not isinstance(value, (Module, Tensor)):
+    if _literal(args) is None and value == NONE and frame.facts.computed(frame.cls, pattern(args[1].node)) is None:
+        return NONE  # what else may be there is seen later
+    if _literal(args) is None and value != NONE and not isinstance(value, (Module, Tensor)):
         value = Module(open=True)
     containers.set_named(frame, frame.cls, args[1], value)
     return NONE

@@ -17,7 +17,7 @@ import libcst as cst
 
 from .. import tree
 from ..base_calls import through_super
-from ..computed_names import with_listed_names
+from ..computed_names import with_filled_parameters, with_listed_names
 from ..counted_places import with_places_counted
 from ..dataflow import reads
 from ..filled_names import without_filled_names
@@ -46,7 +46,7 @@ def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     module = with_partials_called(module, rulebook)
     module = tree.rewrite(module, lambda node: _from_state_dict(node, rulebook), only={cst.Subscript})
     module = with_wrappers_kept(module, rulebook)
-    module = with_listed_names(module)
+    module = tree.rewrite(with_listed_names(module), None, with_filled_parameters, only={cst.For})  # type: ignore[arg-type]
     for of_class in (through_super, with_setters_called, with_places_counted):
         module = tree.rewrite(module, None, of_class, only={cst.ClassDef})  # type: ignore[arg-type]
     for of_function in (written_out, without_filled_names, with_parameters_apart):

@@ -209,6 +209,7 @@ class Locals:
                 for name in sorted(self._reads(node) - {own}):
                     definitions = [d for d in self._moving(name, self._seen(node, name)) if id(d) not in inside and (among is None or d in among)]
                     self.moved |= {name} if definitions else set()
+                    self.moved |= {n for d in definitions if not isinstance(d, cst.SimpleStatementLine) for n in assigned(d)}  # `bound` of a branch that draws
                     todo += [(d, name) for d in definitions if d not in needed]
                     needed += [d for d in definitions if d not in needed]
             out += sorted((d for d in needed if d not in out), key=self._place)

@@ -55,7 +55,11 @@ def _asked(scope: Scope, node: cst.Call) -> Any:
     if path is None or (not isinstance(found, Tensor) or not found.param if array is None else array.where == "constant"):
         return without_effects(scope, node)
     in_state = array.where == "state" if array is not None else isinstance(found, Tensor) and found.buffer
-    return tree.expression(path.state if in_state else path.params)
+    entry = path.state if in_state else path.params
+    if array is None or not array.optional:
+        return tree.expression(entry)
+    holder, _, name = entry.rpartition("[")
+    return tree.expression(f"{holder}.get({name[:-1]})")
 
 
 def stored_by_name(scope: Scope, node: Any) -> Any:
