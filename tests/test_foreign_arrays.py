@@ -25,6 +25,12 @@ OUTSIDE = {
         "    def __call__(self, module, input):\n        setattr(module, 'weight', module.weight_orig * 2)\n\n\n" + MODULE + "        Scale.apply(self.fc, 'weight')\n",
         ["foreign-array", "foreign-array", "hook"],
     ),
+    "by a module that holds it": (
+        "class Wrapper(nn.Module):\n    def __init__(self, module, name='weight'):\n        super().__init__()\n        self.module, self.name = module, name\n        self.make()\n\n"
+        "    def make(self):\n        w = getattr(self.module, self.name)\n        del self.module._parameters[self.name]\n        self.module.register_parameter(self.name + '_bar', nn.Parameter(w.data))\n\n"
+        "    def forward(self, x):\n        setattr(self.module, self.name, getattr(self.module, self.name + '_bar') * 2)\n        return self.module(x)\n",
+        ["foreign-array", "foreign-array", "dynamic-attribute"],
+    ),
 }
 
 

@@ -431,9 +431,11 @@ def _makes_parameter(facts: Inference, value: cst.BaseExpression | None) -> bool
 def returns_parameter(facts: Inference, value: Any) -> bool:
     """Whether a call of the user's own function gives a new parameter on all ways: `return nn.Parameter(w)`, or a local that is one."""
     function = facts.of(value.func) if isinstance(value, cst.Call) else None
-    if not isinstance(function, Function) or function.info.name == "__init__":
-        return False
-    body = function.info.node.body
+    return isinstance(function, Function) and function.info.name != "__init__" and _hands_out(facts, function.info)
+
+
+def _hands_out(facts: Inference, info: FunctionInfo) -> bool:
+    body = info.node.body
     returned: list[Any] = [n.value for n in tree.scope_nodes(body, cst.Return)]
     made = {t.target.value for n in tree.scope_nodes(body, cst.Assign) if _is_parameter(facts, n.value) for t in n.targets if isinstance(t.target, cst.Name)}
     return bool(returned) and all(_is_parameter(facts, r) or isinstance(r, cst.Name) and r.value in made for r in returned)
@@ -537,7 +539,7 @@ def filling_functions(facts: Inference, running: Set[FunctionInfo]) -> set[Funct
 def _fills(facts: Inference, info: FunctionInfo) -> bool:
     """A plain function that is called with tensors, and no modules: `trunc_normal_(self.weight, std=0.02)` in a constructor."""
     given = facts.parameters.get(info, {})
-    if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()):
+    if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()) or _hands_out(facts, info):
         return False
     evidence = used_as_tensors(facts, info)
     return any(isinstance(v, Tensor) and not v.assumed or name in evidence and (v == UNKNOWN or isinstance(v, Tensor)) for name, v in given.items())

@@ -3,7 +3,6 @@
     height = self.conv.weight.shape[0]          ->    height = nn.shape(self.conv, "weight")[0]
     mask = torch.ones_like(self.weight)         ->    mask = jnp.ones(nn.shape(super(), "weight"))
     kernel = self.icnr(self.conv.weight)        ->    kernel = self.icnr(nn.unconverted(…))
-    del self.module._parameters["weight"]       ->    nn.unconverted(…), as `self.module.register_parameter("weight_bar", w)`
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from ...project import ClassInfo, FunctionInfo
 from ...values import Module, Tensor
 from .questions import NO_ARRAYS, Asked, Find, by_path, fact, made_like, presence
 
-_CHANGED = "the arrays of another module are changed while a model is built: here each class makes its own, in init; give them to a class of your own"
-_SEEN = {cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Attribute, cst.Call, cst.Comparison, cst.Del, cst.Expr, cst.FunctionDef, cst.Lambda}
+_SEEN = {cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Attribute, cst.Call, cst.Comparison, cst.Del, cst.FunctionDef, cst.Lambda}
 
 
 def asked_or_refused(context: Context, node: cst.FunctionDef, info: FunctionInfo, arrays: Arrays) -> cst.FunctionDef:
@@ -34,8 +32,6 @@ def asked_or_refused(context: Context, node: cst.FunctionDef, info: FunctionInfo
         return Asked("super()", n.attr.value) if inherited else by_path(n)  # of the layer that the class extends
 
     def before(n: Any) -> Any:
-        if isinstance(n, (cst.Expr, cst.Del)) and (other := _changed(context, n, info)) is not None:
-            return cst.Expr(context.unconverted("dynamic-attribute", other, _CHANGED))
         if isinstance(n, (cst.AssignTarget, cst.Del, cst.FunctionDef, cst.Lambda)):  # what is called later may have them
             return n
         if isinstance(n, (cst.AnnAssign, cst.AugAssign)):
@@ -48,19 +44,6 @@ def asked_or_refused(context: Context, node: cst.FunctionDef, info: FunctionInfo
 
     body = tree.rewrite(_named_there(node, find), before, only=_SEEN)
     return node if body is node.body else tree.replace(node, body=body)
-
-
-def _changed(context: Context, node: Any, info: FunctionInfo) -> Any:
-    """The call that registers an array with another module, or the entry of its tables that is deleted; None of other statements."""
-    if isinstance(node, cst.Del):
-        held = node.target.value if isinstance(node.target, cst.Subscript) else None
-        return node.target if isinstance(held, cst.Attribute) and held.attr.value in ("_parameters", "_buffers") else None
-    func: Any = node.value.func if isinstance(node.value, cst.Call) else None
-    if not isinstance(func, cst.Attribute) or func.attr.value not in ("register_buffer", "register_parameter"):
-        return None
-    value = context.value(func.value)
-    own = tree.code(func.value).startswith("super(") or tree.dotted(func.value) == info.self_name or isinstance(value, Module) and value.is_self
-    return None if own else node.value
 
 
 def _named_there(node: cst.FunctionDef, find: Find) -> Any:

@@ -1,0 +1,60 @@
+"""Params that a function of the user's makes and returns: they are declared where it is called."""
+
+import jax
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, both_modules
+
+MODULE = """
+class M(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+
+        def inner():
+            return nn.Parameter(torch.randn(self.n, 2))
+
+        {made}
+
+    def forward(self, x):
+        return x @ self.w + self.b
+"""
+BEFORE = """
+def outer(n, scale=1.0):
+    return nn.Parameter(scale * torch.randn(n, 2))
+
+
+def of_values(t):
+    return nn.Parameter(t)
+
+"""
+MADE = {
+    "inside, each": "self.w = inner()\n        self.b = inner()",
+    "of a file": "self.w = outer(n)\n        self.b = outer(n, scale=2.0)",
+    "of values": "self.w = of_values(torch.ones(n, 2))\n        self.b = of_values(torch.zeros(2))",
+    "filled afterwards": "self.w = outer(n)\n        self.b = of_values(torch.empty(2))\n        nn.init.ones_(self.w)\n        nn.init.zeros_(self.b)",
+    "on one way": "self.w = outer(n) if n > 2 else inner()\n        self.c = outer(n) if n > 9 else None\n        if n > 2:\n            self.b = of_values(torch.zeros(2))\n        else:\n            self.b = of_values(torch.ones(2))",
+}
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("name", MADE)
+def test_the_params_are_those_of_torch(name):
+    source = HEAD + BEFORE + MODULE.format(made=MADE[name])
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    torch_side, jax_side = both_modules(source, result, 3)
+    made = jax_side.init(jax.random.key(0))
+    assert {k: v.shape for k, v in made.items()} == {k: tuple(v.shape) for k, v in torch_side.state_dict().items()}
+    params, _ = from_torch(torch_side, jax_side)
+    x = torch.randn(3, 3)
+    np.testing.assert_allclose(jax_side(params, x.numpy()), torch_side(x).detach().numpy(), 1e-5, err_msg=result.code)
+
+
+def test_values_that_are_drawn_are_reported():
+    source = HEAD + BEFORE + MODULE.format(made="self.w = of_values(torch.randn(n, 2))\n        self.b = outer(n)")
+    assert [d.id for d in convert_source(source).diagnostics] == ["random-in-init"]
