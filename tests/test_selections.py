@@ -78,6 +78,7 @@ KEPT = {
     "a mask bound in a condition": "m = x > 0\nd = x[m]\nif (m := y > 0).shape[0] > 1:\n    s = d.abs().sum()\nreturn s",
     "a mask written": "m = x > 0\nd = x[m]\nm[0] = False\nreturn d.abs().sum()",
     "a mask written by another name": "m = x > 0\nn = m.view(-1)\nd = x[m]\nn[0] = False\nreturn d.abs().sum()",
+    "a mask written by a function": "def clear(mask):\n    mask[0] = False\n\ndef f(x, y):\n    m = x > 0\n    d = x[m]\n    clear(m)\n    return d.abs().sum()",
     "written": "d = x[x > 0]\nd[0] = 1.0\nreturn d.sum()",
     "written under another name": "d = x[x > 0]\ne = d\ne.mul_(2)\nreturn d.sum()",
     "met with a tensor": "d = x[x > 0]\nw = y.mean(0)\nreturn (d * w[0]).sum() + (d * w[:1]).sum()",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -11,7 +11,8 @@ import libcst as cst
 from ... import tree
 from ...context import Context
 from ...inplace import is_inplace_name
-from ...values import Method, Module, Tensor, Torch, Value
+from ...project import ClassInfo, FunctionInfo
+from ...values import Function, Method, Module, Tensor, Torch, Value
 from .ranks import Ranks, Reader
 from .wholes import Entry, Env, Info, origins
 
@@ -53,7 +54,7 @@ class Scope:
         self.tables = tables(context)
         self.env = Env()
         self.needs: dict[Any, set[float]] = collections.defaultdict(set)  # for names, what operations need outside of the mask
-        self.written = _written(function, candidates)
+        self.written = _written(context, function, candidates)
         self.used = {n.value for n in tree.nodes(function, cst.Name)}
         self.uses: collections.Counter[str] = collections.Counter()
         self.pending: dict[str, Any] = {}  # masks of the current statement that got a name
@@ -158,8 +159,8 @@ def _is_call(context: Context, node: Any) -> bool:
     return value == Torch("torch.masked_select") and len(node.args) == 2 and plain
 
 
-def _written(function: cst.FunctionDef, copies: set[int]) -> set[str]:
-    """The names through which something is written in place, and those that may share memory with them."""
+def _written(context: Context, function: cst.FunctionDef, copies: Set[int] = frozenset(), callers: frozenset[FunctionInfo] = frozenset()) -> set[str]:
+    """The names through which something is written in place, here or by what they are given to, and those that may share memory with them."""
     found = {n.target.value for n in tree.nodes(function.body, cst.NamedExpr) if isinstance(n.target, cst.Name)}  # which the walk over statements does not see bound
     shared: Iterator[Any] = tree.nodes(function.body, cst.Nonlocal, cst.Global)
     found |= {item.name.value for n in shared for item in n.names}
@@ -174,11 +175,22 @@ def _written(function: cst.FunctionDef, copies: set[int]) -> set[str]:
             targets = [node.value] if node.keyword is not None and node.keyword.value == "out" else []
         elif isinstance(node.func, cst.Attribute) and is_inplace_name(node.func.attr.value):
             targets = [node.func.value, *(a.value for a in node.args[:1])]
+        elif isinstance(node, cst.Call):
+            targets = [given for info in _called(context, node) - callers for name, given in info.given(node).items() if name in _written(context, info.node, callers=callers | {info})]
         found |= {name for t in targets for name in [_root(t)] if name}
     bound = [(name, _root(a.value)) for a in tree.nodes(function.body, cst.Assign) if id(a.value) not in copies for name in tree.names_assigned(a)]
     while more := {n for a, b in bound if b and (a in found) != (b in found) for n in (a, b)} - found:
         found |= more
     return found
+
+
+def _called(context: Context, node: cst.Call) -> Set[FunctionInfo]:
+    """The functions of the user's that a call may run, with tensors as arguments."""
+    value = context.value(node.func)
+    if isinstance(value, Function):
+        return {value.info}
+    found = [ref.find("forward") for ref in value.refs if isinstance(ref, ClassInfo)] if isinstance(value, Module) else []
+    return {info for info in found if info is not None}
 
 
 def _root(node: Any) -> str:
