@@ -71,7 +71,9 @@ class AutogradFunction:
             leaves = [next(rest) if t else leaf for leaf, t in zip(kept["leaves"], kept["traced"])]
             context = BackwardContext()
             vars(context).update(jax.tree.unflatten(kept["tree"], leaves))
-            gradients = _keyed(cls.backward, again)(context, *(gradient if isinstance(gradient, (tuple, list)) else (gradient,)))
+            gradients = _keyed(cls.backward, again)(
+                context, *(gradient if isinstance(gradient, (tuple, list)) else (gradient,))
+            )
             gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
             made = (_cotangent(gradients[i] if i < len(gradients) else None, a) for i, a in zip(places, arrays))
             return None if again is None else _cotangent(None, again), *made

@@ -7,7 +7,8 @@ from jax import lax
 
 def choose(pred, if_true, if_false, *operands):
     """``lax.cond`` whose sides may differ in dtype, give a number where the other gives an array, or leave unset (None) what the
-    other sets: both become what ``jnp.where`` makes of them. A bool of Python's takes one side, whatever the other gives."""
+    other sets: both become what ``jnp.where`` makes of them. A bool of Python's takes one side, whatever the other gives.
+    """
     if isinstance(pred, bool):
         return (if_true if pred else if_false)(*operands)
     like = _joined(*(jax.eval_shape(side, *operands) for side in (if_true, if_false)))

@@ -24,7 +24,21 @@ SAFE = {
     "log": 1, "log2": 1, "log10": 1, "sqrt": 1, "rsqrt": 1, "reciprocal": 1, "lgamma": 1, "digamma": 1, "log1p": 0, "exp": 0, "exp2": 0, "expm1": 0,
     "sinh": 0, "cosh": 0, "tan": 0, "asin": 0, "arcsin": 0, "acos": 0, "arccos": 0, "atanh": 0, "arctanh": 0, "logit": 0.5,
 }  # fmt: skip
-COMPARED = {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not", "logical_and", "logical_or", "logical_xor"}
+COMPARED = {
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "logical_not",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+}
 
 # Reductions: CURVED are those whose slopes are numbers where the operand is, to FILLED zeros add nothing, those in ONE_DIM keep none of one dim.
 CURVED = {"std", "var"}
@@ -151,10 +165,14 @@ def where_over(mask, input, other):
 
 
 @rule("torch.nn.functional.cross_entropy[rows]")
-def cross_entropy_of_rows(input, target, mask, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+def cross_entropy_of_rows(
+    input, target, mask, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
+):
     """Cross entropy of the rows of logits that the mask selects."""
     input, target = rows(input, target, mask, ignore_index)
-    return cross_entropy(input, target, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
+    return cross_entropy(
+        input, target, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+    )
 
 
 @rule("torch.nn.functional.nll_loss[rows]")
@@ -167,6 +185,8 @@ def nll_loss_of_rows(input, target, mask, weight=None, *, ignore_index=-100, red
 def rows(input, target, mask, ignore_index):
     """Rows (N, C) and their classes (N,), of which those that the mask does not select are to be ignored."""
     if input.ndim != mask.ndim + 1 or target.shape != mask.shape:
-        raise ValueError(f"a mask of shape {mask.shape} does not select rows of {input.shape} and classes of {target.shape}")
+        raise ValueError(
+            f"a mask of shape {mask.shape} does not select rows of {input.shape} and classes of {target.shape}"
+        )
     input = jnp.where(mask[..., None], input, 0)
     return input.reshape(-1, input.shape[-1]), jnp.where(mask, target, ignore_index).reshape(-1)

@@ -24,7 +24,7 @@ BODIES = {
     "two devices": ("if x.device != (x + 1).device:\n    x = x.to('cpu')\nif str(x.device) == str(x.T.device):\n    x = x + 1\nreturn x", "x = x + 1\nreturn x"),
     "a flag": ("flag = not FAST and torch.cuda.is_available()\nother = x.is_cuda and FAST\nkept = FAST and x.is_cuda\nreturn x, flag, other, kept", "flag = False\nother = False\nkept = FAST and False\nreturn x, flag, other, kept"),
     "asserted": ("assert torch.cuda.is_available(), 'train on a GPU'\nassert(x.is_cuda and FAST)\nassert FAST\nassert torch.is_tensor(x)\nreturn x", "assert FAST\nassert isinstance(x, jax.Array)\nreturn x"),
-    "a device of its own": ("device = torch.device('cuda')\nif device.type == torch.device('cuda:0').type and not torch.cuda.is_available():\n    x = x + 1\nif device.type == 'cuda':\n    x = x * 2\nreturn x.to(device)", "device = None\nx = x + 1\nreturn x"),
+    "a device of its own": ("device = torch.device('cuda')\nif device.type == torch.device('cuda:0').type and not torch.cuda.is_available():\n    x = x + 1\nif device.type == 'cuda':\n    x = x * 2\nreturn x.to(device)", "x = x + 1\nreturn x"),
     "devices": ("if torch.cuda.device_count() > 1:\n    x = x * 2\nreturn x", "return x"),
     "a type by device": ("T = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor\nreturn x.type(T)", "return x.astype(int)"),
     "hasattr": ("if hasattr(F, 'gelu'):\n    return x + 1\nreturn x", "return x + 1"),

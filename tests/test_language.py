@@ -98,7 +98,6 @@ PROGRAMS = {
 
 # views through which a write does not follow yet: refused
 REFUSED = {
-    "an array under a computed name": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        for i in range(2):\n            self.register_buffer(f'b{i}', torch.zeros(6))\n\n    def forward(self, x):\n        b = getattr(self, f'b{x.dim() - 1}')\n        b.add_(1)\n        return x + b\n\n\ndef f(x, y):\n    return M()(x)",
     "the condition of a loop writes": "def f(x, y):\n    while x.add_(-1).sum() > 0:\n        y = y + x\n    return y",
     "a tensor that an object is given": "class Sum:\n    def __init__(self, t):\n        self.t = t\n\n    def add(self, x):\n        self.t += x\n\n\ndef f(x, y):\n    z = x * 1\n    Sum(z).add(y)\n    return z",
     "a tensor that an object gives away": "class Sum:\n    def __init__(self):\n        self.t = torch.zeros(4, 6)\n\n    def add(self, x):\n        self.t += x\n        return self.t\n\n\ndef f(x, y):\n    s = Sum()\n    a = s.add(x)\n    return a * s.add(y)",

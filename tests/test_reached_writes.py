@@ -37,7 +37,6 @@ CALLED = {
     "a default": _G + "def f(x, y, fn=g):\n    z = x * 1\n    y = fn(z)\n    return z, y",
     "a lambda under a name": _G + "def f(x, y):\n    z = x * 1\n    fn = lambda t: g(t)\n    y = fn(z)\n    return z, y",
     "a method under a name": "class A:\n    def step(self, t):\n        t.add_(1)\n        return t * 2\n    def walk(self, t):\n        return t\n    def go(self, x, fast=True):\n        step = self.step if fast else self.walk\n        y = step(x)\n        return x, y\ndef f(x, y):\n    return A().go(x * 1)",
-    "a method by getattr": 'class A:\n    def step(self, t):\n        t.add_(1)\n        return t * 2\n    def go(self, x):\n        y = getattr(self, "step")(x)\n        return x, y\ndef f(x, y):\n    return A().go(x * 1)',
     "a method of the class": "class A:\n    def step(self, t):\n        t.add_(1)\n        return t * 2\ndef f(x, y):\n    z, a = x * 1, A()\n    y = A.step(a, z)\n    return z, y",
     "a method that a subclass overrides": "class A:\n    def step(self, t):\n        return t * 2\n    def go(self, x):\n        y = self.step(x)\n        return x, y\nclass B(A):\n    def step(self, t):\n        t.add_(1)\n        return t * 3\ndef f(x, y):\n    return B().go(x * 1)",
     "a callback": _G + "def run(fn, t):\n    return fn(t)\ndef f(x, y):\n    z = x * 1\n    y = run(lambda t: g(t), z)\n    return z, y",
@@ -85,6 +84,7 @@ FOREIGN = {
 
 # Where nothing of it is read again, or all are different parts.
 PROGRAMS = {
+    "a method by getattr": 'class A:\n    def step(self, t):\n        t.add_(1)\n        return t * 2\n    def go(self, x):\n        y = getattr(self, "step")(x)\n        return x, y\ndef f(x, y):\n    return A().go(x * 1)',
     "map of parts": "q, k = map(lambda t: t.unsqueeze(0), torch.cat([x.detach(), y], dim=-1).detach().chunk(2, dim=-1))\nq *= 3\nreturn q, k",
     "map of named parts": "qkv = torch.cat([x.detach(), y], dim=-1).detach().chunk(2, dim=-1)\nq, k = map(lambda t: t.unsqueeze(0), qkv)\nq *= 3\nreturn q, k",
     "a comprehension over parts": "qkv = torch.cat([x.detach(), y], dim=-1).detach().chunk(2, dim=-1)\nq, k = [t.unsqueeze(0) for t in qkv]\nq *= 3\nreturn q, k",

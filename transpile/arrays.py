@@ -331,6 +331,8 @@ class Arrays:
         is_parameter = tree.code(node.func).endswith("register_parameter") or _makes_parameter(self.facts, value) or not registers and isinstance(made, Tensor) and made.param
         drawn = self.host.made(value, self.host.names(function)) or registers and only_a_checkpoint_fills(self.facts, value)
         where = "params" if is_parameter else "state" if drawn else "constant"
+        if name == HOLE and where != "params":
+            return  # of `for name, value in buffers: self.register_buffer(name, value)` nothing tells which attributes they are
         array = found.computed.setdefault(name, Array(name, where, registered=registers or is_parameter))
         array.where = next(place for place in ("params", "state", "constant") if place in (where, array.where))
 

@@ -300,7 +300,7 @@ class _Classes:
         for info in self.arrays.forward:
             if info.module in self.contexts:
                 report_draws(self.contexts[info.module], info.node)
-                hidden_writes.report_kept(self.contexts[info.module], info.node, info.self_name)
+                hidden_writes.report_kept(self.contexts[info.module], info.node, (info.method or info).self_name)
         for info in self.running:
             if info.module in self.contexts:
                 report_handlers(self.contexts[info.module], info.node)

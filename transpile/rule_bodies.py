@@ -270,6 +270,8 @@ class Bodies:
                 return Static(len(counted.items), "int")
             if name == "isinstance" and self.expression(node.args[0], env) == Static(type="int") and ast.unparse(node.args[1]) == "(tuple, list)":
                 return _flag(False)
+            if name == "known":  # of both forms the value is the same
+                return _flag(_decided(self.expression(node.args[0], env)) is True)
             if name in _STATIC_BUILTINS:
                 return Static(type=_STATIC_BUILTINS[name])
             if name in ("min", "max", "sum", "any", "all", "sorted", "zip", "enumerate", "reversed"):
