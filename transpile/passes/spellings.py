@@ -11,6 +11,7 @@ several statements on a line are lines of their own; an attribute `self.init` ha
 from __future__ import annotations
 
 import collections
+import keyword
 from typing import Any
 
 import libcst as cst
@@ -115,9 +116,14 @@ def _without_array(node: Any) -> Any:
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != "register_parameter" or len(node.args) != 2:
         return None
     name, value = (a.value for a in node.args)
-    if tree.code(value) != "None" or not isinstance(name, cst.SimpleString) or tree.code(node.func.value) in ("self", "super()"):
+    text = tree.literal(name) if isinstance(name, cst.SimpleString) else None
+    if tree.code(value) != "None" or not isinstance(text, str) or not _is_plain_name(text) or tree.code(node.func.value) in ("self", "super()"):
         return None
-    return cst.Assign([cst.AssignTarget(cst.Attribute(node.func.value, cst.Name(str(name.evaluated_value))))], value)
+    return cst.Assign([cst.AssignTarget(cst.Attribute(node.func.value, cst.Name(text)))], value)
+
+
+def _is_plain_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _initialised(node: cst.Call) -> Any:
@@ -319,9 +325,9 @@ def _type_of(node: cst.Comparison) -> Any:
 
 
 def _written_out(subject: Any, name: Any, node: Any) -> Any:
-    """`self.mask` of `getattr(self, "mask")`; None of names that are computed, or that a class would mangle."""
+    """`self.mask` of `getattr(self, "mask")`; None of names that are computed, that a class would mangle, or that are words of Python's."""
     text = tree.literal(name) if isinstance(name, cst.SimpleString) else None
-    if not isinstance(text, str) or not text.isidentifier() or text.startswith("__"):
+    if not isinstance(text, str) or not _is_plain_name(text) or text.startswith("__"):
         return None
     return cst.Attribute(subject, cst.Name(text), lpar=node.lpar, rpar=node.rpar)
 
