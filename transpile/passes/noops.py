@@ -1,17 +1,16 @@
 """What says nothing once the rules are applied: `x = x.cuda()` has become `x = x`, `torch.cuda.synchronize()` a lone `None`,
-`Long = torch.LongTensor` is not used any more, and a choice between an operation and its in-place form is none.
+and a choice between an operation and its in-place form is none.
 """
 
 from __future__ import annotations
 
-import collections
 from typing import Any
 
 import libcst as cst
 
 from .. import tree
 from ..context import Context
-from ..values import Module, Torch
+from ..values import Module
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
@@ -22,8 +21,6 @@ def run(context: Context, module: cst.Module) -> cst.Module:
     emptied: dict[int, Any] = {}  # blocks in which nothing is left
 
     def after(node: Any) -> Any:
-        if isinstance(node, cst.FunctionDef):
-            return _without_unread(context, node)
         if isinstance(node, cst.Module):
             kept: list[Any] = [s for s in node.body if not _is_noop(context, s)]
             return node if len(kept) == len(node.body) else tree.replace(node, body=kept)
@@ -42,7 +39,7 @@ def run(context: Context, module: cst.Module) -> cst.Module:
                 return cst.RemoveFromParent()
         return _single(context, node) if isinstance(node, cst.If) else node
 
-    return tree.rewrite(module, None, after, only={cst.Module, cst.IndentedBlock, cst.If, cst.FunctionDef})  # type: ignore[no-any-return]
+    return tree.rewrite(module, None, after, only={cst.Module, cst.IndentedBlock, cst.If})  # type: ignore[no-any-return]
 
 
 def _single(context: Context, node: cst.If) -> Any:
@@ -60,30 +57,6 @@ def _alike(node: cst.If) -> bool:
     """Whether both sides are the same one statement."""
     sides = [tree.body_statements(side) for side in (node, node.orelse) if isinstance(side, (cst.If, cst.Else))]
     return all(len(s) == 1 for s in sides) and len({tree.code(s[0]).strip() for s in sides}) == 1
-
-
-def _without_unread(context: Context, node: Any) -> Any:
-    """The function without its locals for names of torch's that rules have read for the last time."""
-    local = {n: s for s in tree.nodes(node.body, cst.SimpleStatementLine) if (n := _alias(context, s)) is not None}
-    if not local:
-        return node
-    read = collections.Counter(n.value for n in tree.nodes(node.body, cst.Name))
-    gone = {id(s) for n, s in local.items() if read[n] == 1}
-    if not gone:
-        return node
-    new = tree.replace(node, body=tree.rewrite(node.body, lambda s: cst.RemoveFromParent() if id(s) in gone else None, only={cst.SimpleStatementLine}))
-    context.facts.carry(node, new)
-    return new
-
-
-def _alias(context: Context, statement: Any) -> str | None:
-    """The name that `Long = torch.LongTensor` binds."""
-    small = statement.body[0] if len(statement.body) == 1 else None
-    if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.targets[0].target, cst.Name):
-        return None
-    if not isinstance(context.value(small.value), Torch) or not isinstance(small.value, (cst.Name, cst.Attribute)):
-        return None
-    return small.targets[0].target.value
 
 
 def _is_noop(context: Context, statement: Any) -> bool:

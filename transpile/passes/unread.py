@@ -2,6 +2,7 @@
 
     device = x.device                                        ->
     b, n, device = *x.shape, x.device                               b, n = x.shape
+    Long = torch.LongTensor                                         (nothing)
     if device is None:                                              (nothing)
         device = x.device
 
