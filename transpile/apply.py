@@ -11,7 +11,7 @@ import libcst as cst
 
 from . import identities, tree
 from .context import Context, key_site
-from .emit import keyword
+from .emit import keyword, unbracketed
 from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
 from .values import (
@@ -562,7 +562,7 @@ def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any
             return cst.StarredElement(binding.sizes[0].node)
         if isinstance(node, cst.Arg) and node.keyword is None and isinstance(node.value, cst.Name):
             argument = _named(context, node.value, binding, parameters, loose)
-            return None if argument is None else tree.replace(node, value=_bare(argument))
+            return None if argument is None else tree.replace(node, value=unbracketed(argument))
         if isinstance(node, cst.Arg) and node.keyword is not None:
             return tree.rewrite(node.value, before) and tree.replace(node, value=tree.fit(node, "value", tree.rewrite(node.value, before)))
         if isinstance(node, cst.Attribute):
@@ -604,14 +604,6 @@ def _named(context: Context, node: cst.Name, binding: Binding, parameters: Mappi
     return None
 
 
-def _bare(node: Any) -> Any:
-    """An expression without parentheses that it does not need as an argument, and that hold no comment: `(a + b).rsqrt()` is `lax.rsqrt(a + b)`."""
-    if not getattr(node, "lpar", None) or isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)):
-        return node
-    commented = any("#" in tree.code(paren) for paren in (*node.lpar, *node.rpar))
-    return node if commented else tree.replace(node, lpar=[], rpar=[])
-
-
 def _tuple(elements: list[Any]) -> Any:
     if len(elements) == 1 and isinstance(elements[0], cst.Element):
         elements = [tree.replace(elements[0], comma=cst.Comma())]
@@ -644,9 +636,9 @@ def call(context: Context, binding: Binding) -> Any:
             continue
         argument = binding.given[parameter.name]
         if argument.keyword is None and in_order and parameter.kind == "positional":
-            args.append(cst.Arg(_bare(argument.node)))
+            args.append(cst.Arg(unbracketed(argument.node)))
         else:
-            args.append(keyword(parameter.name, _bare(argument.node)))
+            args.append(keyword(parameter.name, unbracketed(argument.node)))
             in_order = False
     for argument in binding.rest:
         if argument.star == "*":

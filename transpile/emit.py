@@ -33,10 +33,16 @@ def names(found: Sequence[str]) -> Any:
 
 def bare(node: Any) -> Any:
     """An expression without parentheses that it does not need where commas or statements end it; over several lines it keeps them."""
-    needed = (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)
-    if getattr(node, "lpar", None) and not isinstance(node, needed) and "\n" not in tree.code(node):
-        return tree.replace(node, lpar=[], rpar=[])
-    return node
+    made = unbracketed(node)
+    return node if made is not node and "\n" in tree.code(node) else made
+
+
+def unbracketed(node: Any) -> Any:
+    """An expression without parentheses that it does not need as an argument, and that hold no comment: `(a + b).rsqrt()` is `lax.rsqrt(a + b)`."""
+    if not getattr(node, "lpar", None) or isinstance(node, (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)):
+        return node
+    commented = any("#" in tree.code(paren) for paren in (*node.lpar, *node.rpar))
+    return node if commented else tree.replace(node, lpar=[], rpar=[])
 
 
 def enclosed(node: Any) -> Any:
