@@ -56,8 +56,7 @@ def bound(frame: Frame) -> Env:
         if not _constructs(frame) and is_bound_to_numpy(frame.facts, info, parameter, env[name]):
             env[name] = NUMPY
     shown, forward = with_dims(info), info.owner is not None and info.owner.is_module and info.name == "forward"
-    least = {name: max(value.dims, shown.get(name, 0), int(forward)) for name, value in env.items() if isinstance(value, Tensor)}
-    env.update({name: dataclasses.replace(value, dims=least[name]) for name, value in env.items() if name in least and isinstance(value, Tensor)})
+    env.update({name: dataclasses.replace(value, dims=max(value.dims, shown.get(name, 0), int(forward))) for name, value in env.items() if isinstance(value, Tensor)})
     if (context := _context(frame)) is not None:
         env[context] = BACKWARD_CONTEXT
     p = info.node.params
