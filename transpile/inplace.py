@@ -10,6 +10,7 @@ import libcst as cst
 from . import tree
 from .beginnings import PLACES, Beginning
 from .context import Context
+from .rulebook import Rulebook
 from .values import FUNCTION, UNKNOWN, Module, Tensor, Torch, Value, beginning, members
 
 
@@ -80,6 +81,15 @@ def is_known_method(context: Context, name: str) -> bool:
     """Whether there is a rule for an in-place method, or for the method without the underscore."""
     find = context.rulebook.find
     return bool(find("torch.Tensor." + name) or find("torch.Tensor." + name[:-1]))
+
+
+def may_reshape(rulebook: Rulebook, node: cst.CSTNode) -> bool:
+    """Whether code may give a tensor another shape in place: `x.t_()`, `x.data = y`."""
+    known = {*rulebook.table("RESHAPING"), "set_", "as_strided_"}
+    if any(n.attr.value in known for n in tree.nodes(node, cst.Attribute)):
+        return True
+    targets: list[Any] = [n.target for n in tree.nodes(node, cst.AssignTarget)]
+    return any(isinstance(t, cst.Attribute) and t.attr.value == "data" for t in targets)
 
 
 def reshapes(context: Context, node: Any) -> str | None:

@@ -10,17 +10,8 @@ from . import tree
 
 Live = frozenset[str]
 
-# What a tensor is asked for whatever is written into it, `x.shape`, `x.size(0)`; and what gives one another shape in place.
+# What a tensor is asked for whatever is written into it: `x.shape`, `x.size(0)`.
 _WHATEVER_IS_WRITTEN = frozenset("shape size dim ndim ndimension numel dtype device layout is_cuda new_zeros new_ones new_empty new_full".split())
-_RESHAPING = frozenset("squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ resize_ resize_as_ set_ as_strided_".split())
-
-
-def reshapes(node: cst.CSTNode) -> bool:
-    """Whether code may give a tensor another shape in place."""
-    if any(n.attr.value in _RESHAPING for n in tree.nodes(node, cst.Attribute)):
-        return True
-    targets: list[Any] = [n.target for n in tree.nodes(node, cst.AssignTarget)]
-    return any(isinstance(t, cst.Attribute) and t.attr.value == "data" for t in targets)
 
 
 class Liveness:

@@ -32,7 +32,7 @@ class Frame:
         self.facts = context.facts
         self.views = context.rulebook.table("VIEWS")
         own = frozenset(f"self.{n.attr.value}" for n in tree.nodes(node.body, cst.Attribute) if self.is_on_self(n))
-        self.liveness = Liveness(node, info.self_name, own, not mutations.reshapes(context.facts.project))  # what a name of `self.cache` writes, the next call reads
+        self.liveness = Liveness(node, info.self_name, own, not mutations.reshapes(context.facts))  # what a name of `self.cache` writes, the next call reads
         self.memory = Memory(context, info, self.views, mutations.passed)
         self.followers: dict[int, tuple[Any, str]] = {}  # what lets an alias follow, and the alias: dropped where it is overwritten unread
         self.rows: list[tuple[cst.For, str]] = []  # loops around the current statement that go over a tensor's rows

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...carriers import Carriers
-from ...liveness import reshapes
+from ...infer import Inference
+from ...inplace import may_reshape
 from ...memory import Passed
-from ...project import FunctionInfo, Project
+from ...project import FunctionInfo
 
 
 @dataclass
@@ -29,10 +30,10 @@ class Mutations:
 
     shaping: bool | None = None
 
-    def reshapes(self, project: Project) -> bool:
+    def reshapes(self, facts: Inference) -> bool:
         """Whether anything in a project may give a tensor another shape in place: what is asked for the shape of one counts as a read of it then."""
         if self.shaping is None:
-            self.shaping = any(reshapes(module.tree) for module in project.modules.values())
+            self.shaping = any(may_reshape(facts.rulebook, module.tree) for module in facts.project.modules.values())
         return self.shaping
 
     def size(self) -> int:
