@@ -5,6 +5,7 @@ to what is inside a node through the `frame`. The rest of the project reads the 
 """
 
 from .attributes import is_differentiable
+from .containers import REGISTERS
 from .evidence import may_be_numpy, used_as_tensors
 from .fixed_point import infer
 from .instances import draws, of_no_class
@@ -17,6 +18,7 @@ __all__ = [
     "NUMPY_METHODS",
     "ORDINARY",
     "PROPERTIES",
+    "REGISTERS",
     "SHARED",
     "Inference",
     "asks_torch",

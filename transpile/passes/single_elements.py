@@ -15,6 +15,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..infer import REGISTERS
 from ..project import ClassInfo
 from ..values import Module, Tensor
 
@@ -70,7 +71,7 @@ def _given(function: cst.FunctionDef, self_name: str | None, name: str) -> Itera
             targets: list[Any] = [t.target for t in node.targets]
             for target in (a for t in targets for a in [t, *tree.nodes(t, cst.Attribute)] if tree.dotted(a) in (f"{self_name}.{name}", f"{self_name}.{name}.data")):
                 yield node.value if target in targets else None
-        elif isinstance(node.func, cst.Attribute) and node.func.attr.value in ("register_buffer", "register_parameter") and len(node.args) > 1:
+        elif isinstance(node.func, cst.Attribute) and node.func.attr.value in REGISTERS and len(node.args) > 1:
             if isinstance(first := node.args[0].value, cst.SimpleString) and first.evaluated_value == name:
                 yield node.args[1].value
 

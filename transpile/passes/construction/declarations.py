@@ -13,6 +13,7 @@ from ...arrays import Array, registered_value, returns_parameter
 from ...computed_names import pattern
 from ...context import Context
 from ...dataflow import reads
+from ...infer import REGISTERS
 from ...project import FunctionInfo
 from ...values import Module, Static
 from .attribute_names import AttributeNames
@@ -77,7 +78,7 @@ def declare_parameters(context: Context, names: AttributeNames, node: Any, info:
 def _put_into_bare(context: Context, call: cst.Call, buffer: Callable[[Any], Any], parameter: tree.Rewriter) -> Any:
     """`setattr(self.noises, f"noise_{i}", nn.Buffer(lambda key: value))` of `self.noises.register_buffer(f"noise_{i}", value)`; None of other calls."""
     func, value = call.func, registered_value(call)
-    if not isinstance(func, cst.Attribute) or func.attr.value not in ("register_buffer", "register_parameter") or value is None:
+    if not isinstance(func, cst.Attribute) or func.attr.value not in REGISTERS or value is None:
         return None
     holder = context.value(func.value)
     if not isinstance(holder, Module) or not holder.is_bare:
@@ -127,7 +128,7 @@ def _declared(original: Original, small: Any, lost: Sequence[str] = ()) -> Any:
             return _assigned(original, small, array, lost)
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call) and small.value.args:
         function = original.attribute(small.value.func)
-        if function in ("register_buffer", "register_parameter"):
+        if function in REGISTERS:
             return _registered(original, small.value, "Buffer" if function == "register_buffer" else "Parameter", lost)
     return tree.replace(small, value=_inside(original, small.value)) if isinstance(small, (cst.Assign, cst.Expr)) else small
 

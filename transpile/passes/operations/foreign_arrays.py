@@ -6,10 +6,10 @@ from typing import Any
 
 import libcst as cst
 
+from ...infer import REGISTERS
 from ...values import UNKNOWN, Function, Module, Tensor, Value
 from .walk import Walk
 
-_ARRAYS = ("register_parameter", "register_buffer")
 _TABLES = ("_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
 
 
@@ -20,7 +20,7 @@ def called(walk: Walk, node: cst.Call) -> Any:
     name = node.func.attr.value
     if name.startswith("register_") and name.endswith("_hook"):
         return walk.unconverted("hook", node, f"{name}() has nothing to hook into here: call the function where it would run, or see to gradients by jax.custom_vjp")
-    if name in _ARRAYS and _is_foreign(walk.context.value(node.func.value)):
+    if name in REGISTERS and _is_foreign(walk.context.value(node.func.value)):
         return walk.unconverted("foreign-array", node, f"{name}() gives an array to a module that is not self: register it in the constructor of a class of its own")
     return None
 
