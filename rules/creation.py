@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from transpile.rule import Tensor, certain, rule
+from transpile.rule import Tensor, certain, known, rule
 
 
 @rule("torch.zeros", "torch.empty", by_data="size")
@@ -194,7 +194,12 @@ def range_(start, end, step=1, *, dtype=None):
 
 
 @rule("torch.linspace", by_data="steps")
-def linspace(start, end, steps, *, dtype=None):
+def linspace(start, end, steps):
+    return jnp.linspace(start, end, steps)
+
+
+@rule("torch.linspace", by_data="steps")
+def linspace_of(start, end, steps, *, dtype):
     """Evenly spaced numbers; whole ones are cut toward 0, counting from both ends to the middle as torch does."""
     if dtype is None:
         return jnp.linspace(start, end, steps)
@@ -224,16 +229,16 @@ def eye(n, m=None, *, dtype=None):
 
 
 @rule("torch.meshgrid", "torch.functional.meshgrid")
-def meshgrid(*tensors: Tensor, indexing=None):
-    if indexing is None:
-        return jnp.meshgrid(*tensors, indexing="ij")
+def meshgrid(*tensors: Tensor, indexing="ij"):
+    if not known(all(tensor.ndim > 0 for tensor in tensors)):
+        return jnp.meshgrid(*map(jnp.atleast_1d, tensors), indexing=indexing)
     return jnp.meshgrid(*tensors, indexing=indexing)
 
 
 @rule("torch.meshgrid", "torch.functional.meshgrid")
-def meshgrid_of_list(tensors, *, indexing=None):
-    if indexing is None:
-        return jnp.meshgrid(*tensors, indexing="ij")
+def meshgrid_of_list(tensors, *, indexing="ij"):
+    if not known(all(tensor.ndim > 0 for tensor in tensors)):
+        return jnp.meshgrid(*map(jnp.atleast_1d, tensors), indexing=indexing)
     return jnp.meshgrid(*tensors, indexing=indexing)
 
 

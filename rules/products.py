@@ -135,9 +135,21 @@ def einsum(equation, *operands):
     return jnp.einsum(equation, *operands)
 
 
+def contracted(a, b, dims):
+    """The sum of products over some dims of both arrays; where only one of a pair has size 1, the other is summed alone."""
+    for i, j in zip(*dims):
+        if a.shape[i] == 1:
+            b = b.sum(axis=j, keepdims=True)
+        elif b.shape[j] == 1:
+            a = a.sum(axis=i, keepdims=True)
+    return jnp.tensordot(a, b, axes=dims)
+
+
 @rule("torch.tensordot", "torch.functional.tensordot")
 def tensordot(a, b, dims=2):
-    return jnp.tensordot(a, b, axes=dims)
+    if not isinstance(dims, (tuple, list)):
+        return jnp.tensordot(a, b, axes=dims)
+    return contracted(a, b, dims)
 
 
 @rule("torch.kron", "torch.Tensor.kron")

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 from .extrema import ValuesIndices, _pick, lowest
 from .reduction import reduced_axes
@@ -28,15 +28,22 @@ def sort_values(input, dim=-1, descending=False, stable=False):
     return jnp.sort(input, axis=dim, descending=descending)
 
 
-@rule(
-    "torch.argsort",
-    "torch.Tensor.argsort",
-    "torch.sort[1]",
-    "torch.sort.indices",
-    "torch.Tensor.sort[1]",
-    "torch.Tensor.sort.indices",
-)
+def argsorted(input, dim, descending=False):
+    """The indices that sort along a dim, of which a 0-dim array has 0 and -1 in torch."""
+    return jnp.argsort(jnp.atleast_1d(input), axis=dim, descending=descending).reshape(input.shape)
+
+
+@rule("torch.argsort", "torch.Tensor.argsort")
 def argsort(input, dim=-1, descending=False, stable=False):
+    if known(dim in (0, -1)) and not known(input.ndim > 0):
+        return argsorted(input, dim, descending=descending)
+    if dim == -1:
+        return jnp.argsort(input, descending=descending)
+    return jnp.argsort(input, axis=dim, descending=descending)
+
+
+@rule("torch.sort[1]", "torch.sort.indices", "torch.Tensor.sort[1]", "torch.Tensor.sort.indices")
+def sort_indices(input, dim=-1, descending=False, stable=False):
     if dim == -1:
         return jnp.argsort(input, descending=descending)
     return jnp.argsort(input, axis=dim, descending=descending)
@@ -125,8 +132,8 @@ def median_dim(input, dim: int, keepdim=False):
 @rule("torch.nanmedian", "torch.Tensor.nanmedian")
 def nanmedian_dim(input, dim: int, keepdim=False):
     """The lower middle one of the elements along a dim that are not NaN, and its index."""
-    known = jnp.atleast_1d(~jnp.isnan(input)).sum(axis=dim, keepdims=True)
-    return _pick(input, _rank(input, dim, jnp.maximum(known - 1, 0) // 2), dim, keepdim)
+    count = jnp.atleast_1d(~jnp.isnan(input)).sum(axis=dim, keepdims=True)
+    return _pick(input, _rank(input, dim, jnp.maximum(count - 1, 0) // 2), dim, keepdim)
 
 
 def _rank(input, dim, rank):

@@ -87,6 +87,7 @@ PROGRAMS = {
     "closure": "def g(t):\n    return t * y\nreturn g(x) + g(x * 2)",
     "new tensors": "return x.new_zeros(4, 1) + x.new_ones(()) + torch.full((1,), 0.5) * y + x.new_tensor([2.0])",
     "unfold": "return x.unfold(1, 3, 2).sum(-1)",
+    "tensordot over sizes 1 and n": "return torch.tensordot(x[None, :1], y[:, :, None], dims=([1, 2], [0, 1])), torch.tensordot(x, y[:1], dims=([0], [0])), torch.tensordot(x, y, ((0, 1), (0, 1)))",
     "meshgrid": "a, b = torch.meshgrid(torch.arange(4), torch.arange(6), indexing='ij')\nreturn x * a + y * b",
     "numbers": "n = x.size(1)\nscale = 1.0 / math.sqrt(n)\nreturn x * scale + n // 4",
     "rows of what the loop writes": "z = x.detach().clone()\nout = []\nfor row in z:\n    out.append(row.sum())\n    z += 1\nreturn torch.stack(out) + y[:, 0], z",

@@ -267,6 +267,8 @@ class Decide:
             return self._holds(*node.args)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "known":
             return self.test(node.args[0]) is True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "all":
+            return self._all_have_dims(node.args[0])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "certain":
             subject: Any = node.args[0]
             given = self.binding.given.get(subject.args[0].id)
@@ -316,6 +318,12 @@ class Decide:
         """`input.ndim > 0`, where that is known of the argument."""
         given = self.binding.given.get(node.id) if isinstance(node, ast.Name) else None
         return True if given is not None and least_dims(given.value) else UNDECIDED
+
+    def _all_have_dims(self, node: Any) -> Any:
+        """`tensor.ndim > 0 for tensor in tensors`, where that is known of the argument, or of every loose one."""
+        name = node.generators[0].iter.id
+        given = self.binding.sizes if self.parameters[name].kind == "sizes" else [self.binding.given[name]]
+        return True if all(least_dims(argument.value) for argument in given) else UNDECIDED
 
     def _named(self, node: ast.expr) -> Any:
         """The torch name that an argument is, which rules find among others: `x.type(torch.FloatTensor)`."""
@@ -562,6 +570,8 @@ def _substitute(context: Context, expression: ast.expr, binding: Binding) -> Any
             return cst.StarredElement(binding.sizes[0].node)
         if isinstance(node, cst.Arg) and node.keyword is None and isinstance(node.value, cst.Name):
             argument = _named(context, node.value, binding, parameters, loose)
+            if node.star == "*" and isinstance(argument, (cst.List, cst.Tuple)):  # `torch.meshgrid([x, y])`
+                return cst.FlattenSentinel([cst.Arg(e.value, star="*" if isinstance(e, cst.StarredElement) else "") for e in argument.elements])
             return None if argument is None else tree.replace(node, value=unbracketed(argument))
         if isinstance(node, cst.Arg) and node.keyword is not None:
             return tree.rewrite(node.value, before) and tree.replace(node, value=tree.fit(node, "value", tree.rewrite(node.value, before)))
