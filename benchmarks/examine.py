@@ -1,13 +1,14 @@
-"""Examine what the parity harness calls wrong: `python -m benchmarks.examine HARNESS results.jsonl examined.jsonl`.
+"""Examine what the parity harness calls wrong or an error: `python -m benchmarks.examine HARNESS results.jsonl examined.jsonl`.
 
-HARNESS is the folder of judge.py; PARITY_CORPUS names the corpus. Each row that ran and differed gets a `verdict`, the first that holds:
+HARNESS is the folder of judge.py; PARITY_CORPUS names the corpus; TMPDIR is that of the judge's run, which left the converter's findings
+there. Each row that ran and differed gets a `verdict`, the first that holds:
 
 - `draws`: torch's own results differ between two seeds set after the inputs were made: the stage compares random numbers;
 - `rounding`: both sides in float64 agree in outputs, gradients and training mode to 1e-6 of the largest element;
 - `reported`: the converter reports a line of the class, or of a class or function of the file that it uses;
 - `wrong`: none of these.
 
-Other rows are copied.
+A row that ended in an error, without a refusal of ours, is `reported` in the same way, or `not reported`. Other rows are copied.
 """
 
 import ast
@@ -86,24 +87,29 @@ class Examination:
     def agrees(self):
         return all(s["max_scaled"] is not None and s["max_scaled"] < TOLERANCE for s in self.stages())
 
-    def reported(self):
-        """'id at line' of the first finding in the class or in what it uses of its file, '' where there is none."""
-        work = Path(tempfile.gettempdir(), "parity-work", self.case.path.stem)
-        source = (work / "source" / self.case.path.name).read_text()
-        defined = {s.name: s for s in ast.parse(source).body if isinstance(s, (ast.ClassDef, ast.FunctionDef))}
-        used, waiting = set(), {self.case.cls.__name__}
-        while waiting:
-            name = waiting.pop()
-            used.add(name)
-            waiting |= {n.id for n in ast.walk(defined[name]) if isinstance(n, ast.Name)} & defined.keys() - used
-        for line in (work / "log").read_text().splitlines():
-            found = LOCATED.match(line)
-            if found and any(defined[n].lineno <= int(found["line"]) <= defined[n].end_lineno for n in used):
-                return f"{found['id']} at line {found['line']}"
+
+def reported(file, cls):
+    """'id at line' of the first finding in the class or in what it uses of its file, '' where there is none."""
+    work = Path(tempfile.gettempdir(), "parity-work", Path(file).stem)
+    if not (work / "log").exists():  # the conversion ran out of time
         return ""
+    defined = {s.name: s for s in ast.parse((work / "source" / file).read_text()).body if isinstance(s, (ast.ClassDef, ast.FunctionDef))}
+    used, waiting = set(), {cls}
+    while waiting:
+        name = waiting.pop()
+        used.add(name)
+        waiting |= {n.id for n in ast.walk(defined[name]) if isinstance(n, ast.Name)} & defined.keys() - used
+    for line in (work / "log").read_text().splitlines():
+        found = LOCATED.match(line)
+        if found and any(defined[n].lineno <= int(found["line"]) <= defined[n].end_lineno for n in used):
+            return f"{found['id']} at line {found['line']}"
+    return ""
 
 
 def examine(harness, row):
+    if row["kind"] == "error":
+        found = reported(row["file"], row["cls"])
+        return f"reported: {found}" if found else "not reported"
     jax.config.update("jax_enable_x64", True)
     examination = Examination(harness, row)
     try:
@@ -114,16 +120,16 @@ def examine(harness, row):
         why = ""
     except Exception as error:  # whatever another's code raises in float64
         why = f" ({type(error).__name__}: {error})"[:120]
-    reported = examination.reported()
-    return f"reported: {reported}" if reported else f"wrong{why}"
+    found = reported(row["file"], row["cls"])
+    return f"reported: {found}" if found else f"wrong{why}"
 
 
 def main(harness, results, target):
     rows = [json.loads(line) for line in Path(results).read_text().splitlines()]
-    wrong = [row for row in rows if row.get("kind") == "wrong"]
+    failed = [row for row in rows if row.get("kind") in ("wrong", "error") and row.get("cls")]
     # a process for each case: corpus files leave their marks on the interpreter
     with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=1) as pool:
-        for row, verdict in zip(wrong, pool.imap(functools.partial(examine, harness), wrong)):
+        for row, verdict in zip(failed, pool.imap(functools.partial(examine, harness), failed)):
             row["verdict"] = verdict
             print(f"{row['file']}::{row['index']} {row['cls']}: {verdict}", flush=True)
     Path(target).write_text("".join(json.dumps(row) + "\n" for row in rows))

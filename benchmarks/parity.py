@@ -1,4 +1,7 @@
-"""The table of causes in parity.md from the judge's JSON lines: `python -m benchmarks.parity results.jsonl "what was run" > benchmarks/parity.md`."""
+"""The table of causes in parity.md from examined JSON lines: `python -m benchmarks.parity examined.jsonl "what was run" > benchmarks/parity.md`.
+
+"Reported" counts the cases in which a diagnostic stood at a line of the class, or of what it uses of its file.
+"""
 
 import collections
 import json
@@ -48,10 +51,10 @@ def report(rows, what):
     causes = collections.defaultdict(list)
     for row in failed:
         causes[_RAN.get(row.get("kind")) or kind(str(row.get("error")))].append(row)
-    lines += ["", "| cause | cases | for example |", "| --- | --- | --- |"]
+    lines += ["", "| cause | cases | reported | for example |", "| --- | --- | --- | --- |"]
     for cause, found in sorted(causes.items(), key=lambda c: -len(c[1])):
-        example = found[0]
-        lines.append(f"| {cause} | {len(found)} | {example['cls']} in {example['file']}: {str(example.get('error'))[:90].replace('|', '/')} |")
+        example, told = found[0], sum(row.get("kind") == "refused" or row.get("verdict", "").startswith("reported") for row in found)
+        lines.append(f"| {cause} | {len(found)} | {told} | {example['cls']} in {example['file']}: {str(example.get('error'))[:90].replace('|', '/')} |")
     return "\n".join(lines) + "\n"
 
 

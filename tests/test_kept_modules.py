@@ -64,3 +64,32 @@ def test_numbers_are_no_modules():
     body = "        self.width = 64\n        self.a = self._make_layer(self.width)\n        self.b = self._make_layer(self.width)\n"
     rest = "\n    def _make_layer(self, n):\n        return nn.Sequential(nn.Linear(n, n), nn.ReLU())\n\n    def forward(self, x):\n        return self.b(self.a(x))\n\n    def widen(self):\n        self.width = unknown()\n"
     assert not convert_source(_HEAD + body + rest).diagnostics
+
+
+_NORMS = """
+def norm_of(conv, kind, **kwargs):
+    if kind == "group":
+        assert isinstance(conv, nn.Conv2d)
+        return nn.GroupNorm(1, conv.out_channels, **kwargs)
+    return nn.Identity()
+
+
+def normed(conv, kind):
+    return nn.Sequential(conv, nn.ReLU()) if kind == "relu" else nn.Identity()
+
+
+class M(nn.Module):
+    def __init__(self, kind="group"):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 1)
+        self.norm = FUNCTION(self.conv, kind)
+
+    def forward(self, x):
+        return self.norm(self.conv(x))
+"""
+
+
+@pytest.mark.parametrize("function, count", [("norm_of", 0), ("normed", 1)])
+def test_a_function_that_only_asks_a_module_keeps_none(function, count):
+    result = convert_source("import torch\nfrom torch import nn\n\n" + _NORMS.replace("FUNCTION", function))
+    assert [d.id for d in result.diagnostics] == ["shared-module"] * count

@@ -555,10 +555,14 @@ def _rebuilds(facts: Inference, info: FunctionInfo) -> bool:
 
 
 def _makes_module(facts: Inference, info: FunctionInfo) -> bool:
-    """A function that gives back a model, or a list of them, which it makes: `def resnet18(): return ResNet(…)`."""
+    """A function that gives back a model, or several, which it makes: `def resnet18(): return ResNet(…)`, `return model, criterion`."""
     made = facts.result(info)
-    made = made.element if isinstance(made, Sequence) else made
-    return (info.owner is None or not info.owner.is_module) and isinstance(made, Module) and not made.is_self and bool(made.classes) and not used_as_tensors(facts, info)
+    parts = [made]
+    if isinstance(made, Sequence):
+        runs = any(isinstance(facts.of(n.func), Module) for n in tree.nodes(info.node.body, cst.Call)) if made.items else False
+        parts = [made.element] if made.items is None else [] if runs else list(made.items)
+    of_self = info.owner is not None and info.owner.is_module and not (info.is_static or info.is_classmethod)
+    return not of_self and any(isinstance(part, Module) and not part.is_self and part.classes for part in parts) and not used_as_tensors(facts, info)
 
 
 def _hands_on_classes(facts: Inference, info: FunctionInfo) -> bool:

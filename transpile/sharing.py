@@ -13,7 +13,7 @@ from .callables import Scope
 from .context import Context
 from .effects import MODULE_CONTAINERS, Effects
 from .project import ClassInfo, FunctionInfo
-from .values import UNKNOWN, Class, External, Method, Module, Sequence, Torch, is_anything
+from .values import UNKNOWN, Class, External, Function, Method, Module, Sequence, Torch, is_anything
 
 _LISTING = ("children", "named_children", "values", "items")
 _ADDING = ("append", "add_module", "insert", "extend", "register_module")
@@ -60,7 +60,7 @@ def _report_repeated(context: Context, init: FunctionInfo, effects: Effects) -> 
         own, below = _made_by_turn(node), _made_below(made)
         others = tree.names_read(init.node.body) - own
         calls = [n for n in (made, *tree.nodes(made, cst.Call)) if isinstance(n, cst.Call) and _makes_module(context, n)]
-        parts = [part for n in calls for part in _given(n) if not isinstance(part, cst.Call) and not tree.names_read(part) & (own | below.get(id(n), set()))]
+        parts = [part for n in calls for part in _given(context, n) if not isinstance(part, cst.Call) and not tree.names_read(part) & (own | below.get(id(n), set()))]
         for part in parts:
             if _is_shared(context, init, effects, part, others):
                 message = f"{tree.code(part)} is one module in what every turn makes: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
@@ -150,7 +150,7 @@ def _placed(context: Context, init: FunctionInfo, effects: Effects) -> Iterator[
             inside = node
         if attribute is None or inside is None or is_copy(inside):
             continue
-        for part in _given(inside) if isinstance(inside, cst.Call) else [inside] if isinstance(inside, (cst.Name, cst.Attribute, cst.Subscript)) else []:
+        for part in _given(context, inside) if isinstance(inside, cst.Call) else [inside] if isinstance(inside, (cst.Name, cst.Attribute, cst.Subscript)) else []:
             if tree.code(part) not in replaced and (_is_shared(context, init, effects, part, once) or _is_held_unknown(context, init, inside, part)):
                 yield attribute, part
 
@@ -189,9 +189,9 @@ def _elements(context: Context, node: Any) -> Iterator[Any]:
         yield node
 
 
-def _given(call: cst.Call) -> Iterator[Any]:
+def _given(context: Context, call: cst.Call) -> Iterator[Any]:
     """The names, attributes and entries that a call is given, in lists too; `body.width` gives no body."""
-    todo: list[Any] = [a.value for a in call.args]
+    todo: list[Any] = _kept(context, call)
     while todo:
         node = todo.pop()
         if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript)) and not (isinstance(node, cst.Subscript) and isinstance(node.value, cst.Call)):
@@ -199,9 +199,27 @@ def _given(call: cst.Call) -> Iterator[Any]:
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _LISTING:
             yield node
         elif isinstance(node, cst.Call):
-            todo.extend(() if is_copy(node) else (a.value for a in node.args))
+            todo.extend(() if is_copy(node) else _kept(context, node))
         else:
             todo.extend(tree.children(node))
+
+
+def _kept(context: Context, call: cst.Call) -> list[Any]:
+    """The arguments of a call but for those that a function of the user's only asks about: `norm_of(self.conv)` for `conv.out_channels`."""
+    function = context.value(call.func)
+    asked = _only_asked(function.info) if isinstance(function, Function) else set()
+    given = function.info.given(call) if isinstance(function, Function) and asked else {}
+    return [a.value for a in call.args if a.star or not any(given.get(name) is a.value for name in asked)]
+
+
+def _only_asked(info: FunctionInfo) -> set[str]:
+    """The parameters of which a function reads attributes, or asks their class, and nothing else."""
+    reads = [n.value for n in tree.nodes(info.node.body, cst.Attribute)]
+    called = [c.func.value for c in tree.nodes(info.node.body, cst.Call) if isinstance(c.func, cst.Attribute)]
+    questions = [c.args[0].value for c in tree.nodes(info.node.body, cst.Call) if c.args and tree.dotted(c.func) in ("isinstance", "hasattr", "type")]
+    harmless = {id(n) for n in [*reads, *questions]} - {id(n) for n in called}
+    others = {n.value for n in tree.nodes(info.node.body, cst.Name) if id(n) not in harmless}
+    return {p.name.value for p in info.parameters()} - others
 
 
 def _own(node: Any, init: FunctionInfo) -> str | None:

@@ -12,7 +12,7 @@ from ..project import ClassInfo, FunctionInfo
 from ..rulebook import Definition
 from ..values import Module
 from .tables import Inference
-from .vocabulary import BY_DIM, ORDINARY, SHARED, computes, plausible
+from .vocabulary import BY_DIM, ORDINARY, PROPERTIES, SHARED, computes, plausible
 
 _OF_ARRAYS = frozenset({"shape", "device", "dtype", "ndim"})
 _QUESTIONS = frozenset({"is_tensor", "isinstance", "hasattr", "type"})
@@ -70,6 +70,7 @@ def is_asked(info: FunctionInfo, name: str) -> bool:
 
 def _found(facts: Inference, info: FunctionInfo, attributes: Set[str]) -> Iterator[str]:
     names = {p.name.value for p in info.parameters()}
+    objects = used_as_objects(facts, info)
     data = {f"{n}.data" for n in names}
     dropped = {id(s.value) for s in tree.nodes(info.node.body, cst.Expr)}
     for node in tree.nodes(info.node.body, cst.Call, cst.Attribute):
@@ -80,11 +81,33 @@ def _found(facts: Inference, info: FunctionInfo, attributes: Set[str]) -> Iterat
             elif node.args and _is_one(node.args[0].value, names):
                 yield from _as_argument(facts, info, node, names)
         elif isinstance(node, cst.Attribute) and _is_one(node.value, names):
-            if node.attr.value in attributes:
+            if node.attr.value in attributes and node.value.value not in objects:
                 yield node.value.value
         elif isinstance(node, cst.Attribute) and node.attr.value in ("size", "dim", "shape"):
             if (dotted := tree.dotted(node.value)) in data:
                 yield (dotted or "").removesuffix(".data")
+
+
+def used_as_objects(facts: Inference, info: FunctionInfo) -> frozenset[str]:
+    """The parameters of which a function, or what it passes them on to, reads what no tensor has: `args.device` beside `args.hidden_dim`."""
+    if info not in facts.objects:
+        facts.objects[info] = frozenset()  # what a function finds of itself by way of others
+        facts.objects[info] = frozenset(_objects(facts, info))
+    return facts.objects[info]
+
+
+def _objects(facts: Inference, info: FunctionInfo) -> Iterator[str]:
+    names = {p.name.value for p in info.parameters()}
+    for node in tree.nodes(info.node.body, cst.Attribute, cst.Call):
+        if isinstance(node, cst.Attribute) and _is_one(node.value, names):
+            name = node.attr.value
+            if name not in PROPERTIES | SHARED | ORDINARY and not facts.rulebook.find("torch.Tensor." + name):
+                yield node.value.value
+        elif isinstance(node, cst.Call) and not any(a.star for a in node.args):
+            function = facts.project.resolve(info.module, tree.dotted(node.func) or "")
+            if isinstance(function, FunctionInfo):
+                given = function.given(node)
+                yield from (given[n].value for n in used_as_objects(facts, function) if _is_one(given.get(n), names))
 
 
 def used_as_dicts(facts: Inference, info: FunctionInfo) -> frozenset[str]:

@@ -61,6 +61,7 @@ class Inference:
         self.returns_for: dict[Any, Value] = {}  # by function, and the modules and classes that it is given
         self.calls: dict[FunctionInfo, set[FunctionInfo]] = {}
         self.evidence: dict[FunctionInfo, frozenset[str]] = {}
+        self.objects: dict[FunctionInfo, frozenset[str]] = {}
         self.dicts: dict[FunctionInfo, frozenset[str]] = {}
         self.numpy_names: dict[FunctionInfo, frozenset[int]] = {}
         self.module_env: dict[ModuleInfo, dict[str, Value]] = {}
