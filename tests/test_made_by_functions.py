@@ -55,6 +55,64 @@ def test_the_params_are_those_of_torch(name):
     np.testing.assert_allclose(jax_side(params, x.numpy()), torch_side(x).detach().numpy(), 1e-5, err_msg=result.code)
 
 
+DRAWN = """
+def noise(n, scale=1.0):
+    w = torch.empty(n, 2)
+    nn.init.uniform_(w, -scale, scale)
+    return w
+
+
+def several(n):
+    parts = [noise(n) for _ in range(2)]
+    return torch.cat(parts, 1)
+
+
+def table(kind, n):
+    if kind == "uniform":
+        w = torch.empty((n, 2))
+        nn.init.uniform_(w, 0.5, 1.0)
+    elif kind == "line":
+        w = torch.linspace(0.5, 1, n).view(-1, 1)
+    else:
+        raise ValueError(kind)
+    return nn.Parameter(w)
+
+
+class M(nn.Module):
+    def __init__(self, n=3, kind="uniform"):
+        super().__init__()
+        self.w = nn.Parameter(noise(n) * 2)
+        self.register_buffer("b", noise(n, 0.5))
+        c = several(n)
+        self.register_buffer("c", c[:, :2])
+        self.u = nn.Parameter(self.made(n))
+        self.t = table(kind, n)
+        self.s = table("line", n)
+
+    def made(self, n):
+        return torch.rand(n, 2)
+
+    def forward(self, x):
+        return x @ (self.w + self.b + self.c + self.u + self.t + self.s).t()
+"""
+
+
+def test_functions_that_draw_get_keys():
+    source = HEAD + DRAWN
+    result = convert_source(source)
+    assert not result.diagnostics, result.diagnostics
+    torch_side, jax_side = both_modules(source, result)
+    first, second = ({**jax_side.init_state(jax.random.key(k)), **jax_side.init(jax.random.key(k))} for k in (0, 1))
+    assert {k: v.shape for k, v in first.items()} == {k: tuple(v.shape) for k, v in torch_side.state_dict().items()}
+    for name, least, most in (("w", -2, 2), ("b", -0.5, 0.5), ("c", -1, 1), ("u", 0, 1), ("t", 0.5, 1)):
+        assert (first[name] != second[name]).all() and least <= first[name].min() and first[name].max() <= most, name
+    np.testing.assert_allclose(first["s"], np.linspace(0.5, 1, 3)[:, None])
+    assert (first["c"][:, 0] != first["c"][:, 1]).all()  # each turn draws of its own
+    params, state = from_torch(torch_side, jax_side)
+    x = torch.randn(4, 2)
+    np.testing.assert_allclose(jax_side(params, state, x.numpy())[0], torch_side(x).detach().numpy(), 1e-5, err_msg=result.code)
+
+
 def test_values_that_are_drawn_are_reported():
     source = HEAD + BEFORE + MODULE.format(made="self.w = of_values(torch.randn(n, 2))\n        self.b = outer(n)")
     assert [d.id for d in convert_source(source).diagnostics] == ["random-in-init"]

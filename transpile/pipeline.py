@@ -20,6 +20,7 @@ from .arrays import Arrays, filling_functions, forward_functions, returns_parame
 from .carriers import Carriers
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
+from .drawing import drawing_functions
 from .effects import Effects, _uses
 from .emit import keyword
 from .host_draws import HostDraws
@@ -34,6 +35,7 @@ from .passes import (
     conditions,
     construction,
     decided,
+    drawn_calls,
     entered,
     entry_points,
     erasures,
@@ -100,7 +102,8 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     untouched = [m for m in project.modules.values() if m not in concerned]
     forward = forward_functions(facts)
     computing = running_functions(facts, forward)
-    running = computing | filling_functions(facts, computing)
+    drawing = drawing_functions(facts, computing)
+    running = computing | filling_functions(facts, computing) | drawing
     firsts, seconds = first_names.find(facts), second_names.find(facts)
     carriers = Carriers(facts, host, computing, forward)
     with tree.carrying(facts.carry):
@@ -115,6 +118,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         _mutations(contexts, trees, facts, running, carriers)
         for module, context in contexts.items():
             trees[module] = unread.run(context, noops.run(context, operations.run(context, trees[module], running, forward)))
+            trees[module] = drawn_calls.run(context, trees[module], drawing, running)
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, host, running, forward).run()
         for module, context in contexts.items():
@@ -414,8 +418,9 @@ class _Classes:
 
     def _built(self, context: Context, info: FunctionInfo, node: cst.FunctionDef, effects: Effects) -> cst.FunctionDef:
         """Code that builds models: its parameters become declarations, and their initialisers draw with the key they get."""
-        node = fusion.of_locals(context, node) if info.name != "__init__" else node
-        node = construction.declare_parameters(context, self.names, node, info, node)
+        plain = fusion.of_locals(context, node) if info.name != "__init__" else node
+        node = construction.drawn_parameters(plain, functools.partial(keys.run, context))
+        node = construction.declare_parameters(context, self.names, node, info, node) if node is plain else node
         node = construction.asked_or_refused(context, node, info, self.arrays)
         node = tree.replace(node, body=tree.rewrite(node.body, lambda n: _with_params(context, n, effects)))
         node = keys.in_lambdas(context, tree.rewrite(node, lambda n: _with_key(context, n, effects)))

@@ -10,10 +10,11 @@ from . import layer_resets
 from .attribute_names import AttributeNames
 from .constructors import Constructor
 from .declarations import declare_parameters
+from .drawn_parameters import drawn_parameters
 from .failures import failing
 from .in_place import in_place
 from .initialisers import reinitialise
 from .split import Split
 from .unmade import asked_or_refused
 
-__all__ = ["AttributeNames", "Constructor", "Split", "asked_or_refused", "declare_parameters", "failing", "in_place", "layer_resets", "reinitialise"]
+__all__ = ["AttributeNames", "Constructor", "Split", "asked_or_refused", "declare_parameters", "drawn_parameters", "failing", "in_place", "layer_resets", "reinitialise"]

@@ -36,7 +36,8 @@ def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Seque
     for argument in node.args:
         value = _passed(scope, argument.value, _calls_once(scope, node, argument))
         changed = tree.replace(argument, value=tree.fit(argument, "value", value), comma=cst.MaybeSentinel.DEFAULT)
-        if argument.keyword is not None and argument.keyword.value in apart:
+        asked = isinstance(argument.value, cst.Name) and argument.value.value == KEY  # for a key, before: no argument of the user's
+        if argument.keyword is not None and argument.keyword.value in apart and not asked:
             changed = tree.replace(changed, keyword=cst.Name(argument.keyword.value + "_"))
         args.append(changed)
     taken = {a.keyword.value for a in args if a.keyword is not None}
