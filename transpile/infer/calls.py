@@ -134,7 +134,15 @@ def _class(frame: Frame, function: Class, args: list[Argument], node: cst.Call, 
 
 
 def _module(frame: Frame, function: Module, args: list[Argument], node: cst.Call, env: Env) -> Value:
+    if _is_class(frame, function, args, node):
+        return Module(open=True)
     return modules.call(frame, function, args)
+
+
+def _is_class(frame: Frame, function: Module, args: list[Argument], node: cst.Call) -> bool:
+    """Whether what a constructor takes for a module by its annotation makes one: `conv: nn.Module`, `self.fc = conv(n, n, 3)`."""
+    constructing = frame.info is not None and frame.info.name == "__init__" and isinstance(node.func, cst.Name)
+    return constructing and function.open and not function.classes and not any(isinstance(a.value, Tensor) for a in args)
 
 
 def _function(frame: Frame, function: Function, args: list[Argument], node: cst.Call, env: Env) -> Value:

@@ -72,7 +72,7 @@ def _result_for(frame: Frame, info: FunctionInfo, given: Env) -> Value:
     """What a function returns that gets these modules and classes: `clones(nn.BatchNorm1d(n), 3)` holds no other layer."""
     facts = frame.facts
     known = facts.known_parameters(info)
-    declared = {p.name.value for p in info.parameters() if p.annotation is not None}
+    declared = {p.name.value for p in info.parameters() if p.annotation is not None and not facts.makes_modules(given.get(p.name.value, UNKNOWN))}
     others = tuple((name, given[name]) for name in sorted(given.keys() - declared) if known.get(name) != given[name])
     if not others or info in facts.running or info.outer is not None:
         return result(frame, info)

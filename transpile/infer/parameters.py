@@ -102,7 +102,7 @@ def _constructs(frame: Frame) -> bool:
 def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor: bool) -> Value:
     default = frame.expression(parameter.default, {}) if parameter.default is not None else None
     declared = annotated(frame, parameter.annotation.annotation) if parameter.annotation is not None else None
-    if declared is not None:
+    if declared is not None and not _is_meant_as_class(frame, declared, default, seen):
         return join(declared, NONE) if default == NONE else declared
     if default is not None and default != NONE:
         return _with_default(frame, default, seen, as_tensor)
@@ -111,6 +111,12 @@ def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor
     stranger = frame.module in frame.facts.strangers and not isinstance(seen, Tensor)  # a file without torch, and no tensor is given
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
     return join(value, NONE) if default == NONE else value
+
+
+def _is_meant_as_class(frame: Frame, declared: Value, default: Value | None, seen: Value | None) -> bool:
+    """Whether an annotation says module where classes of modules are given: `act_layer: nn.Module = nn.ReLU`."""
+    given = seen if default is None or default == NONE else default
+    return isinstance(declared, Module) and given is not None and (isinstance(given, Class) or frame.facts.makes_modules(given))
 
 
 def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: bool) -> Value:
