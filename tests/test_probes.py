@@ -116,6 +116,17 @@ class M(nn.Module):
     assert "return nn.dry_run(self, jnp.zeros((1, 3, height, height))).shape[1]" in result.code
 
 
+def test_a_call_for_what_it_keeps_is_reported():
+    """A size that the first call fixes is fixed by the first call after it."""
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc, self.n = nn.Linear(3, 3), None\n        self.forward(torch.rand(2, 3))\n\n"
+        "    def forward(self, x):\n        if self.n is None:\n            self.n = x.shape[0]\n        return self.fc(x[: self.n])\n"
+    )
+    result = convert_source(source)
+    assert [(d.id, d.line) for d in result.diagnostics] == [("taken-for-granted", 9)], result.code
+    assert "nn.dry_run(self, jnp.zeros((2, 3)))" in result.code
+
+
 VALUES = {
     "values": "y = self.cnn(torch.ones(1, 3, 12, 12))\nn = int(y.sum())",
     "kept": "self.y = self.cnn(torch.ones(1, 3, 12, 12))\nn = self.y.shape[1]",

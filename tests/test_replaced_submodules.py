@@ -14,6 +14,7 @@ NET = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__(
 REPLACED = {
     "in a function": "def M(kind):\n    m = Net()\n    if kind:\n        m.fc = nn.Identity()\n    return m\n",
     "around what it was": "def M(kind):\n    m = Net()\n    m.fc = nn.Sequential(nn.BatchNorm1d(2), m.fc) if kind else m.fc\n    return m\n",
+    "in the table": "def M(kind):\n    m = Net()\n    if kind:\n        m._modules['fc'] = nn.Identity()\n    return m\n",
     "in a constructor": "class M(nn.Module):\n    def __init__(self, kind):\n        super().__init__()\n        self.net = Net()\n        if kind:\n            self.net.fc = nn.Identity()\n\n    def forward(self, x):\n        return self.net(x)\n",
 }
 
@@ -31,3 +32,30 @@ def test_program(name, kind):
     params, state = from_torch(module, made)
     got = made.apply(params, state, jnp.asarray(x), key=jax.random.key(0), training=True)[0]
     np.testing.assert_allclose(got, module(torch.from_numpy(x)).detach(), 1e-4, 1e-5, err_msg=result.code)
+
+
+POOL = "class Pool(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.size = None\n\n    def forward(self, x):\n        self.size = x.shape[2] if self.size is None else self.size\n        return x[..., : self.size].mean(2)\n\n\n"
+COMPUTED = {
+    "by setattr": "def replace(model):\n    for n, m in model.named_children():\n        if isinstance(m, nn.AdaptiveAvgPool1d):\n            setattr(model, n, Pool())\n",
+    "in the table": "def replace(model):\n    for n, m in model._modules.items():\n        if isinstance(m, nn.AdaptiveAvgPool1d):\n            model._modules[n] = Pool()\n",
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_under_a_computed_name_it_is_reported(name):
+    """The calls were converted for a layer without state."""
+    source = HEAD + POOL + COMPUTED[name]
+    result = convert_source(source)
+    assert [(d.id, d.line) for d in result.diagnostics] == [("taken-for-granted", len(source.splitlines()))], result.code
+    assert "setattr(model, n, Pool())" in result.code
+
+
+def test_a_class_fills_its_own_table():
+    source = HEAD + "class M(nn.Module):\n    def __init__(self, _):\n        super().__init__()\n        for i in range(2):\n            self._modules[f'fc{i}'] = nn.Linear(2, 2)\n\n    def forward(self, x):\n        return self.fc1(self.fc0(x))\n"
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    module, made, x = scope["M"](0), load(result)["M"](0), torch.randn(3, 2)
+    params, _ = from_torch(module, made)
+    np.testing.assert_allclose(made(params, x.numpy()), module(x).detach(), 1e-5, 1e-6, err_msg=result.code)

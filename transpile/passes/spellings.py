@@ -53,7 +53,7 @@ def run(module: cst.Module, rulebook: Rulebook) -> cst.Module:
     for of_function in (written_out, without_filled_names, with_parameters_apart):
         module = tree.rewrite(module, None, of_function, only={cst.FunctionDef})  # type: ignore[arg-type]
     module = tree.rewrite(module, None, with_layers_apart, only={cst.FunctionDef, cst.ClassDef})
-    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock, cst.Expr})  # type: ignore[no-any-return]
+    return tree.rewrite(module, _visit, only={cst.ImportFrom, cst.Assign, cst.AssignTarget, cst.Del, cst.ClassDef, cst.Call, cst.Comparison, cst.Subscript, cst.IndentedBlock, cst.Expr})  # type: ignore[no-any-return]
 
 
 def _apart(node: Any) -> Any:
@@ -72,6 +72,9 @@ def _visit(node: Any) -> Any:
     kind = node.__class__
     if kind in (cst.AssignTarget, cst.Del):
         return node
+    if kind is cst.Assign:
+        made = _placed(node)
+        return None if made is None else tree.rewrite(made, _visit)
     if kind is cst.ImportFrom:
         return _from_typing(node)
     if kind is cst.Expr:
@@ -120,6 +123,20 @@ def _without_array(node: Any) -> Any:
     if tree.code(value) != "None" or not isinstance(text, str) or not _is_plain_name(text) or tree.code(node.func.value) in ("self", "super()"):
         return None
     return cst.Assign([cst.AssignTarget(cst.Attribute(node.func.value, cst.Name(text)))], value)
+
+
+def _placed(node: cst.Assign) -> Any:
+    """`setattr(model, name, layer)` of `model._modules[name] = layer`; None for other assignments."""
+    target: Any = node.targets[0].target
+    if len(node.targets) != 1 or not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Attribute) or target.value.attr.value != "_modules":
+        return None
+    if len(target.slice) != 1 or not isinstance(target.slice[0].slice, cst.Index):
+        return None
+    holder, name = target.value.value, target.slice[0].slice.value
+    text = tree.literal(name) if isinstance(name, cst.SimpleString) else None
+    if isinstance(text, str) and _is_plain_name(text):
+        return cst.Assign([cst.AssignTarget(cst.Attribute(holder, cst.Name(text)))], node.value)
+    return cst.Expr(cst.Call(cst.Name("setattr"), [cst.Arg(holder), cst.Arg(name), cst.Arg(node.value)]))
 
 
 def _is_plain_name(text: str) -> bool:

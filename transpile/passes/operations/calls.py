@@ -33,6 +33,7 @@ def called(walk: Walk, node: cst.Call) -> Any:
     """A call by what is called; None for calls of anything else."""
     if (foreign := foreign_arrays.called(walk, node)) is not None:
         return foreign
+    foreign_arrays.report_replaced(walk, node)
     test = dtype_tests.asked(walk.context, node)
     if test is not None:
         return walk.done(node, walk.children(test))

@@ -7,10 +7,20 @@ from typing import Any
 import libcst as cst
 
 from ...infer import REGISTERS
-from ...values import UNKNOWN, Function, Module, Tensor, Value
+from ...values import UNKNOWN, External, Function, Module, Static, Tensor, Value
 from .walk import Walk
 
 _TABLES = ("_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+
+
+def report_replaced(walk: Walk, node: cst.Call) -> None:
+    """`setattr(model, name, Pool())`: calls of what stands there take what it takes, and no other layer."""
+    values = [walk.context.value(a.value) for a in node.args]
+    if len(values) != 3 or walk.context.value(node.func) != External("builtins.setattr") or not isinstance(values[2], Module):
+        return
+    known = isinstance(values[1], Static) and isinstance(values[1].const, str)
+    if not known and _is_foreign(values[0]) and not (isinstance(values[0], Module) and values[0].element is not None):
+        walk.context.report("taken-for-granted", node, "calls of this submodule are converted for what stood here before: what is put in its place must take the same of params, state, key and training")
 
 
 def called(walk: Walk, node: cst.Call) -> Any:
