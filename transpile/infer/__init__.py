@@ -12,7 +12,7 @@ from .instances import draws, of_no_class
 from .operators import asks_torch
 from .tables import Inference
 from .torch_calls import static_size
-from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, computes, plausible
+from .vocabulary import NUMPY_METHODS, ORDINARY, PROPERTIES, SHARED, WALKS, computes, plausible
 
 __all__ = [
     "NUMPY_METHODS",
@@ -20,6 +20,7 @@ __all__ = [
     "PROPERTIES",
     "REGISTERS",
     "SHARED",
+    "WALKS",
     "Inference",
     "asks_torch",
     "computes",

@@ -37,7 +37,7 @@ from .assignments import store
 from .evidence import asks_modules, takes
 from .frame import Argument, Env, Frame
 from .torch_calls import overload, with_dims
-from .vocabulary import MEANS, ORDINARY, SHARED, plausible
+from .vocabulary import MEANS, ORDINARY, SHARED, WALKS, plausible
 
 _STRINGS = frozenset("format join lower upper title capitalize replace strip lstrip rstrip removeprefix removesuffix zfill ljust rjust center".split())  # methods that give a string
 _COPIES = frozenset({"clone", "cpu", "cuda", "repeat", "repeat_interleave", "roll", "flip"})  # they keep the dtype, as views do
@@ -117,7 +117,9 @@ def _of_tensor(frame: Frame, function: Method, args: list[Argument], node: cst.C
         return dataclasses.replace(receiver, kind=None)
     if receiver == UNKNOWN and name == "to_numpy":
         return NUMPY
-    if receiver == UNKNOWN and name in ("modules", "named_modules") and not args:  # nothing else has these
+    if receiver == UNKNOWN and name in WALKS and not args and not frame.facts.owners.get(name):  # nothing else has these
+        frame.facts.set(node.func.value, Module(open=True))  # type: ignore[attr-defined]
+        frame.facts.set(node.func, Method(Module(open=True), name))
         return modules.walked(Module(open=True), name)
     if name == "apply" and _takes_modules(frame, receiver, args):
         frame.facts.set(node.func.value, Module(open=True))  # type: ignore[attr-defined]

@@ -9,7 +9,20 @@ import libcst as cst
 
 from .. import tree
 from ..project import ClassInfo
-from ..values import MISSING, UNKNOWN, Class, External, Mapping, Module, Static, Tensor, Torch, Value, is_anything
+from ..values import (
+    MISSING,
+    UNKNOWN,
+    Class,
+    External,
+    Mapping,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    is_anything,
+)
 from .frame import Env, Frame
 
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool"})  # where no array stands for one
@@ -22,6 +35,7 @@ def narrow(frame: Frame, test: Any, then: Env, other: Env) -> None:
         _narrow_type(frame, test, then)
     elif isinstance(test, cst.Call):
         _narrow_instance(frame, test, then)
+        _narrow_list(frame, test, other)
         _narrow_number(frame, test, other)
     elif isinstance(test, cst.Name):
         _narrow_by_name(frame, test, then, other)
@@ -69,6 +83,17 @@ def _narrow_instance(frame: Frame, test: cst.Call, then: Env) -> None:
     if frame.facts.of(test.func) == External("builtins.isinstance") and len(test.args) == 2:
         kinds: Any = test.args[1].value
         _narrow_to(frame, test.args[0].value, [e.value for e in kinds.elements] if isinstance(kinds, (cst.Tuple, cst.List)) else [kinds], then)
+
+
+def _narrow_list(frame: Frame, test: cst.Call, other: Env) -> None:
+    """Where a list would be none, `if not isinstance(nets, list): nets = [nets]`, the name stands for one of its items: a list of these is as before."""
+    if frame.facts.of(test.func) != External("builtins.isinstance") or len(test.args) != 2:
+        return
+    subject, kinds = test.args[0].value, test.args[1].value
+    asked = [e.value for e in kinds.elements] if isinstance(kinds, (cst.Tuple, cst.List)) else [kinds]
+    known = other.get(subject.value) if isinstance(subject, cst.Name) else None
+    if isinstance(known, Sequence) and External("builtins.tuple" if known.tuple else "builtins.list") in map(frame.facts.of, asked):
+        other[subject.value] = known.element  # type: ignore[attr-defined]
 
 
 def _narrow_number(frame: Frame, test: cst.Call, other: Env) -> None:

@@ -13,6 +13,7 @@ ORDINARY = frozenset(
     " named_parameters modules children named_modules named_children state_dict load_state_dict register_buffer forward sample"
     " rsample log_prob entropy cdf step zero_grad backward intersection difference isdigit title rstrip lstrip".split()
 )
+WALKS = frozenset({"modules", "named_modules", "children", "named_children"})  # methods without arguments that modules alone have
 MEANS = frozenset({"mean", "std", "var"})  # a float of NumPy's, of a whole array
 NUMPY_METHODS = frozenset({"astype", "copy"})  # and JAX's arrays have them: an array that was numpy's keeps them
 # Methods that numpy arrays and modules have too: they tell a tensor only where nothing else is likely.

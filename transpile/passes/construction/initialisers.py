@@ -10,6 +10,7 @@ from ... import tree
 from ...arrays import Arrays, registered_value
 from ...context import KEY, Context
 from ...emit import call
+from ...infer import WALKS
 from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Function, Module, Static
 from .absent_arrays import taken_away
@@ -141,7 +142,7 @@ def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
     """`m.modules()`, `m.children()` and their named forms, while models are built."""
     holder, name = tree.code(func.value), func.attr.value
     known = context.value(func.value)
-    if not isinstance(known, Module) and not (known == UNKNOWN and name in ("modules", "named_modules")):
+    if not isinstance(known, Module) and not (known == UNKNOWN and name in WALKS):
         return None
     if name in ("modules", "named_modules", "parameters", "named_parameters"):
         return call(context.name(name), [func.value])

@@ -11,6 +11,7 @@ import libcst as cst
 from ... import tree
 from ...effects import ALL, PARAMETERS, applied, is_set_by_name, runs
 from ...emit import method_name
+from ...infer import WALKS
 from ...paths import SELF, Path
 from ...project import FunctionInfo
 from ...values import External, Function, Method, Module, Tensor
@@ -137,6 +138,8 @@ def _method_of_module(scope: Scope, node: cst.Call, func: cst.Attribute, value: 
         return _module(scope, node, func.value, receiver)
     if value.name in _ARRAYS_OF:
         return Called(_arrays_of(scope, node, func))
+    if value.name in WALKS and not node.args:
+        return Called(_walked(scope, func))
     if scope.effects.of_any(value):
         return _method_of_any(scope, node, func) if scope.effects.method_of_any(value.name) else Called(without_effects(scope, node))
     if runs(scope.facts, value) and not receiver.is_self:
@@ -167,6 +170,14 @@ def _arrays_of(scope: Scope, node: cst.Call, func: cst.Attribute) -> Any:
     if name not in PARAMETERS or path is None or node.args or tied(scope, path) != path.params:
         return scope.context.unconverted("module-value", node, f"which arrays {name}() means here is not known")
     return tree.expression(f"{scope.context.name(name)}({tree.code(scope.callee(func.value))}, {path.params})")
+
+
+def _walked(scope: Scope, func: cst.Attribute) -> Any:
+    """`self.block.modules()` and `list(self.block.children())`: what is called of these is refused, since their params have no path."""
+    holder, name = tree.code(scope.expression(func.value)), func.attr.value
+    if name in ("modules", "named_modules"):
+        return tree.expression(f"{scope.context.name(name)}({holder})")
+    return tree.expression(f"{holder}.children()" if name == "named_children" else f"[child for _, child in {holder}.children()]")
 
 
 def _method_of_any(scope: Scope, node: cst.Call, func: cst.Attribute) -> Called:

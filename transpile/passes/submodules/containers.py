@@ -153,8 +153,7 @@ def _by_method(scope: Scope, target: Any, func: cst.Attribute) -> Loop | None:
             scope.names[module.value] = path.child(scope.renames.get(key, key))
         return target, tree.expression(f"{holder}.items()" if method == "items" else f"{holder}.children()")
     if method in ("values", "children") and isinstance(target, cst.Name):
-        listed = method == "values" or scope.paths.is_container(func.value)
-        return _with_name(scope, target, path), tree.expression(f"{holder}.layers()" if listed else f"{holder}.children()")
+        return _with_name(scope, target, path), tree.expression(f"{holder}.layers()" if method == "values" else f"{holder}.children()")
     return None
 
 

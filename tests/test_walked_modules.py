@@ -1,0 +1,60 @@
+"""Walks over modules of which nothing is known but that they are walked over: `modules`, `children` and their named forms."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from .small_programs import HEAD, load
+
+BLOCK = "class Block(nn.Sequential):\n    def __init__(self):\n        act = nn.ReLU()\n        super().__init__(nn.Linear(3, 4), act, nn.Linear(4, 3), act)\n\n\n"
+MODULE = "class M(nn.Module):\n    def __init__(self, block):\n        super().__init__()\n{constructor}\n    def forward(self, x):\n{forward}"
+KEPT = "self.block = block"
+# name -> the constructor of M, which is given a block that no other code shows, and its forward
+PROGRAMS = {
+    "named children": ("self.net = nn.Sequential()\nfor name, m in block.named_children():\n    self.net.add_module(name, m)", "return self.net(x)"),
+    "some children": ("self.net = nn.Sequential(*list(block.children())[:-1])", "return self.net(x)"),
+    "named children in forward": (KEPT, "found = {}\nfor n, m in self.block.named_children():\n    if isinstance(m, nn.Linear):\n        x = x.view(-1, m.in_features)\n    x = m(x)\n    found[n] = x\nreturn found['2'] + x"),
+    "children in forward": (KEPT, "for m in self.block.children():\n    x = m(x)\nreturn x"),
+    "counted in forward": (KEPT, "n = len([m for m in self.block.modules() if isinstance(m, nn.Linear)])\nk = sum(len(name) for name, _ in self.named_modules())\nreturn self.block(x) * n * k"),
+    "children counted in forward": (KEPT, "return self.block(x) * len([m for m in self.block.children() if isinstance(m, nn.Linear)])"),
+    "of a layer with one twice": ("act = nn.Tanh()\nself.net = nn.Sequential(act, nn.Linear(3, 3), act)", "for m in self.net.children():\n    x = m(x)\nreturn x"),
+}  # fmt: skip
+
+
+def source_of(name):
+    constructor, forward = ("".join(f"        {line}\n" for line in body.splitlines()) for body in PROGRAMS[name])
+    return HEAD + BLOCK + MODULE.format(constructor=constructor, forward=forward)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_they_give_what_torch_gives(name):
+    source = source_of(name)
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    here, there = {}, load(result)
+    exec(compile(source, "program.py", "exec"), here)
+    torch_module, module = here["M"](here["Block"]()), there["M"](there["Block"]())
+    params, state = from_torch(torch_module, module)
+    assert jax.tree.structure(params) == jax.tree.structure(module.init(jax.random.key(0)))
+    x = torch.randn(2, 3)
+    got = module.apply(params, state, jnp.asarray(x.numpy()))[0]
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), 1e-5, 1e-6, err_msg=result.code)
+
+
+LISTS = {
+    "a list alone": "fill([self.body])",
+    "a list and one": "fill([self.body])\nfill(self.body)",
+}
+FILL = "def fill(nets):\n    if not isinstance(nets, list):\n        nets = [nets]\n    for net in nets:\n        for m in net.modules():\n            if isinstance(m, nn.Linear):\n                nn.init.ones_(m.weight)\n\n\n"
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_what_is_put_into_a_list_if_it_is_none(name):
+    constructor = "".join(f"        {line}\n" for line in ["self.body = nn.Sequential(nn.Linear(3, 3))", *LISTS[name].splitlines()])
+    result = convert_source(HEAD + FILL + MODULE.format(constructor=constructor, forward="        return self.body(x)\n"))
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    assert (load(result)["M"](None).init(jax.random.key(0))["body"]["0"]["weight"] == 1).all()
