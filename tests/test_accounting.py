@@ -54,6 +54,14 @@ def test_what_a_model_of_any_class_is_asked_for(asked):
     assert [(d.id, d.line) for d in found] == [("module-value", 5)]
 
 
+HELD = "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self, net):\n        super().__init__()\n        self.net = net\n        for p in self.net.state_dict().values():\n            print(p.shape)\n\n    def forward(self, x):\n        return self.net(x)\n"
+
+
+def test_what_a_module_of_any_class_holds():
+    assert [(d.id, d.line) for d in convert_source(HELD).diagnostics] == [("module-value", 8)]
+    assert not convert_source(HELD + "\n\nclass Store:\n    def state_dict(self):\n        return {}\n").diagnostics
+
+
 def test_what_asks_for_parameters_of_its_own():
     source = "import torch\n\n\nclass Table:\n    def parameters(self):\n        return [1]\n\n\ndef f(table, x):\n    return table.parameters(), torch.exp(x)\n"
     assert not convert_source(source).diagnostics

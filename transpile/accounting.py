@@ -22,7 +22,7 @@ from . import tree
 from .context import Context
 from .infer import PROPERTIES
 from .project import ModuleInfo, import_base
-from .values import Class, Function, Tensor
+from .values import UNKNOWN, Class, Function, Module, Tensor
 
 _ARRAYS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _BUILTINS = {*dir(builtins), "__file__", "__path__", "__annotations__", "__class__", "__qualname__", "__module__"}
@@ -187,7 +187,7 @@ def _methods(context: Context, found: list[cst.CSTNode]) -> None:
             value = context.value(node.func)
             if node.func.attr.value == "backward" and not isinstance(value, (Function, Class)) and not tree.code(node.func.value).startswith("super("):
                 context.report("training-loop", node, "backward() is still called: gradients are of functions here")
-            elif _asks_for_arrays(context, node, value):
+            elif _asks_for_arrays(context, node, value) or _asks_attribute(context, node, value):
                 context.report("module-value", node, f"which arrays {node.func.attr.value}() means here is not known: a module has none of its own")
         elif isinstance(node, cst.Attribute) and node.attr.value in PROPERTIES and _certain(context.value(node.value)):
             if not context.rulebook.find("torch.Tensor." + node.attr.value):
@@ -198,6 +198,17 @@ def _asks_for_arrays(context: Context, node: cst.Call, value: Any) -> bool:
     """`model.named_parameters()` of a model of any class, which no module has here."""
     name = node.func.attr.value  # type: ignore[attr-defined]
     return name in _ARRAYS and not node.args and not isinstance(value, (Function, Class)) and not context.facts.owners.get(name)
+
+
+def _asks_attribute(context: Context, node: cst.Call, value: Any) -> bool:
+    """`self.net.state_dict()` of what a module holds: no module has one here, and what it would have of an optimizer is no module's."""
+    holder: Any = node.func.value  # type: ignore[attr-defined]
+    if node.func.attr.value != "state_dict" or node.args or isinstance(value, (Function, Class)) or not isinstance(holder, cst.Attribute):  # type: ignore[attr-defined]
+        return False
+    if any(not c.is_module for c in context.facts.owners.get("state_dict", ())):
+        return False
+    base = context.value(holder.value)
+    return isinstance(base, Module) and base.is_self and context.value(holder) in (UNKNOWN, Module(open=True))
 
 
 def _certain(value: Any) -> bool:
