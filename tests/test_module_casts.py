@@ -38,3 +38,24 @@ def test_a_branch_raises_where_it_is_reached():
     module().init(jax.random.key(0))
     with pytest.raises(NotImplementedError):
         module(half=True).init(jax.random.key(0))
+
+
+# name -> what a constructor does with a module of which no other code tells, and what is reported
+HANDED = {
+    "put on a device": ("self.net = net.cuda()", []),
+    "set to eval": ("self.net = net.to(device).eval()", []),
+    "added": ("self.add_module('net', net.eval())", []),
+    "cast": ("self.net = net.half()", ["unsupported"]),
+    "added as half": ("self.add_module('net', net.half())", ["unsupported"]),
+}
+HOLDER = HEAD + "class M(nn.Module):\n    def __init__(self, net, device='cpu'):\n        super().__init__()\n        {}\n\n    def forward(self, x):\n        return self.net(x)\n"
+
+
+@pytest.mark.parametrize("name", HANDED)
+def test_a_module_that_is_handed_in(name):
+    line, ids = HANDED[name]
+    result = convert_source(HOLDER.format(line))
+    assert [d.id for d in result.diagnostics] == ids, (result.diagnostics, result.code)
+    if not ids:
+        scope = load(result)
+        assert scope["M"](scope["nn"].Module()).init(jax.random.key(0)) == {"net": {}}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import libcst as cst
 
+from .. import tree
 from ..values import (
     ARRAY_TYPE,
     BACKWARD_CONTEXT,
@@ -33,6 +35,8 @@ from .annotations import annotated
 from .evidence import gone_over_for_dicts, is_asked, may_be_numpy, used_as_dicts, used_as_tensors, with_dims
 from .frame import Env, Frame
 from .numpy_names import is_bound_to_numpy
+
+_PLACES = frozenset({"cuda", "cpu", "to", "half", "bfloat16", "double", "float", "eval", "train", "requires_grad_"})  # methods of modules that give the module
 
 
 def bound(frame: Frame) -> Env:
@@ -107,10 +111,30 @@ def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor
     if default is not None and default != NONE:
         return _with_default(frame, default, seen, as_tensor)
     if _constructs(frame):
-        return _of_constructor(seen)
+        return Module(open=True) if seen is None and _is_cast_and_called(frame, parameter.name.value) else _of_constructor(seen)
     stranger = frame.module in frame.facts.strangers and not isinstance(seen, Tensor)  # a file without torch, and no tensor is given
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
     return join(value, NONE) if default == NONE else value
+
+
+def _is_cast_and_called(frame: Frame, name: str) -> bool:
+    """Whether a constructor puts what it is given somewhere, `self.net = net.to(device).eval()`, and methods call it: a function has no such methods."""
+    info, cls = frame.info, frame.cls
+    if info is None or cls is None or not cls.is_module:
+        return False
+    for call in tree.nodes(info.node.body, cst.Call):
+        if tree.dotted(call.func) == f"{info.self_name}.add_module" and len(call.args) == 2 and _is_cast_of(call.args[1].value, name):
+            return True
+    targets = [t.target for a in tree.nodes(info.node.body, cst.Assign) if _is_cast_of(a.value, name) for t in a.targets]
+    return any(isinstance(t, cst.Attribute) and tree.dotted(t.value) == info.self_name and (cls, t.attr.value) in frame.facts.wrapped for t in targets)
+
+
+def _is_cast_of(value: Any, name: str) -> bool:
+    """`net.to(device).eval()` of this name."""
+    asked = isinstance(value, cst.Call)
+    while isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and value.func.attr.value in _PLACES:
+        value = value.func.value
+    return asked and isinstance(value, cst.Name) and value.value == name
 
 
 def _is_meant_as_class(frame: Frame, declared: Value, default: Value | None, seen: Value | None) -> bool:

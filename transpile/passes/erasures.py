@@ -67,6 +67,10 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
             return tree.replace(node, body=[checked])
     if kind is cst.Call and _asks_for_gradients(context, node):
         return tree.rewrite(node.func.value, lambda n: _visit(context, n, constructs), only=_KINDS)  # `nn.Parameter(w).requires_grad_(False)`
+    if kind is cst.Call and _gives_module(context, node):
+        if not constructs:
+            context.report("module-mode", node, f"{tree.code(node.func)}() is left out: {_MODE}")
+        return tree.rewrite(node.func.value, lambda n: _visit(context, n, constructs), only=_KINDS)
     if kind is cst.Call and module_casts.is_cast(context, node):
         made = module_casts.refused(context, node)
         return tree.rewrite(node.func.value, lambda n: _visit(context, n, constructs), only=_KINDS) if made is None else made
@@ -113,6 +117,14 @@ def _asks_for_gradients(context: Context, call: Any) -> bool:
         return False
     value = context.value(call.func.value)
     return isinstance(value, Tensor) and value.param
+
+
+def _gives_module(context: Context, node: Any) -> bool:
+    """`net.eval()` in `self.net = net.eval()`, which is the module itself."""
+    if not isinstance(node.func, cst.Attribute) or node.func.attr.value not in ("eval", "train") or isinstance(context.value(node.func), Function):
+        return False
+    receiver = context.value(node.func.value)
+    return isinstance(receiver, Module) and not receiver.is_self
 
 
 def _assertion(context: Context, small: Any) -> cst.Assert | None:
