@@ -9,7 +9,7 @@ import libcst as cst
 from . import tree
 from .context import Context
 from .emit import call
-from .values import UNKNOWN, Sequence, Static, Tensor
+from .values import MISSING, UNKNOWN, Sequence, Static, Tensor
 
 
 def index_kind(context: Context, index: Any, base: Any = None) -> str:
@@ -25,6 +25,8 @@ def index_kind(context: Context, index: Any, base: Any = None) -> str:
 def _is_number(context: Context, place: Any) -> bool:
     """Whether one place of an index is a number, None or an ellipsis, or else a name that nothing tells to be a tensor: a counter."""
     value = context.value(place)
+    if isinstance(place, cst.Comparison) or value == Static(MISSING, "bool"):
+        return False  # a mask of what nothing is known of: `x[scores.best <= 0.9] = 0`
     if isinstance(place, (cst.Integer, cst.Ellipsis)) or isinstance(value, Static):
         return True
     if isinstance(place, cst.UnaryOperation) and isinstance(place.expression, cst.Integer):

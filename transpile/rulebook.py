@@ -147,6 +147,13 @@ class Rulebook:
         return bool(self.find(name)) or self.constant(name) is not None or name in self._namespaces
 
     @functools.cached_property
+    def tuple_fields(self) -> frozenset[str]:
+        """The names that parts of torch's tuples have: `values`, `indices`, `Q`."""
+        made = [d.node for d in self.definitions.values() if isinstance(d.node, ast.ClassDef)]
+        tuples = [n for n in made if any(isinstance(b, ast.Name) and b.id == "NamedTuple" for b in n.bases)]
+        return frozenset(s.target.id for n in tuples for s in n.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name))
+
+    @functools.cached_property
     def _namespaces(self) -> frozenset[str]:
         """The modules and classes of torch that hold something with a rule."""
         parts = (name.split(".")[:-1] for name in (*self.by_torch, *self.constants))

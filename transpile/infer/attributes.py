@@ -97,12 +97,14 @@ def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
     if rules and len(rules[0].parameters) == 1:
         found = frame.facts.results.of(rules[0], dims=least_dims(base))
         return Tensor(kind="u") if name in ("data", "T", "mT") and base.kind == "u" and found == Tensor() else found
+    if not base.assumed and name in frame.facts.rulebook.tuple_fields and not frame.facts.rulebook.find("torch.Tensor." + name):
+        return Tensor()  # `x.max(1).values`, `torch.linalg.qr(x).Q`: what gives a tensor or a tuple by its arguments
     return Method(base, name)
 
 
 def _of_sequence(frame: Frame, base: Sequence, name: str) -> Value:
-    """`x.sort().values`: torch's tuples have names for their tensors. Of a list it is a method."""
-    named = base.tuple and isinstance(base.element, Tensor) and name not in ("count", "index")
+    """`x.sort().values`, `torch.linalg.qr(x).Q`: torch's tuples have names for their tensors."""
+    named = isinstance(base.element, Tensor) and not hasattr(tuple if base.tuple else list, name)
     return base.element if named else Method(base, name)
 
 
