@@ -88,9 +88,48 @@ def test_in_a_helper():
     assert [d.id for d in convert_source(source).diagnostics] == ["data-dependent-shape"]
 
 
+OBJECT = """class Pairs:
+    def __init__(self, n):
+        self.n = n
+
+    def of(self, x):
+        return self.chosen(x)
+
+    def chosen(self, x):
+        return x[x > self.n]
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pairs = Pairs(2)
+
+    def forward(self, x):
+        return {call}
+"""
+
+
+@pytest.mark.parametrize("call", ["self.pairs.of(x).sum()", "Pairs(3).of(x).sum()"])
+def test_in_a_method_of_a_plain_object(call):
+    assert [d.id for d in convert_source(HEAD + OBJECT.format(call=call)).diagnostics] == ["data-dependent-shape"]
+
+
+def test_in_a_method_of_an_object_that_no_forward_pass_has():
+    assert not convert_source(HEAD + OBJECT.format(call="x + 1")).diagnostics
+
+
 @pytest.mark.parametrize("name", READS)
 def test_outside_of_a_forward_pass(name):
     assert not convert_source(HEAD + f"def f(x):\n    return {READS[name]}\n").diagnostics
+
+
+PARTS = {"the largest": "x.max(1).values", "the largest along dim": "torch.max(x, dim=1).values", "a factor": "torch.linalg.qr(x).R[:, 0]", "under a name": "best.values"}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_masks_of_named_parts(wide, name):
+    """What `x.max` gives is a tensor or a tuple by its arguments: what its parts are compared with is a mask."""
+    compare(f"best = x.max(1)\nm = {PARTS[name]} > 0.5\ny = y[: m.size(0)].clone()\ny[m] = 2.0\ny[{PARTS[name]} <= 0.1] = 3.0\nreturn y * x[: m.size(0)]", three())
 
 
 def test_dims_that_torch_counts(wide):

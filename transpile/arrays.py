@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
+from .callables import Scope, is_of_object
 from .callgraph import reachable
 from .computed_names import HOLE, fitting, may_be, pattern
 from .holders import holders as holders_of
@@ -509,6 +510,20 @@ def forward_functions(facts: Inference) -> set[FunctionInfo]:
     """The functions that a `forward` calls, directly or by way of others. The constructor of a module builds, wherever it is called."""
     calls = {f: called for f, called in facts.calls.items() if f.name != "__init__" or f.owner is None or not f.owner.is_module}
     return reachable(calls, [f for f in _functions(facts) if f.name == "forward"])
+
+
+def traced_functions(facts: Inference, forward: Set[FunctionInfo]) -> set[FunctionInfo]:
+    """The functions of forward passes, with the methods of plain objects that they call: `self.transform.frame(x)`."""
+    found, todo = set(forward), list(forward)
+    while todo:
+        info = todo.pop()
+        for func in (c.func for c in tree.nodes(info.node.body, cst.Call)):
+            if not isinstance(func, cst.Attribute) or func.attr.value not in facts.owners or not is_of_object(facts.of(func)):
+                continue
+            new = reachable(facts.calls, facts.callables.methods(func, Scope(info.module, info))) - found
+            found |= new
+            todo += new
+    return found
 
 
 def running_functions(facts: Inference, forward: Set[FunctionInfo]) -> set[FunctionInfo]:

@@ -105,6 +105,15 @@ class Callables:
             self.found[id(node)] = list(dict.fromkeys(self._targets(node, scope, set())))
         return self.found[id(node)]
 
+    def methods(self, func: cst.Attribute, scope: Scope) -> list[FunctionInfo]:
+        """The methods that `self.transform.frame` may be of plain objects, by the calls of their classes that made these."""
+        found: list[FunctionInfo | None] = []
+        for made, _, _ in self._origins(_Origin(func.value, scope), set()):
+            value = self.facts.of(made.func) if isinstance(made, cst.Call) else None
+            if isinstance(value, Class) and isinstance(value.ref, ClassInfo) and not value.ref.is_module:
+                found.append(value.ref.find(func.attr.value))
+        return [f for f in found if f is not None]
+
     def holds_function(self, cls: ClassInfo, name: str) -> bool:
         """Whether an attribute may hold a plain function, the user's or another: `always(None)`, `F.relu`, `partial(F.softmax, dim=-1)`."""
         family, seen = cls.family(), set[tuple[int, bool]]()
@@ -175,7 +184,7 @@ class Callables:
                 yield from self._meant_by(value, made, place)
             elif isinstance(made, cst.Call) and not isinstance(value, Module):
                 yield from self._of_call(made, place, seen)
-            elif made is not node and isinstance(made, cst.Attribute) and made.attr.value != "forward" and _is_of_object(value):
+            elif made is not node and isinstance(made, cst.Attribute) and made.attr.value != "forward" and is_of_object(value):
                 yield from (Target(cls.methods[made.attr.value], place) for cls in self.facts.owners.get(made.attr.value, ()))
 
     def _meant_by(self, value: Function, node: Any, scope: Scope) -> list[Target]:
@@ -314,7 +323,7 @@ class Callables:
             yield from (_Origin(a.value, scope, bool(a.star)) for n, a in Target(info, scope, given).bound(call) if n == name)
 
 
-def _is_of_object(value: Any) -> bool:
+def is_of_object(value: Any) -> bool:
     """Whether an attribute may be a method of a plain object of the user's: `step` after `step = stepper.step`."""
     return isinstance(value, Method) and not isinstance(value.receiver, (Tensor, Torch, Static, Sequence, Mapping, Module))
 

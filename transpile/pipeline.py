@@ -16,7 +16,7 @@ from typing import Any
 import libcst as cst
 
 from . import accounting, early_properties, frozen, hidden_writes, line_breaks, scripts, sharing, support, tree
-from .arrays import Arrays, filling_functions, forward_functions, returns_parameter, running_functions
+from .arrays import Arrays, filling_functions, forward_functions, returns_parameter, running_functions, traced_functions
 from .carriers import Carriers
 from .context import KEY, Context, key_site
 from .diagnostics import Diagnostic
@@ -101,7 +101,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
         entry_points.report(context, module)
     untouched = [m for m in project.modules.values() if m not in concerned]
     forward = forward_functions(facts)
-    computing = running_functions(facts, forward)
+    traced, computing = traced_functions(facts, forward), running_functions(facts, forward)
     drawing = drawing_functions(facts, computing)
     running = computing | filling_functions(facts, computing) | drawing
     firsts, seconds = first_names.find(facts), second_names.find(facts)
@@ -117,7 +117,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running, carriers)
         for module, context in contexts.items():
-            trees[module] = unread.run(context, noops.run(context, operations.run(context, trees[module], running, forward)))
+            trees[module] = unread.run(context, noops.run(context, operations.run(context, trees[module], running, traced)))
             trees[module] = drawn_calls.run(context, trees[module], drawing, running)
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, host, running, forward).run()

@@ -29,4 +29,4 @@ def run(context: Context, module: cst.Module, drawing: Set[FunctionInfo], runnin
         context.facts.carry(node, new)
         return new
 
-    return tree.rewrite(module, before) if drawing else module  # type: ignore[no-any-return]
+    return tree.rewrite(module, before) if drawing else module

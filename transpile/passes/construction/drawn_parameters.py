@@ -28,7 +28,8 @@ def drawn_parameters(function: cst.FunctionDef, keyed: Callable[[cst.FunctionDef
     names = tree.parameter_names(function)
     if "key" in names or names & set(tree.names_assigned(function.body)):
         return function  # what the inner function set would be its own there
-    body = tree.rewrite(function.body, lambda n: tree.replace(n, value=n.value.args[0].value) if any(n is r for r in returns) else None)
+    given = {id(r): r.value.args[0].value for r in returns}
+    body = tree.rewrite(function.body, lambda n: tree.replace(n, value=given[id(n)]) if id(n) in given else None)
     statements = tree.body_statements(tree.replace(function, body=body))
     doc = [s for s in statements[:1] if tree.is_docstring(s)]
     name = fresh_name(tree.names_read(function) | names, "initial")
