@@ -74,6 +74,7 @@ PROGRAMS = {
     "try around a branch": "try:\n    if x.mean() > 0:\n        z = x\n    else:\n        z = y\nfinally:\n    k = 2\nreturn z * k",
     "with around a branch": "with torch.autograd.set_detect_anomaly(False):\n    if x.mean() > 0:\n        return x\nreturn y",
     "clip by norm": "n = x.norm()\nif n > 1.0:\n    x = x / n\nreturn x * y",
+    "tuples of numbers": "if x.sum() > 0:\n    z = x.mean(), 0\nelse:\n    z = y.mean(), 1.5\nreturn z[0] * x * z[1]",
     "nan guard": "z = torch.log(x.abs() + 1)\nif torch.isnan(z).any() or torch.isinf(z).any():\n    z = torch.zeros_like(z)\nreturn z + y",
     "match on a tensor": "k = x.dim()\nmatch k:\n    case 2:\n        z = x\n    case _:\n        z = y\nreturn z * 2",
     "return None on one side of config": "def g(t, flag):\n    if flag:\n        return None\n    return t * 2\nr = g(x, False)\nreturn r if r is not None else y",
@@ -118,6 +119,25 @@ def test_a_flag_of_a_method_that_sets_state():
     for _ in range(3):
         got, state = run(state, jnp.asarray(x.numpy()))
         np.testing.assert_allclose(got, torch_module(x).numpy())
+
+
+@pytest.mark.parametrize("sides", [("x.mean()", "0"), ("1", "x.mean()"), ("x.argmax()", "x.mean()")])
+def test_state_of_two_types(sides):
+    """A number, or integers, on one side and floats on the other: both become what holds either."""
+    source = HEAD + """class M(nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            self.loss = {}
+        else:
+            self.loss = {}
+        return self.loss * 2
+""".format(*sides)
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    torch_module, module = both_modules(source, result)
+    for x in (torch.tensor([3.0, -1.0]), torch.tensor([-3.0, 1.0])):
+        got, _ = jax.jit(module.__call__)(module.init_state(None), jnp.asarray(x.numpy()))
+        np.testing.assert_allclose(got, float(torch_module(x)))
 
 
 SAME = """def f(x, y):

@@ -184,8 +184,8 @@ class _Branches(Lowering):
         """Whether a side may leave a number, or nothing, where the other has an array: their types must be made one."""
         if not self.context.unset.isdisjoint(results):
             return True
-        for name in results:
-            found = [self._set_to(name, side) for side in (then, other)]
+        for name in [*results, *_entries(then + other, results)]:
+            found = [self._set_to(name, side) for side in (then, other) if name in results or name in _entries(side, results)]
             kinds = {k for k in found if k != "array"}
             mixed = self.dtypes.get(name, set())
             if "number" in kinds or len(kinds) > 1 or (kinds or mixed) & {"b", "i"} and ("array" in found or len(mixed) > 1):
@@ -198,11 +198,24 @@ class _Branches(Lowering):
         found = known.kind or "array" if isinstance(known, Tensor) else "array"
         for statement in statements:
             for node in [statement, *tree.walk_scope(statement)]:
-                if isinstance(node, cst.Assign) and any(isinstance(t.target, cst.Name) and t.target.value == name for t in node.targets):
-                    value = self.context.value(node.value)
-                    number = isinstance(value, Static) or isinstance(node.value, (cst.Integer, cst.Float))
-                    found = "number" if number else value.kind or "array" if isinstance(value, Tensor) else "array"
+                if isinstance(node, cst.Assign) and any(tree.code(t.target) == name for t in node.targets):
+                    found = self._kind(node.value)
         return found
+
+    def _kind(self, node: Any) -> str:
+        """What an expression gives, as `_set_to` says it; of a tuple it is a number if one of its parts is."""
+        value = self.context.value(node)
+        if isinstance(node, cst.Tuple):
+            return "number" if "number" in {self._kind(e.value) for e in node.elements} else "array"
+        number = isinstance(value, Static) or isinstance(node, (cst.Integer, cst.Float))
+        return "number" if number else value.kind or "array" if isinstance(value, Tensor) else "array"
+
+
+def _entries(statements: list[Any], results: list[str]) -> list[str]:
+    """The entries of dicts that statements set, as they are written: `state["loss"]`, where state is a result."""
+    targets = [t.target for s in statements for n in [s, *tree.walk_scope(s)] if isinstance(n, cst.Assign) for t in n.targets]
+    found = [t for t in targets if isinstance(t, cst.Subscript) and isinstance(t.value, cst.Name) and t.value.value in results]
+    return list(dict.fromkeys(map(tree.code, found)))
 
 
 def _is_none(node: Any) -> bool:
