@@ -1,5 +1,6 @@
 """NumPy's numbers beside arrays: torch takes np.float64 for Python's float, so that bfloat16 stays what it is."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ import torch
 
 from transpile import convert_source
 
-from .small_programs import HEAD, leaves, load
+from .small_programs import HEAD, both_modules, leaves, load
 
 NUMPY = "import numpy as np\n" + HEAD
 BODIES = {
@@ -57,3 +58,16 @@ def test_tables_of_numpy_stay():
 def test_code_of_the_host_stays():
     body = "def f(n):\n    k = int(np.ceil(np.log2(8)))\n    print(np.sqrt(2), f'{np.log(3):.2f}')\n    return torch.zeros(k), [1, 2, 3][int(np.sqrt(4))], np.sqrt(2) > 1\n"
     assert "float(" not in convert_source(NUMPY + body).code
+
+
+@pytest.mark.parametrize("value", ["x / np.sqrt(length)", "np.log(length) * (x + y) - np.exp(y)"])
+def test_of_what_a_forward_pass_is_given(value):
+    """Under jit it is an array, whatever else it is by itself: a number is taken as well."""
+    source = f"{NUMPY}class M(nn.Module):\n    def forward(self, x, y, length):\n        return {value}\n"
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    torch_module, module = both_modules(source, result)
+    x, y, length = torch.tensor([1.0, 2.0]), torch.tensor([0.5, 3.0]), torch.tensor([4.0, 2.5])
+    arrays = [jnp.asarray(t.numpy()) for t in (x, y, length)]
+    np.testing.assert_allclose(jax.jit(module.__call__)(*arrays), torch_module(x, y, length).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(jax.jit(lambda a, b: module(a, b, 3))(*arrays[:2]), torch_module(x, y, 3).numpy(), rtol=1e-6)

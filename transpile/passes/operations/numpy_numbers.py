@@ -8,7 +8,7 @@ import libcst as cst
 
 from ... import tree
 from ...emit import bare, call
-from ...values import NUMPY, External, Static, is_traced
+from ...values import NUMPY, External, Static, Tensor, is_anything, is_traced
 from .walk import Walk
 
 _ARITHMETIC = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
@@ -73,10 +73,30 @@ def _met(walk: Walk, node: Any) -> Any:
     sides = ["left", "right"] if isinstance(node, cst.BinaryOperation) else ["target", "value"]
     for one, other in (sides, sides[::-1]):
         value, array = walk.context.value(getattr(node, one)), walk.context.value(getattr(node, other))
+        if one != "target" and isinstance(array, Tensor) and not array.host and _computes_with_argument(walk, getattr(node, one)):
+            made = walk.done(getattr(node, one), _of_jax(walk, getattr(node, one)))
+            changes = {one: made, other: walk.convert(getattr(node, other))}
+            return walk.done(node, tree.replace(node, **{field: tree.fit(node, field, new) for field, new in changes.items()}))
         if one != "target" and isinstance(value, Static) and value == NUMPY and value.wide and is_traced(array) and not array.host:  # type: ignore[attr-defined]
             changes = {one: _python(walk, getattr(node, one)), other: walk.convert(getattr(node, other))}
             return walk.done(node, tree.replace(node, **{field: tree.fit(node, field, new) for field, new in changes.items()}))
     return None
+
+
+def _computes_with_argument(walk: Walk, node: Any) -> bool:
+    """Whether NumPy computes with what a forward pass is given, and nothing says to be anything else: `np.sqrt(length)`."""
+    function = walk.context.value(node.func) if isinstance(node, cst.Call) else None
+    if not isinstance(function, External) or not walk.info or walk.info.name != "forward" or not walk.context.facts.numpy_on_arrays(function.name, [Tensor()]):
+        return False
+    names = {p.name.value for p in walk.info.parameters()}
+    return all(isinstance(a.value, cst.Name) and a.value.value in names and is_anything(walk.context.value(a.value)) for a in node.args)
+
+
+def _of_jax(walk: Walk, node: cst.Call) -> Any:
+    """`jnp.sqrt(length)`, which takes a number too."""
+    function = walk.context.value(node.func)
+    assert isinstance(function, External)
+    return call(function.name.replace("numpy.", "jnp."), [a.value for a in node.args])
 
 
 def _python(walk: Walk, node: Any) -> Any:
