@@ -118,6 +118,26 @@ def test_in_a_method_of_an_object_that_no_forward_pass_has():
     assert not convert_source(HEAD + OBJECT.format(call="x + 1")).diagnostics
 
 
+GROWN = """class M(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("table", self.build(n))
+
+    @staticmethod
+    def build(n):
+        return torch.arange(n).unsqueeze(1) * 2.0
+
+    def forward(self, x):
+        return {value}
+"""
+
+
+@pytest.mark.parametrize("value, ids", [("self.build(x.max() + 1)", ["data-dependent-shape"]), ("self.table * x", []), ("self.build(x.shape[0]) * x", [])])
+def test_a_size_that_only_some_calls_know(value, ids):
+    """The constructor gives a number, a forward pass what is traced."""
+    assert [d.id for d in convert_source(HEAD + GROWN.format(value=value)).diagnostics] == ids
+
+
 @pytest.mark.parametrize("name", READS)
 def test_outside_of_a_forward_pass(name):
     assert not convert_source(HEAD + f"def f(x):\n    return {READS[name]}\n").diagnostics

@@ -24,6 +24,7 @@ from ..values import (
     Torch,
     Value,
     element_of,
+    is_traced,
     join,
     sequence,
 )
@@ -183,6 +184,8 @@ def bind_arguments(frame: Frame, info: FunctionInfo, args: list[Argument]) -> En
         elif isinstance(params.star_arg, cst.Param):
             _note(frame, table, "*", value)
             rest = [*rest, value] if rest is not None else None
+    if frame.facts.in_forward(frame.info):
+        frame.facts.given_data |= {(info, name) for name, value in given.items() if is_traced(value)}
     starred = {params.star_arg.name.value: sequence(rest, True)} if isinstance(params.star_arg, cst.Param) and rest and any(isinstance(v, Module) for v in rest) else {}
     return starred | {name: value for name, value in given.items() if frame.facts.makes_modules(value) or isinstance(value, Module) and not value.is_self}
 

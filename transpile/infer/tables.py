@@ -57,6 +57,7 @@ class Inference:
         self.kept: list[cst.CSTNode] = []
         self.attributes: dict[ClassInfo, dict[str, Value]] = {}
         self.parameters: dict[FunctionInfo, dict[str, Value]] = {}  # joined over call sites
+        self.given_data: set[tuple[FunctionInfo, str]] = set()  # parameters for which some call in a forward pass gives what is traced
         self.returns: dict[FunctionInfo, Value] = {}
         self.returns_for: dict[Any, Value] = {}  # by function, and the modules and classes that it is given
         self.calls: dict[FunctionInfo, set[FunctionInfo]] = {}
@@ -97,7 +98,7 @@ class Inference:
         self._traced = reachable(self.calls, [f for f in functions if f.name == "forward"])
         self._outside = with_callers(self.calls, filter(is_host_code, functions), functions) - self._traced
         self.values, self.kept, self.returns, self.returns_for = {}, [], {}, {}
-        self.attributes, self.parameters, self.contents, self.dynamic, self.handed = {}, {}, {}, {}, {}
+        self.attributes, self.parameters, self.contents, self.dynamic, self.handed, self.given_data = {}, {}, {}, {}, {}, set()
 
     def settled(self) -> bool:
         """Whether this round has found what the last one did."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -12,7 +13,7 @@ from ...apply import Argument, Refused, apply, choose
 from ...context import Context
 from ...project import FunctionInfo
 from ...rulebook import Definition
-from ...values import Torch
+from ...values import UNKNOWN, Tensor, Torch
 
 
 class Walk:
@@ -103,8 +104,16 @@ class Walk:
 
     def tell_size(self, node: Any, definitions: tuple[Definition, ...], name: str, arguments: list[Argument]) -> None:
         """Report a use of these rules in a forward pass whose result has a size that follows from data."""
-        if any(d.by_data for d in definitions) and self.is_traced() and (binding := choose(definitions, arguments)) is not None and binding.is_sized_by_data():
+        if not any(d.by_data for d in definitions) or not self.is_traced():
+            return
+        arguments = [replace(a, value=Tensor()) if self._may_be_data(a) else a for a in arguments]
+        if (binding := choose(definitions, arguments)) is not None and binding.is_sized_by_data():
             self.context.report("data-dependent-shape", node, f"{name} gives as much as the data make of it, which jax.jit cannot know")
+
+    def _may_be_data(self, argument: Argument) -> bool:
+        """Whether an argument is a parameter that some calls give numbers, and others in forward passes what is traced."""
+        named = self.info is not None and isinstance(argument.node, cst.Name) and argument.value == UNKNOWN
+        return named and (self.info, argument.node.value) in self.context.facts.given_data
 
     def is_traced(self) -> bool:
         """Whether the current place runs in a forward pass."""
