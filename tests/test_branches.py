@@ -140,6 +140,34 @@ def test_state_of_two_types(sides):
         np.testing.assert_allclose(got, float(torch_module(x)))
 
 
+BEGUN = """class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sum = None
+
+    def start(self, x):
+        self.sum = torch.zeros(x.size(0))
+
+    def forward(self, x, t):
+        {before}
+        if t.sum() == 0:
+            {then}
+        self.sum = x.mean(1) + self.sum
+        return self.sum
+"""
+
+
+@pytest.mark.parametrize("then", ["self.start(x)", "self.sum = torch.zeros(x.size(0))"])
+def test_state_that_one_side_begins(then):
+    """`lax.cond` cannot give None on one side: it stays Python's, for what is known when the model is traced."""
+    diagnostics = convert_source(HEAD + BEGUN.format(before="x = x * 2", then=then)).diagnostics
+    assert [d.id for d in diagnostics] == ["traced-branch"] and "self.sum is None" in diagnostics[0].message
+    assert not convert_source(HEAD + BEGUN.format(before="self.sum = x.sum(1)", then=then)).diagnostics
+    assert not convert_source(HEAD + BEGUN.replace("self.sum = None", 'self.register_buffer("sum", torch.zeros(3))').format(before="x = x * 2", then=then)).diagnostics
+    chosen = BEGUN.replace("self.sum = None", "self.sum = torch.zeros(n) if n else None").replace("__init__(self)", "__init__(self, n)")
+    assert not convert_source(HEAD + chosen.format(before="x = x * 2", then=then)).diagnostics
+
+
 SAME = """def f(x, y):
     same = torch.equal(x, y) and torch.equal(y, y * 1)
     if same:

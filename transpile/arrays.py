@@ -102,6 +102,16 @@ class Arrays:
             return None
         return next((found for c in family if (found := self.computed(c, name)) is not None), None)
 
+    def absent(self, cls: ClassInfo) -> set[str]:
+        """The state of a class that its constructors set to None, and to nothing else."""
+        names = {a.name for c in cls.family() if c in self.own for a in self.own[c].arrays.values() if a.where == "state" and not a.registered}
+        constructors = [m for c in cls.family() if names for m in tree.nodes(c.node.body, cst.FunctionDef) if m.name.value == "__init__"]
+        made: dict[str, set[str]] = collections.defaultdict(set)
+        for node in (n for m in constructors for n in tree.nodes(m.body, cst.Assign)):
+            for target in node.targets:
+                made[tree.code(target.target)].add(tree.code(node.value))
+        return {name for name in names if made[f"self.{name}"] == {"None"}}
+
     def _has_others(self, cls: ClassInfo, name: str) -> bool:
         """Whether a name may be another attribute of a class than those with computed names: a method, or an array of the torch layer that it extends."""
         if any(name in self.own[c].computed for c in cls.family() if c in self.own):

@@ -33,6 +33,7 @@ class Context:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     support: set[str] = field(default_factory=set)  # names of rule definitions that the output calls
     unset: set[str] = field(default_factory=set)  # names of the current function that start as None, and are set before they are read
+    absent: set[str] = field(default_factory=set)  # state of the current class that is None until a call sets it
     _positions: Positions | None = None
     _original: Any = None
 

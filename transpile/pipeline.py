@@ -408,6 +408,7 @@ class _Classes:
         if "key" in needs:
             node = keys.run(context, lambdas.run(context, node))
         node = keys.in_lambdas(context, node)
+        context.absent = self.arrays.absent(info.owner) if info.owner is not None else set()
         for lowered in (conditions, jumps, branches, loops, scans):  # jumps first: what is lowered cannot be left by one
             node = lowered.run(context, node)
         return signatures.run(handed_on.run(node) if "state" in needs else node, info, needs, names)

@@ -18,7 +18,7 @@ from ..emit import bare, call, fresh_name, function, names, returning, spaced, u
 from ..lowering import Lowering, Refused
 from ..printing import printing, prints
 from ..truth import alike
-from ..values import NONE, UNKNOWN, Module, Static, Tensor, is_traced
+from ..values import NONE, UNKNOWN, Function, Module, Static, Tensor, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -76,6 +76,8 @@ class _Branches(Lowering):
         self.refuse_functions(then + other, live)
         written = [n for n in dict.fromkeys([*writes(then), *writes(other)])]
         results = [n for n in written if n in live]
+        if "state" in results and (begun := self._begun(then) ^ self._begun(other)) - self._begun(self.before):
+            raise Refused(f"self.{min(begun)} is None until one side of a branch on a tensor's value sets it", keep=True)
         if not results and not any(map(prints, then + other)):
             return []
         for name in results:
@@ -94,6 +96,17 @@ class _Branches(Lowering):
         value = call(choice, [test, *sides, *map(cst.Name, operands)])
         line = tree.assignment(names(results), value) if results else cst.SimpleStatementLine([cst.Expr(value)])
         return [spaced(m) for m in [*made, line]]
+
+    def _begun(self, statements: list[Any]) -> set[str]:
+        """The state that statements set, themselves or by the methods that they call, and that is None before."""
+        found: set[str] = set()
+        if not self.context.absent:
+            return found
+        for node in (n for s in statements for n in [s, *tree.walk_scope(s)]):
+            called = self.context.value(node.func) if isinstance(node, cst.Call) else None
+            within = tree.walk(called.info.node.body) if isinstance(called, Function) and called.owner is not None else [node]
+            found |= {name for n in within if isinstance(n, cst.Assign) for t in n.targets for name in self.context.absent if tree.code(t.target) in (f'state["{name}"]', f"self.{name}")}
+        return found
 
     def _may_be_known(self, old: cst.If) -> bool:
         """Whether a test is a bool of Python's on some way, as that of arrays whose shapes differ is."""
