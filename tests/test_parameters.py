@@ -252,6 +252,14 @@ def test_what_is_trained_on_one_way_only_is_said(lines):
     assert (load(result)["M"]().init(jax.random.key(0))["w"] == 1).all()
 
 
+def test_of_a_loop_that_freezes_several_modules_nothing_stays():
+    loops = "for m in [self.a, self.b]:\n            for p in m.parameters():\n                p.requires_grad = False\n        for name in ('a', 'b'):\n            for p in getattr(self, name).parameters():\n                p.requires_grad_(False)\n"
+    made = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.b = nn.Linear(6, 6), nn.Linear(6, 6)\n        "
+    result = convert_source(HEAD + made + loops + "\n    def forward(self, x):\n        return self.b(self.a(x))\n")
+    assert {d.id for d in result.diagnostics} == {"frozen-param"}
+    assert "for " not in result.code
+
+
 def test_a_helper_that_freezes_any_module_is_said():
     helper = "def set_requires_grad(nets, requires_grad=False):\n    if not isinstance(nets, list):\n        nets = [nets]\n    for net in nets:\n        for param in net.parameters():\n            param.requires_grad = requires_grad\n"
     assert [d.id for d in convert_source(HEAD + helper).diagnostics] == ["frozen-param"]

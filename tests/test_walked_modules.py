@@ -45,6 +45,11 @@ def test_they_give_what_torch_gives(name):
     np.testing.assert_allclose(got, torch_module(x).detach().numpy(), 1e-5, 1e-6, err_msg=result.code)
 
 
+def test_a_list_of_children_is_one_display():
+    code = convert_source(source_of("some children")).code
+    assert "nn.Sequential(*[child for _, child in block.children()][:-1])" in code
+
+
 LISTS = {
     "a list alone": "fill([self.body])",
     "a list and one": "fill([self.body])\nfill(self.body)",

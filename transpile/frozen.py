@@ -102,7 +102,8 @@ def only_flags(node: Any) -> bool:
     if isinstance(node, cst.For):
         over: Any = node.iter
         walks = isinstance(over, cst.Call) and isinstance(over.func, cst.Attribute) and over.func.attr.value in _WALKS
-        return walks and node.orelse is None and all(map(only_flags, tree.body_statements(node))) and any(is_flag(n) or _is_call(n) for n in tree.walk(node))
+        listed = not any(isinstance(n, (cst.Call, cst.NamedExpr)) for n in tree.walk(over))  # `for m in (self.stem, self.layer1): for p in m.parameters(): …`
+        return (walks or listed) and node.orelse is None and all(map(only_flags, tree.body_statements(node))) and any(is_flag(n) or _is_call(n) for n in tree.walk(node))
     if not isinstance(node, cst.If) or any(isinstance(n, cst.NamedExpr) for n in tree.walk(node.test)):
         return False
     return all(map(only_flags, [*tree.body_statements(node), *tree.else_statements(node)]))

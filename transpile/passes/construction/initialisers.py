@@ -119,6 +119,9 @@ def _call(context: Context, node: cst.Call) -> Any:
     """Calls of other modules' methods that give or walk over params."""
     if (reset := _reset(context, node)) is not None:
         return reset
+    if tree.dotted(node.func) == "list" and len(node.args) == 1 and isinstance(node.args[0].value, cst.Call):  # `list(net.children())`
+        listed = _call(context, node.args[0].value)
+        return listed if isinstance(listed, cst.ListComp) else None
     return _walked(context, node, node.func) if isinstance(node.func, cst.Attribute) and not node.args else None
 
 

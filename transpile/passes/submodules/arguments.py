@@ -60,6 +60,8 @@ def without_effects(scope: Scope, node: cst.Call) -> Any:
         args.append(argument if new is argument.value else tree.replace(argument, value=tree.fit(argument, "value", new)))
     if not changed and new_func is node.func:
         return node
+    if tree.dotted(node.func) == "list" and len(args) == 1 and isinstance(args[0].value, cst.ListComp) and not isinstance(node.args[0].value, cst.ListComp):
+        return args[0].value  # `list(self.net.children())`
     new_node = tree.replace(node, args=args, func=tree.fit(node, "func", new_func))
     scope.facts.carry(node, new_node)
     return new_node
