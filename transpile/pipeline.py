@@ -15,7 +15,18 @@ from typing import Any
 
 import libcst as cst
 
-from . import accounting, early_properties, frozen, hidden_writes, line_breaks, scripts, sharing, support, tree
+from . import (
+    accounting,
+    early_properties,
+    frozen,
+    handed_weights,
+    hidden_writes,
+    line_breaks,
+    scripts,
+    sharing,
+    support,
+    tree,
+)
 from .arrays import Arrays, filling_functions, forward_functions, returns_parameter, running_functions, traced_functions
 from .carriers import Carriers
 from .context import KEY, Context, key_site
@@ -87,8 +98,9 @@ class Converted:
 def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
     """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
     concerned = _linked(project)
-    if concerned and entry_points.run(project):
-        concerned = _linked(project)  # its files were parsed again
+    for early in (entry_points, handed_weights):
+        if concerned and early.run(project):
+            concerned = _linked(project)  # its files were parsed again
     if not concerned:
         return [Converted(m.path, m.tree, [], False) for m in project.modules.values()]
     facts = infer(project, rulebook)
