@@ -252,6 +252,13 @@ def test_what_is_trained_on_one_way_only_is_said(lines):
     assert (load(result)["M"]().init(jax.random.key(0))["w"] == 1).all()
 
 
+@pytest.mark.parametrize("flag, said", [("False", ["frozen-param"]), ("learned", ["frozen-param"]), ("True", [])])
+def test_a_function_that_makes_a_param_which_is_not_trained_is_said(flag, said):
+    made = f"def made(n, learned):\n    return nn.Parameter(torch.zeros(n), requires_grad={flag})\n\n\n"
+    cls = "class M(nn.Module):\n    def __init__(self, learned=True):\n        super().__init__()\n        self.w = made(6, learned)\n\n    def forward(self, x):\n        return x + self.w\n"
+    assert [d.id for d in convert_source(HEAD + made + cls).diagnostics] == said
+
+
 def test_of_a_loop_that_freezes_several_modules_nothing_stays():
     loops = "for m in [self.a, self.b]:\n            for p in m.parameters():\n                p.requires_grad = False\n        for name in ('a', 'b'):\n            for p in getattr(self, name).parameters():\n                p.requires_grad_(False)\n"
     made = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.b = nn.Linear(6, 6), nn.Linear(6, 6)\n        "

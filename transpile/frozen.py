@@ -27,10 +27,13 @@ def report(context: Context, arrays: Arrays) -> None:
         replaced = {target for _, info in infos if info is not None for target in info.superseded}
         running = {id(n) for f in functions for n in tree.nodes(f, cst.Assign, cst.Call)}  # what they set is no param
         walked = {n for loop in tree.nodes(unit, cst.For) if _walks_params(loop.iter) for n in tree.target_names(loop.target)} if nodes else set()
+        returned = {id(n.value) for n in tree.nodes(unit, cst.Return)} if nodes else set()
         for node in nodes:
             what = _frozen(context, node, walked) if not {id(node), id(getattr(node, "value", node))} & state else None
             if what is None and cls in arrays.own and id(node) not in running and not (isinstance(node, cst.Assign) and id(node.targets[0].target) in replaced):
                 what = _fixed(context, arrays.own[cls].arrays, node)
+            if what is None and id(node) in returned - running and isinstance(node, cst.Call) and _without_gradient(context, node):
+                what = tree.code(node.args[0].value) if node.args else "this parameter"
             if what is not None:
                 context.report("frozen-param", node, f"{what} is not trained in torch: leave it out of what the optimizer updates")
                 break
