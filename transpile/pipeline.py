@@ -17,6 +17,7 @@ import libcst as cst
 
 from . import (
     accounting,
+    boxed_sizes,
     early_properties,
     frozen,
     handed_weights,
@@ -98,7 +99,7 @@ class Converted:
 def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
     """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
     concerned = _linked(project)
-    for early in (entry_points, handed_weights):
+    for early in (entry_points, handed_weights, boxed_sizes):
         if concerned and early.run(project):
             concerned = _linked(project)  # its files were parsed again
     if not concerned:
