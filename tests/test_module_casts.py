@@ -47,6 +47,10 @@ HANDED = {
     "added": ("self.add_module('net', net.eval())", []),
     "cast": ("self.net = net.half()", ["unsupported"]),
     "added as half": ("self.add_module('net', net.half())", ["unsupported"]),
+    "set to eval by a statement": ("self.net = net\n        net.eval()", []),
+    "set to eval by its attribute": ("self.net = net\n        self.net.eval()", []),
+    "cast by a statement": ("self.net = net\n        self.net.half()", ["unsupported"]),
+    "frozen by a statement": ("self.net = net\n        self.net.eval()\n        self.net.requires_grad_(False)", ["frozen-param"]),
 }
 HOLDER = HEAD + "class M(nn.Module):\n    def __init__(self, net, device='cpu'):\n        super().__init__()\n        {}\n\n    def forward(self, x):\n        return self.net(x)\n"
 
@@ -59,3 +63,28 @@ def test_a_module_that_is_handed_in(name):
     if not ids:
         scope = load(result)
         assert scope["M"](scope["nn"].Module()).init(jax.random.key(0)) == {"net": {}}
+
+
+# name -> what a constructor does with what another library makes, and what is reported
+MADE = {
+    "called": ("self.net = load()\n        self.net.eval()\n        self.net.zero_grad()", []),
+    "called and cast": ("self.net = load()\n        self.net.half()", ["unsupported"]),
+    "called and frozen": ("self.net = load()\n        self.net.requires_grad_(False)", ["frozen-param"]),
+    "taken apart": ("net = load()\n        net.eval()\n        self.net = net.features", ["left-over"]),
+    "maybe trained": ("trainer = load()\n        trainer.train()\n        self.net = trainer.model", []),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_module_of_unknown_make(name):
+    lines, ids = MADE[name]
+    result = convert_source("from models import load\n" + HOLDER.format(lines))
+    assert [d.id for d in result.diagnostics] == ids, (result.diagnostics, result.code)
+    assert ("eval()" in result.code) == ("left-over" in ids)
+
+
+def test_a_mode_that_a_forward_pass_sets_of_a_module_of_unknown_make_is_reported():
+    source = HOLDER.format("self.net = net").replace("return", "self.net.eval()\n        return")
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["module-mode"], (result.diagnostics, result.code)
+    assert "eval" not in result.code

@@ -10,7 +10,7 @@ from . import tree
 from .arrays import PARAMETER, Array, Arrays, registered_value
 from .context import Context
 from .effects import PARAMETERS
-from .values import Module, Tensor
+from .values import Tensor
 
 _WALKS = ("parameters", "named_parameters", "modules", "named_modules", "children", "named_children")
 
@@ -89,7 +89,7 @@ def _without_gradient(context: Context, call: cst.Call) -> bool:
 
 def _is_trained(context: Context, node: Any) -> bool:
     value = context.value(node)
-    return isinstance(value, Module) or isinstance(value, Tensor) and value.param
+    return context.facts.is_module(node) or isinstance(value, Tensor) and value.param
 
 
 def is_flag(small: Any) -> bool:

@@ -34,24 +34,15 @@ def report(context: Context, node: cst.FunctionDef, arrays: Arrays) -> None:
         name = tree.dotted(n.func) or ""
         if name.rpartition(".")[2] in ("setattr", "__setattr__"):
             holder: Any = n.args[0].value if len(n.args) == 3 else n.func.value if isinstance(n.func, cst.Attribute) else None
-            if _is_module(context, holder):
+            if context.facts.is_module(holder):
                 context.report("dynamic-attribute", n, _HIDDEN.format(name))
         elif isinstance(n.func, cst.Attribute) and n.func.attr.value == "update" and (table := _table(context, n.func.value)) is not None:
             context.report("dynamic-attribute", n, _HIDDEN.format(table))
     for target in _stored(node):
         if isinstance(target, cst.Subscript) and (table := _table(context, target.value)) is not None:
             context.report("dynamic-attribute", target, _HIDDEN.format(table))
-        elif isinstance(target, cst.Attribute) and isinstance(made := target.value, cst.Call) and tree.dotted(made.func) == "getattr" and _is_module(context, made.args[0].value):
+        elif isinstance(target, cst.Attribute) and isinstance(made := target.value, cst.Call) and tree.dotted(made.func) == "getattr" and context.facts.is_module(made.args[0].value):
             context.report("dynamic-attribute", target, _HIDDEN.format("getattr"))
-
-
-def _is_module(context: Context, node: Any) -> bool:
-    """Whether something is a module, or an attribute of self that is called as one: `self.module` of a wrapper."""
-    if isinstance(context.value(node), Module):
-        return True
-    owner = context.value(node.value) if isinstance(node, cst.Attribute) else None
-    family = [c for ref in owner.refs for c in ref.family()] if isinstance(owner, Module) and owner.is_self else []
-    return any((c, node.attr.value) in context.facts.wrapped for c in family)
 
 
 def _stored(node: cst.FunctionDef) -> Iterator[Any]:

@@ -12,7 +12,7 @@ import libcst as cst
 
 from .apply import by_name
 from .context import Context
-from .values import NONE, Function, Module, Static, Tensor, Torch, Value
+from .values import NONE, Function, Static, Tensor, Torch, Value
 
 CASTS = frozenset({"half", "bfloat16", "double", "float", "to", "type", "cuda", "cpu"})
 _DTYPES = frozenset({"half", "bfloat16", "double"})
@@ -24,7 +24,7 @@ def is_cast(context: Context, node: Any) -> bool:
     """`module.half()`, where that is torch's own method."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value not in CASTS:
         return False
-    return isinstance(context.value(node.func.value), Module) and not isinstance(context.value(node.func), Function)
+    return context.facts.is_module(node.func.value) and not isinstance(context.value(node.func), Function)
 
 
 def refused(context: Context, node: cst.Call) -> Any:

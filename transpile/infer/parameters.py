@@ -118,15 +118,19 @@ def _parameter(frame: Frame, parameter: cst.Param, seen: Value | None, as_tensor
 
 
 def _is_cast_and_called(frame: Frame, name: str) -> bool:
-    """Whether a constructor puts what it is given somewhere, `self.net = net.to(device).eval()`, and methods call it: a function has no such methods."""
+    """Whether a constructor puts what it is given somewhere, `self.net = net.to(device).eval()`, `net.half()`, and methods call it: a function has no such methods."""
     info, cls = frame.info, frame.cls
     if info is None or cls is None or not cls.is_module:
         return False
     for call in tree.nodes(info.node.body, cst.Call):
         if tree.dotted(call.func) == f"{info.self_name}.add_module" and len(call.args) == 2 and _is_cast_of(call.args[1].value, name):
             return True
-    targets = [t.target for a in tree.nodes(info.node.body, cst.Assign) if _is_cast_of(a.value, name) for t in a.targets]
-    return any(isinstance(t, cst.Attribute) and tree.dotted(t.value) == info.self_name and (cls, t.attr.value) in frame.facts.wrapped for t in targets)
+    assigned = [a for a in tree.nodes(info.node.body, cst.Assign) if _is_cast_of(a.value, name) or tree.dotted(a.value) == name]
+    kept = [(a, t) for a in assigned for t in (tree.code(t.target) for t in a.targets) if t.startswith(f"{info.self_name}.") and (cls, t.partition(".")[2]) in frame.facts.wrapped]
+    if not kept:
+        return False
+    named = {name, *(t for _, t in kept)}  # `net.eval()` or `self.net.eval()` as a statement: what is no module gives another here, which nobody takes
+    return any(_is_cast_of(a.value, name) for a, _ in kept) or any(_is_cast_of(n.value, one) for n in tree.nodes(info.node.body, cst.Expr) for one in named)
 
 
 def _is_cast_of(value: Any, name: str) -> bool:
@@ -134,7 +138,7 @@ def _is_cast_of(value: Any, name: str) -> bool:
     asked = isinstance(value, cst.Call)
     while isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute) and value.func.attr.value in _PLACES:
         value = value.func.value
-    return asked and isinstance(value, cst.Name) and value.value == name
+    return asked and tree.dotted(value) == name
 
 
 def _is_meant_as_class(frame: Frame, declared: Value, default: Value | None, seen: Value | None) -> bool:

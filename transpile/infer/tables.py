@@ -287,6 +287,14 @@ class Inference:
             return next((found for c in cls.family() if (found := self.computed(c, name)) is not None), None)
         return None
 
+    def is_module(self, node: Any) -> bool:
+        """Whether something is a module, or an attribute of self that is called as one: `self.module` of a wrapper."""
+        if isinstance(self.of(node), Module):
+            return True
+        owner = self.of(node.value) if isinstance(node, cst.Attribute) and self.wrapped else None
+        family = [c for ref in owner.refs if isinstance(ref, ClassInfo) for c in ref.family()] if isinstance(owner, Module) and owner.is_self else []
+        return any((c, node.attr.value) in self.wrapped for c in family)
+
     def attribute_values(self, cls: ClassInfo) -> ValuesView[Value]:
         """What is set on self in a class: in this round, and in the last where this one has not come to it yet."""
         return {**self.earlier.attributes.get(cls, {}), **self.attributes.get(cls, {})}.values()

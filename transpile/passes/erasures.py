@@ -13,9 +13,10 @@ from .. import module_casts, tree
 from ..context import Context
 from ..frozen import is_flag, only_flags
 from ..rulebook import CHECKS, DECORATORS, is_block
-from ..values import Function, Module, Tensor
+from ..values import UNKNOWN, Function, Module, Tensor
 
 MODULE_STATEMENTS = ("eval", "train", "requires_grad_", "zero_grad", "flatten_parameters")
+_ONLY_OF_MODULES = ("eval", "half", "bfloat16", "double", "zero_grad", "flatten_parameters")  # `trainer.train()` may be of anything
 _KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.For, cst.SimpleStatementLine, cst.Call}
 
 
@@ -56,6 +57,7 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
         if isinstance(small, cst.Expr) and module_casts.is_cast(context, small.value):
             made = module_casts.refused(context, small.value)  # type: ignore[arg-type]
             return cst.RemoveFromParent() if made is None else tree.replace(node, body=[tree.replace(small, value=made)])
+        _report_unknown(context, small, constructs)
         if _requires_grad(context, small) or _sets_backend(context, small) or _freezes(context, small, constructs):
             return cst.RemoveFromParent()
         if _sets_own_mode(context, small, constructs):
@@ -123,8 +125,7 @@ def _gives_module(context: Context, node: Any) -> bool:
     """`net.eval()` in `self.net = net.eval()`, which is the module itself."""
     if not isinstance(node.func, cst.Attribute) or node.func.attr.value not in ("eval", "train") or isinstance(context.value(node.func), Function):
         return False
-    receiver = context.value(node.func.value)
-    return isinstance(receiver, Module) and not receiver.is_self
+    return context.facts.is_module(node.func.value) and not getattr(context.value(node.func.value), "is_self", False)
 
 
 def _assertion(context: Context, small: Any) -> cst.Assert | None:
@@ -149,13 +150,23 @@ def _freezes(context: Context, small: Any, constructs: bool) -> bool:
         receiver, name = context.value(call.func.value), call.func.attr.value
         if name == "_check_input_dim":  # of torch's batch norms: the shapes are checked anyhow
             return isinstance(receiver, Module) and not isinstance(context.value(call.func), Function)
-        own = isinstance(receiver, Module) and receiver.is_self
+        own, known = isinstance(receiver, Module) and receiver.is_self, context.facts.is_module(call.func.value)
         if own and (isinstance(context.value(call.func), Function) or name in ("eval", "train") and not constructs):
             return False  # a method of the user's, or the mode for what comes after
-        if isinstance(receiver, Module) and name in ("eval", "train") and not constructs:
+        if known and name in ("eval", "train") and not constructs:
             context.report("module-mode", call, f"{tree.code(call.func)}() is left out: {_MODE}")
-        return isinstance(receiver, Module) and name in MODULE_STATEMENTS
+        return known and name in MODULE_STATEMENTS
     return False
+
+
+def _report_unknown(context: Context, small: Any, constructs: bool) -> None:
+    """Report `vgg.eval()` in a constructor, of what may be a module by all that is known: none has such a method here."""
+    call: Any = small.value if isinstance(small, cst.Expr) else None
+    if not constructs or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _ONLY_OF_MODULES:
+        return
+    asked = context.value(call.func.value)
+    if asked == UNKNOWN and not context.facts.is_module(call.func.value) and all(isinstance(a.value, cst.Name) and a.value.value in ("True", "False") for a in call.args):
+        context.report("left-over", call, f"{tree.code(call.func)}() is left as it is: where this is a module it has no such method here")
 
 
 def _sets_own_mode(context: Context, small: Any, constructs: bool) -> bool:
