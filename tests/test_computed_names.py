@@ -109,3 +109,48 @@ def test_a_write_that_cannot_be_followed_is_refused(name):
         f"    @property\n    def twice(self):\n        return [self.u0, self.u1]\n\n    def forward(self, x, i):\n{body}        return x\n"
     )
     assert {d.id for d in convert_source(source).diagnostics} & {"aliased-write", "mutated-argument"}
+
+
+BESIDE = HEAD + """class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block1 = nn.Linear(4, 4)
+        self.block2 = nn.Linear(4, 4)
+        self.place1 = nn.Parameter(torch.randn(4))
+        self.place2 = nn.Parameter(torch.randn(4))
+        self.size_of_all = 4
+
+    def part(self, name):
+        return {}
+
+    def forward(self, x, way="plain"):
+        return {}
+"""
+
+
+def test_names_that_a_computed_name_may_be_tell_params_from_submodules():
+    source = BESIDE.format("name", "getattr(self, f'block{1 + 1}')(x) * getattr(self, 'place%d' % 2) + getattr(self, 'size_of_' + ('all' if way else ''))")
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, module = both_modules(source, result)
+    params, state = from_torch(torch_module, module)
+    x = torch.randn(5, 4)
+    got, _ = jax.jit(module.apply)(params, state, jnp.asarray(x.numpy()))
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), rtol=1e-5)
+
+
+# name -> what a method returns, and what forward returns; the line that is reported
+MIXED = {
+    "a helper": ("getattr(self, name)", "self.part('block1')(x) * self.part('place1')", 18),
+    "a hole": ("getattr(self, name + '1')", "self.part('block')(x)", 18),
+    "with another value in its place": ("getattr(self, name, None)", "self.part('place1') + x", 18),
+    "in forward": ("name", "getattr(self, way)(x)", 21),
+    "what is neither": ("getattr(self, 'size_' + name)", "x * self.part('of_all')", None),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_name_of_which_nobody_knows_whether_it_is_a_param_or_a_submodule_is_reported(name):
+    method, forward, line = MIXED[name]
+    found = convert_source(BESIDE.format(method, forward)).diagnostics
+    assert [(d.id, d.line) for d in found] == ([("dynamic-attribute", line)] if line is not None else []), found

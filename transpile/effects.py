@@ -152,7 +152,7 @@ class Effects:
     def _held(self, ref: ClassInfo) -> frozenset[str]:
         found: frozenset[str] = NOTHING
         for c in ref.family():
-            for value in self.facts.attribute_values(c):
+            for value in self.facts.attribute_values(c).values():
                 if isinstance(value, Module) and not value.is_self:
                     found |= self.module(value)
         return found

@@ -2,6 +2,10 @@
 
     setattr(self, f"mean{i}", mean)    self.__dict__["t"] = t    vars(self)["t"] = t    self._buffers["t"] = t    getattr(self, name).data = t
 
+Reads by a computed name of what may be a param or a submodule: which of them needs params is not known then:
+
+    getattr(self, name)
+
 And arrays that are kept beyond the call where no state is, which under jit are tracers, of that call alone:
 
     CACHE[n] = torch.hann_window(n)    grid.kept = torch.arange(n)    global LAST; LAST = x
@@ -16,12 +20,15 @@ import libcst as cst
 
 from . import tree
 from .arrays import Arrays
+from .computed_names import HOLE, may_be, pattern
 from .context import Context
 from .effects import is_set_by_name
-from .values import Class, Function, Mapping, Module, Sequence, is_traced
+from .project import ClassInfo
+from .values import UNKNOWN, Class, Function, Mapping, Module, Sequence, Tensor, is_traced
 
 _TABLES = ("__dict__", "_buffers", "_parameters")
 _KEPT = "{} is kept beyond the call: an array that is made under jax.jit is of that call alone; make it each time, or before"
+_MIXED = "which attribute this is is not known here, and it may be {}: write the name, or keep what is looked up in a ModuleDict or ParameterDict"
 _HIDDEN = "an attribute is set by way of {}, which becomes no state here: what is read later is the value from before"
 
 
@@ -32,6 +39,8 @@ def report(context: Context, node: cst.FunctionDef, arrays: Arrays) -> None:
         if id(n) in statements and is_set_by_name(context.facts, n) and (array := arrays.asked(n)) is not None and array.where != "constant":
             continue
         name = tree.dotted(n.func) or ""
+        if name == "getattr" and (held := _mixed(context, n, arrays)):
+            context.report("dynamic-attribute", n, _MIXED.format(" or ".join(held)))
         if name.rpartition(".")[2] in ("setattr", "__setattr__"):
             holder: Any = n.args[0].value if len(n.args) == 3 else n.func.value if isinstance(n.func, cst.Attribute) else None
             if context.facts.is_module(holder):
@@ -43,6 +52,17 @@ def report(context: Context, node: cst.FunctionDef, arrays: Arrays) -> None:
             context.report("dynamic-attribute", target, _HIDDEN.format(table))
         elif isinstance(target, cst.Attribute) and isinstance(made := target.value, cst.Call) and tree.dotted(made.func) == "getattr" and context.facts.is_module(made.args[0].value):
             context.report("dynamic-attribute", target, _HIDDEN.format("getattr"))
+
+
+def _mixed(context: Context, call: cst.Call, arrays: Arrays) -> list[str]:
+    """A param, or a module with some, and what else a name that is computed may stand for: no path is that of both."""
+    owner = context.value(call.args[0].value) if len(call.args) in (2, 3) else None
+    if not isinstance(owner, Module) or context.value(call) != UNKNOWN or HOLE not in (asked := pattern(call.args[1].value)):
+        return []
+    family = [c for ref in owner.refs if isinstance(ref, ClassInfo) for c in ref.family()]
+    named = {name: value for c in family for name, value in context.facts.attribute_values(c).items() if may_be(name, asked)}
+    found = {isinstance(value, Module): name for name, value in sorted(named.items(), reverse=True) if isinstance(value, (Module, Tensor)) and (isinstance(value, Module) or value.param)}
+    return [found[kind] for kind in sorted(found)] if found else []
 
 
 def _stored(node: cst.FunctionDef) -> Iterator[Any]:

@@ -482,7 +482,7 @@ class _Classes:
     def _has_children(self, cls: ClassInfo) -> bool:
         """Whether there is more to make than the class's own arrays: what it inherits, or modules, a subclass's among them."""
         for c in cls.family():
-            if self.facts.computed(c) is not None or any(isinstance(v, Module) and not v.is_self for v in self.facts.attribute_values(c)):
+            if self.facts.computed(c) is not None or any(isinstance(v, Module) and not v.is_self for v in self.facts.attribute_values(c).values()):
                 return True
             if any(owner is c for owner, _ in self.facts.wrapped):
                 return True
@@ -518,7 +518,7 @@ class _Classes:
         layer = cls.torch_base()
         if layer is None or effects.is_container(layer) or all(isinstance(base, ClassInfo) for base in cls.bases):
             return False
-        held = [v for c in cls.family() for v in self.facts.attribute_values(c)]
+        held = [v for c in cls.family() for v in self.facts.attribute_values(c).values()]
         return any(isinstance(v, Module) and not v.is_self for v in held)
 
     def _method(

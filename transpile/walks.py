@@ -157,7 +157,7 @@ class Walks:
         todo = [cls]
         while todo:
             for c in todo.pop().family():
-                for value in self.facts.attribute_values(c):
+                for value in self.facts.attribute_values(c).values():
                     for held in _held(value):
                         if held not in found:
                             found.add(held)

@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from ..computed_names import may_be
 from ..project import ClassInfo
 from ..rulebook import Definition
 from ..values import (
@@ -215,8 +216,8 @@ def computed(frame: Frame, base: Module, pattern: str) -> Value:
             if under_names is not None:
                 found = join(found, under_names)
             if found is None:
-                for value in facts.attribute_values(c):
-                    if isinstance(value, Module) or isinstance(value, Tensor) and value.param:
+                for name, value in facts.attribute_values(c).items():
+                    if may_be(name, pattern) and (isinstance(value, Module) or isinstance(value, Tensor) and value.param):
                         found = join(found, value)
     return found or UNKNOWN
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Set, ValuesView
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -295,9 +295,9 @@ class Inference:
         family = [c for ref in owner.refs if isinstance(ref, ClassInfo) for c in ref.family()] if isinstance(owner, Module) and owner.is_self else []
         return any((c, node.attr.value) in self.wrapped for c in family)
 
-    def attribute_values(self, cls: ClassInfo) -> ValuesView[Value]:
+    def attribute_values(self, cls: ClassInfo) -> dict[str, Value]:
         """What is set on self in a class: in this round, and in the last where this one has not come to it yet."""
-        return {**self.earlier.attributes.get(cls, {}), **self.attributes.get(cls, {})}.values()
+        return {**self.earlier.attributes.get(cls, {}), **self.attributes.get(cls, {})}
 
     def computed(self, cls: ClassInfo, pattern: str = HOLE) -> Value | None:
         """What is set on self in a class under computed names that a name, or a pattern of names, may be of."""
