@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.small_programs import HEAD
 from transpile import convert_source
 
 _HEAD = """
@@ -93,3 +94,19 @@ class M(nn.Module):
 def test_a_function_that_only_asks_a_module_keeps_none(function, count):
     result = convert_source("import torch\nfrom torch import nn\n\n" + _NORMS.replace("FUNCTION", function))
     assert [d.id for d in result.diagnostics] == ["shared-module"] * count
+
+
+# name -> what a constructor sets, and whether that is one module in two places
+GIVEN = {
+    "a number of the same name": ("self.drop = nn.Linear(3, 3) if p else p\n        self.net = nn.Sequential(nn.Dropout(self.drop), nn.ReLU())", 0),
+    "a layer of an encoder": ("self.drop = nn.TransformerEncoderLayer(4, 2)\n        self.net = nn.TransformerEncoder(self.drop, 2)", 1),
+    "a part of a container": ("self.drop = nn.Linear(3, 3)\n        self.net = nn.Sequential(nn.Sequential(self.drop), nn.ReLU())", 1),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_layers_that_take_no_modules_hold_none(name):
+    lines, count = GIVEN[name]
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, p):\n        super().__init__()\n        {lines}\n\n    def forward(self, x):\n        return self.net(self.drop(x))\n"
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics].count("shared-module") == count, result.diagnostics

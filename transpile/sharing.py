@@ -16,6 +16,7 @@ from .project import ClassInfo, FunctionInfo
 from .values import UNKNOWN, Class, External, Function, Method, Module, Sequence, Torch, is_anything
 
 _LISTING = ("children", "named_children", "values", "items")
+_HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance")  # layers of torch's that are given modules
 _ADDING = ("append", "add_module", "insert", "extend", "register_module")
 
 
@@ -205,11 +206,22 @@ def _given(context: Context, call: cst.Call) -> Iterator[Any]:
 
 
 def _kept(context: Context, call: cst.Call) -> list[Any]:
-    """The arguments of a call but for those that a function of the user's only asks about: `norm_of(self.conv)` for `conv.out_channels`."""
+    """The arguments of a call but for those that a function of the user's only asks about, `norm_of(self.conv)` for `conv.out_channels`, and numbers of layers."""
+    if _takes_none(context, call):
+        return []
     function = context.value(call.func)
     asked = _only_asked(function.info) if isinstance(function, Function) else set()
     given = function.info.given(call) if isinstance(function, Function) and asked else {}
     return [a.value for a in call.args if a.star or not any(given.get(name) is a.value for name in asked)]
+
+
+def _takes_none(context: Context, call: cst.Call) -> bool:
+    """Whether a layer of torch's is given no module, whatever its arguments may be elsewhere: `nn.Dropout(self.dropout)`."""
+    name = context.torch_name(call) or ""
+    if not name.startswith("torch.nn.") or name in MODULE_CONTAINERS or name.rpartition(".")[2].startswith(_HOLDING):
+        return False
+    layer = context.rulebook.layer(name)
+    return layer is not None and context.rulebook.is_module(layer)
 
 
 def _only_asked(info: FunctionInfo) -> set[str]:
