@@ -40,3 +40,39 @@ def test_it_draws_with_the_key_of_the_caller(name):
     drawn = [np.asarray(run(ones, ones, key=jax.random.key(seed), training=True)) for seed in (0, 0, 1)]
     assert set(np.unique(drawn[0])) == {0, 2} and (drawn[0] == drawn[1]).all() and (drawn[0] != drawn[2]).any()
     assert (run(ones, ones, training=False) == 1).all()
+
+
+# name -> what the sides of a branch set, and what is done with it
+MIXED = {
+    "a list on one way": ("f = [self.a, self.b]", "f = self.a", "self.one(f, x)"),
+    "computed names": ("f = [getattr(self, n) for n in ('a', 'b')]", "f = getattr(self, 'a')", "self.one(f, x)"),
+    "called": ("f = [self.a, self.b]", "f = self.a", "x + f(x)"),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_submodule_on_one_way_and_a_list_of_them_on_another_is_reported(name):
+    one, other, used = MIXED[name]
+    source = f"""{HEAD}class M(nn.Module):
+    def __init__(self, deep):
+        super().__init__()
+        self.deep = deep
+        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def one(self, f, x):
+        return [g(x) for g in f] if self.deep else [f(x)]
+
+    def forward(self, x):
+        if self.deep:
+            {one}
+        else:
+            {other}
+        return {used}
+"""
+    result = convert_source(source)
+    assert ("module-value", 22) in [(d.id, d.line) for d in result.diagnostics], (result.diagnostics, result.code)
+
+
+def test_a_name_that_held_a_submodule_before_goes_on_as_what_it_is():
+    source = HEAD + "class M(nn.Module):\n    def __init__(self, g):\n        super().__init__()\n        self.a, self.g = nn.Linear(3, 3), g\n\n    def forward(self, x):\n        f = self.a\n        y = f(x)\n        f = self.g.kernel\n        return f(y)\n"
+    assert not convert_source(source).diagnostics

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence as Values
+from collections.abc import Set
 from typing import Any
 
 import libcst as cst
@@ -12,7 +13,7 @@ from ...context import KEY, key_site
 from ...effects import ALL, calls_once
 from ...emit import keyword
 from ...truth import asks_for_none
-from ...values import External, Function, Method, Module
+from ...values import UNKNOWN, External, Function, Method, Module, Sequence, Value
 from .scope import Scope
 
 
@@ -21,7 +22,7 @@ def keywords(needs: frozenset[str]) -> list[tuple[str, str]]:
     return [(name, text) for name, text in (("key", KEY), ("training", "training")) if name in needs]
 
 
-def keyword_arguments(given: Sequence[tuple[str, str]]) -> list[cst.Arg]:
+def keyword_arguments(given: Values[tuple[str, str]]) -> list[cst.Arg]:
     """The same as arguments; each key is a site of its own."""
     return [keyword(name, key_site() if text == KEY else tree.expression(text)) for name, text in given]
 
@@ -30,7 +31,7 @@ def is_super(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
 
 
-def with_effects(scope: Scope, node: cst.Call, head: Sequence[str], given: Sequence[tuple[str, str]], apart: Set[str] = ALL) -> Any:
+def with_effects(scope: Scope, node: cst.Call, head: Values[str], given: Values[tuple[str, str]], apart: Set[str] = ALL) -> Any:
     """A call with effects before and after its own arguments; `apart`: the effects whose names no parameter of its own has in the output."""
     args: list[cst.Arg] = [cst.Arg(tree.expression(text)) for text in head]
     for argument in node.args:
@@ -52,7 +53,7 @@ def without_effects(scope: Scope, node: cst.Call) -> Any:
     """A call of something else; modules among its arguments go with their params bound, except to what takes them for what they are."""
     func = scope.facts.of(node.func)
     host = isinstance(func, External) and func.name.startswith("builtins.") or isinstance(func, Function) and asks_for_none(func.info)
-    new_func = scope.expression(node.func)  # first, as Python evaluates it
+    new_func = _passed(scope, node.func) if _is_mixed(scope, node.func, func) else scope.expression(node.func)  # first, as Python evaluates it
     args, changed = [], False
     for argument in node.args:
         new = scope.expression(argument.value) if host or isinstance(func, Method) else _passed(scope, argument.value, _calls_once(scope, node, argument))
@@ -72,8 +73,17 @@ def _passed(scope: Scope, node: Any, once: bool = False) -> Any:
     value = scope.facts.of(node)
     if any(id(n) in scope.lists.leaves for n in tree.walk(node)):
         return scope.expression(node)  # a list of layers, with their names
+    if _is_mixed(scope, node, value):
+        return scope.context.unconverted("module-value", node, f"{node.value} is a submodule on one way and something else on another: its params cannot go with it")
     makes = isinstance(node, cst.Call) and tree.dotted(node.func) != "getattr"
     return _bound(scope, node, value, once) if isinstance(value, Module) and not value.is_self and not makes else scope.expression(node)
+
+
+def _is_mixed(scope: Scope, node: Any, value: Value) -> bool:
+    """Whether a name is a submodule with params where one branch has set it, and a list or another thing where another has: nothing is known of it then."""
+    made = [scope.facts.of(v) for v in scope.bindings(node.value)] if isinstance(node, cst.Name) and value == UNKNOWN else []
+    held = [v.element if isinstance(v, Sequence) else v for v in made]
+    return len({type(v) for v in made}) > 1 and any(isinstance(v, Module) and scope.effects.module(v) for v in held)
 
 
 def standing_in(scope: Scope, node: Any) -> Any:

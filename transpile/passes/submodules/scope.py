@@ -132,6 +132,14 @@ class Scope:
         """Where the params and state of a module-valued expression are."""
         return self.paths.of(node, self.names)
 
+    def bindings(self, name: str) -> list[Any]:
+        """What branches assign to a name that both sides of them set."""
+        found: list[Any] = []
+        for branch in tree.scope_nodes(self._node.body, cst.If):
+            sides = [[n.value for n in tree.scope_nodes(side, cst.Assign) if tree.code(n.targets[0].target) == name] for side in (branch.body, branch.orelse) if side is not None]
+            found += [value for side in sides for value in side] if len(sides) == 2 and all(sides) else []
+        return found
+
     def unfollowed(self, node: cst.BaseExpression) -> Any:
         """What stands for a use of a module that has no path."""
         return self.context.unconverted("module-value", node, "the params of this module could not be followed to here")
