@@ -65,3 +65,26 @@ def test_what_a_module_of_any_class_holds():
 def test_what_asks_for_parameters_of_its_own():
     source = "import torch\n\n\nclass Table:\n    def parameters(self):\n        return [1]\n\n\ndef f(table, x):\n    return table.parameters(), torch.exp(x)\n"
     assert not convert_source(source).diagnostics
+
+
+# name -> what stands before the class, what forward returns, and the line of what is reported
+UNDEFINED = {
+    "a function": ("", "later(x) + later(x)", 10),
+    "of a star": ("from layers import *\n", "later(x)", None),
+    "set by a function": ("def set_up(f):\n    global later\n    later = f\n\n\n", "later(x)", None),
+    "a builtin": ("", "x * len(x) if __name__ else x", None),
+    "Python 2's": ("", "x if isinstance(x, unicode) else -x", None),
+    "a name of a lambda": ("", "(lambda later: later)(x)", None),
+}
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_a_name_that_the_source_never_defines_is_reported(name):
+    before, value, line = UNDEFINED[name]
+    source = f"import torch\nimport torch.nn as nn\n\n\n{before}class M(nn.Module):\n    rate = 2\n\n    def forward(self, x):\n        x = torch.relu(x)\n        return {value}\n"
+    found = [(d.id, d.line) for d in convert_source(source).diagnostics]
+    assert found == ([("undefined-name", line)] if line else []), found
+
+
+def test_an_undefined_name_of_code_that_no_forward_pass_runs_is_the_users_affair():
+    assert not convert_source("import torch\n\n\ndef main(x):\n    show(torch.relu(x))\n").diagnostics

@@ -25,6 +25,7 @@ from .project import ModuleInfo, import_base
 from .values import UNKNOWN, Class, Function, Module, Tensor
 
 _ARRAYS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
+_GIVEN = frozenset({"unicode", "xrange", "basestring", "long", "raw_input", "reduce", "profile", "get_ipython", "display"})  # Python 2, and tools that run files
 _BUILTINS = {*dir(builtins), "__file__", "__path__", "__annotations__", "__class__", "__qualname__", "__module__"}
 
 
@@ -91,6 +92,19 @@ def undefined(code: str) -> set[str]:
             elif symbol.is_referenced() and (table is top or symbol.is_global()):
                 read.add(symbol.get_name())
     return read - bound
+
+
+def report_undefined(context: Context, functions: list[cst.FunctionDef]) -> None:
+    """Report what functions that a forward pass runs read, and nothing in the source defines: once for each name."""
+    if context.module.stars or any(isinstance(n.names, cst.ImportStar) for n in tree.nodes(context.module.tree, cst.ImportFrom)):
+        return
+    read = {n.value for f in functions for n in tree.nodes(f.body, cst.Name)}
+    for name in sorted(undefined(context.source) & read) if read else ():
+        if name in _GIVEN:
+            continue
+        node = next((n for f in functions for n, _ in _reads_below(f, name, ())), None)
+        if node is not None:
+            context.report("undefined-name", node, f"{name} is defined nowhere in this file")
 
 
 def _readers(module: cst.Module, names: set[str]) -> dict[str, list[Any]]:

@@ -32,6 +32,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "hook": ("Hooks have no equivalent: JAX code has no call to hook into.", "Call the function where the hook would run."),
     "foreign-array": ("Code outside a module's class gives it a parameter or buffer, or looks at the tables that torch keeps of them.", "Register it in the constructor of the class."),
     "dynamic-attribute": ("An attribute with a computed name could not be followed.", "Use a ModuleList or ModuleDict."),
+    "undefined-name": ("A forward pass reads a name that nothing in the file defines: it fails in torch too, where it comes to it.", "Define or import the name."),
     "training-loop": ("Training loops are not converted yet.", "Write the step with jax.value_and_grad and optax."),
     "data-dependent-shape": ("The shape of this result follows from data: it cannot be under jax.jit.", "Use a mask, or keep it outside jit."),
 }  # fmt: skip

@@ -318,6 +318,8 @@ class _Classes:
             if info.module in self.contexts:
                 report_draws(self.contexts[info.module], info.node)
                 hidden_writes.report_kept(self.contexts[info.module], info.node, (info.method or info).self_name)
+        for module, context in self.contexts.items():
+            accounting.report_undefined(context, [f.node for f in functions if f.module is module and f in self.arrays.forward])
         for info in self.running:
             if info.module in self.contexts:
                 report_handlers(self.contexts[info.module], info.node)
