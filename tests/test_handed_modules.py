@@ -47,6 +47,7 @@ MIXED = {
     "a list on one way": ("f = [self.a, self.b]", "f = self.a", "self.one(f, x)"),
     "computed names": ("f = [getattr(self, n) for n in ('a', 'b')]", "f = getattr(self, 'a')", "self.one(f, x)"),
     "called": ("f = [self.a, self.b]", "f = self.a", "x + f(x)"),
+    "a Sequential on one way": ("f = [self.a, self.b]", "f = self.net", "self.one(f, x)"),
 }
 
 
@@ -57,7 +58,7 @@ def test_a_submodule_on_one_way_and_a_list_of_them_on_another_is_reported(name):
     def __init__(self, deep):
         super().__init__()
         self.deep = deep
-        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.a, self.b, self.net = nn.Linear(3, 3), nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3), nn.ReLU())
 
     def one(self, f, x):
         return [g(x) for g in f] if self.deep else [f(x)]

@@ -81,7 +81,7 @@ def _passed(scope: Scope, node: Any, once: bool = False) -> Any:
 
 def _is_mixed(scope: Scope, node: Any, value: Value) -> bool:
     """Whether a name is a submodule with params where one branch has set it, and a list or another thing where another has: nothing is known of it then."""
-    made = [scope.facts.of(v) for v in scope.bindings(node.value)] if isinstance(node, cst.Name) and value == UNKNOWN else []
+    made = [scope.facts.of(v) for v in scope.bindings(node.value)] if isinstance(node, cst.Name) and (value == UNKNOWN or isinstance(value, Sequence)) else []
     held = [v.element if isinstance(v, Sequence) else v for v in made]
     return len({type(v) for v in made}) > 1 and any(isinstance(v, Module) and scope.effects.module(v) for v in held)
 
