@@ -32,6 +32,7 @@ BODIES = {
     "versions": ("if torch.__version__ >= '2.4':\n    x = x + 1\nif torch.__version__ < '1.10':\n    x = x + 2\nreturn x * (3 if version.parse(torch.__version__) > version.parse('1.5.0') else 4)", "x = x + 1\nreturn x * 3"),
     "a dtype": ("if torch.is_complex(x):\n    x = x.real\nreturn x", "if jnp.iscomplexobj(x):\n    x = x.real\nreturn x"),
     "nothing is left": ("if x.is_cuda:\n    x = x.cuda()\nelse:\n    pass\nreturn x", "return x"),
+    "marks that nothing asks for": ("x = x + 1\nx.require_grad = False\nx.seen = True\nreturn x if x.seen else x * 2", "x = x + 1\nx.seen = True\nreturn x if x.seen else x * 2"),
     "constants of the user's": ("if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x", "if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x"),
 }  # fmt: skip
 

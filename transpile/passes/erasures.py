@@ -5,6 +5,7 @@ Here the mode is an argument of each call: what sets that of a part while the mo
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import libcst as cst
@@ -17,6 +18,7 @@ from ..values import UNKNOWN, Function, Module, Tensor
 
 MODULE_STATEMENTS = ("eval", "train", "requires_grad_", "zero_grad", "flatten_parameters")
 _ONLY_OF_MODULES = ("eval", "half", "bfloat16", "double", "zero_grad", "flatten_parameters")  # `trainer.train()` may be of anything
+_WRITTEN = ("data", "grad", "real", "imag")  # attributes that torch sees to when they are set
 _KINDS = {cst.FunctionDef, cst.ClassDef, cst.With, cst.For, cst.SimpleStatementLine, cst.Call}
 
 
@@ -58,7 +60,7 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
             made = module_casts.refused(context, small.value)  # type: ignore[arg-type]
             return cst.RemoveFromParent() if made is None else tree.replace(node, body=[tree.replace(small, value=made)])
         _report_unknown(context, small, constructs)
-        if _requires_grad(context, small) or _sets_backend(context, small) or _freezes(context, small, constructs):
+        if _requires_grad(context, small) or _sets_backend(context, small) or _freezes(context, small, constructs) or _marks(context, small):
             return cst.RemoveFromParent()
         if _sets_own_mode(context, small, constructs):
             return tree.replace(node, body=[cst.Expr(context.unconverted("module-mode", small.value, _MODE))])
@@ -111,6 +113,16 @@ def _sets_backend(context: Context, small: Any) -> bool:
     """`torch.backends.cudnn.benchmark = True`: how kernels are chosen that are not used here."""
     target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
     return isinstance(target, cst.Attribute) and (context.torch_name(target.value) or "").startswith("torch.backends.")
+
+
+def _marks(context: Context, small: Any) -> bool:
+    """`pe.require_grad = False`, a slip that torch keeps as any attribute of a tensor's: nothing asks for it."""
+    target = small.targets[0].target if isinstance(small, cst.Assign) and len(small.targets) == 1 else None
+    if not isinstance(target, cst.Attribute) or not isinstance(context.value(target.value), Tensor) or target.attr.value in _WRITTEN:
+        return False
+    plain = isinstance(small.value, cst.Name) and small.value.value in ("True", "False", "None") or isinstance(small.value, (cst.Integer, cst.Float, cst.SimpleString))
+    asked = re.compile(rf"\b{target.attr.value}\b(?!\s*=[^=])")
+    return plain and not any(asked.search(m.source.code) for m in context.facts.project.modules.values())
 
 
 def _asks_for_gradients(context: Context, call: Any) -> bool:
