@@ -147,6 +147,12 @@ def test_a_module_that_a_container_holds_beside_its_own_name_is_reported(name):
     assert "shared-module" in {d.id for d in convert_source(source).diagnostics}
 
 
+def test_a_rate_that_later_gives_its_name_to_a_module_is_not_shared():
+    body = "        self.drop = rate\n        self.net = nn.Sequential(nn.Dropout(self.drop), nn.Linear(4, 4))\n        if last:\n            self.drop = nn.Dropout(rate)\n"
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self, rate, last):\n        super().__init__()\n{body}\n    def forward(self, x):\n        return self.drop(self.net(x))\n"
+    assert not convert_source(source).diagnostics
+
+
 def test_a_module_of_each_turn_is_not_shared():
     body = "self.layers = nn.ModuleList()\nfor i in range(3):\n    lin = nn.Linear(4, 4)\n    self.layers.append(nn.Sequential(lin, nn.ReLU()))"
     assert not convert_source(_of_layers(body)).diagnostics
