@@ -127,6 +127,13 @@ def test_verify_copies_closures(tmp_path):
     assert module.f(torch.ones(3)).dtype == torch.float32
 
 
+def test_verify_copies_weights_that_layers_compute():
+    module = torch.nn.Sequential(torch.nn.utils.weight_norm(torch.nn.Linear(3, 4)))  # its `weight` has a gradient function, and no deep copy
+    copy = copied(module).double()
+    x = torch.ones(2, 3, dtype=torch.float64)
+    assert torch.allclose(copy(x), module(x.float()).double()) and copy[0].weight_g is not module[0].weight_g
+
+
 def test_what_fails_together_is_converted_apart_and_said(tmp_path, monkeypatch):
     source = tmp_path / "in"
     source.mkdir()

@@ -11,9 +11,11 @@ def copied(module: Any) -> Any:
     """A deep copy, the closures of functions that the module holds included.
 
     `self.mlpf = lambda x: m.c_proj(m.act(m.c_fc(x)))`: deepcopy takes functions as they are, so that the copy would call the
-    submodules of the original, in their dtype.
+    submodules of the original, in their dtype. What was computed with gradients, as the weight that `weight_norm` leaves
+    on a layer, has no deep copy in torch: its values go along.
     """
-    memo: dict[int, Any] = {}
+    kept = (v for child in module.modules() for v in vars(child).values())
+    memo: dict[int, Any] = {id(v): v.detach().clone() for v in kept if getattr(v, "grad_fn", None) is not None}
     new = copy.deepcopy(module, memo)
     for child in new.modules():
         for name, value in vars(child).items():
