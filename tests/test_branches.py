@@ -194,3 +194,10 @@ def test_arrays_of_other_shapes_are_not_equal(body):
 def test_arrays_of_one_shape_are_compared():
     same = torch.randn(4, 3)
     compare("if torch.equal(x, y) and torch.equal(y, x * 1):\n    x = x * 2\nreturn x, torch.equal(x, y)", [[same, same], [same, same + 1]])
+
+
+def test_a_side_as_long_as_the_data_say_is_left_to_python():
+    body = "        k = x.shape[0] // (1 + x.abs().sum(1).argmax())\n        n = x.shape[0]\n        if n % k != 0:\n            m = (n // k + 1) * k\n            out = torch.cat([x, torch.zeros(m - n, 6)])\n        else:\n            m = n\n            out = x\n        return out * m\n"
+    result = convert_source(f"import torch\nimport torch.nn as nn\n\n\nclass M(nn.Module):\n    def forward(self, x):\n{body}")
+    assert {d.id for d in result.diagnostics} == {"traced-branch", "data-dependent-shape"}
+    assert "        if n % k != 0:\n" in result.code

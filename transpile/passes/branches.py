@@ -59,6 +59,8 @@ class _Branches(Lowering):
             if tree.always_returns(then) and not other:
                 return self._returning(old, test, then, [tree.statement("return None")])
             raise Refused("a return under a branch on a tensor's value, on one side only")
+        if self._sized_by_data(old):
+            raise Refused("what is made under a branch on a tensor's value is as long as the data say", keep=True)
         live = self.liveness.after.get(id(old), frozenset())
         grown = _grown(then, other)
         after: list[Any] = []
@@ -69,6 +71,11 @@ class _Branches(Lowering):
             live |= {item}
         made = self._joined(old, test, then, other, live)
         return [*made, *after]
+
+    def _sized_by_data(self, old: cst.If) -> bool:
+        """`if n % period: x = torch.cat([x, torch.zeros(period - n % period)])`, which runs outside of jit, and never under `lax.cond`."""
+        places = {(d.line, d.column) for d in self.context.diagnostics if d.id == "data-dependent-shape"}
+        return any(self.context.place(n) in places for n in tree.nodes(old, cst.Call)) if places else False
 
     def _joined(self, old: cst.If, test: Any, then: list[Any], other: list[Any], live: frozenset[str]) -> list[Any]:
         """Both sides as functions, or as a choice, of what is read later."""
