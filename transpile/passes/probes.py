@@ -108,7 +108,8 @@ class _Probes:
         made = tree.expression(f"{self.context.name('dry_run')}()")
         made = tree.replace(made, args=[cst.Arg(self._called(call).deep_clone()), *args])
         self.context.facts.carry(call, made)
-        if isinstance(self.above.get(id(call)), cst.Expr):
+        given = [self.context.value(a.value) for a in call.args]
+        if isinstance(self.above.get(id(call)), cst.Expr) and not any(isinstance(v, Tensor) and v.param for v in given):  # not `self.init_(p)`
             self.context.report("taken-for-granted", call, "this call only shows shapes here: what it keeps in modules, attributes that forward sets or running statistics, starts as it was before")
         return made
 
