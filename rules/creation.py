@@ -228,6 +228,12 @@ def eye(n, m=None, *, dtype=None):
     return jnp.eye(n, M=m, dtype=dtype)
 
 
+def grids(tensors, indexing):
+    """The coordinates of a grid along each of several 1-d arrays, or along one that comes without a list."""
+    axes = tensors if isinstance(tensors, (tuple, list)) else [tensors]
+    return jnp.meshgrid(*map(jnp.atleast_1d, axes), indexing=indexing)
+
+
 @rule("torch.meshgrid", "torch.functional.meshgrid")
 def meshgrid(*tensors: Tensor, indexing="ij"):
     if not known(all(tensor.ndim > 0 for tensor in tensors)):
@@ -237,6 +243,8 @@ def meshgrid(*tensors: Tensor, indexing="ij"):
 
 @rule("torch.meshgrid", "torch.functional.meshgrid")
 def meshgrid_of_list(tensors, *, indexing="ij"):
+    if not known(isinstance(tensors, (tuple, list))):
+        return grids(tensors, indexing)
     if not known(all(tensor.ndim > 0 for tensor in tensors)):
         return jnp.meshgrid(*map(jnp.atleast_1d, tensors), indexing=indexing)
     return jnp.meshgrid(*tensors, indexing=indexing)

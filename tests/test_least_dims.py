@@ -23,6 +23,8 @@ PLAIN = {
     "all of them": "return x.amax(), y.all(), x.prod()",
 }  # fmt: skip
 
+# what only the run tells to be a list or not
+UNKNOWN = "def g(v):\n    return torch.meshgrid(v, indexing='ij')\n\n\ndef f(x, y):\n    return g(x.view(-1))[0] * 2, torch.stack(g([y.view(-1), x.view(-1)]))"
 ASKS = ("reduced(", "argsorted(", "atleast_1d")
 
 NOT_KNOWN = {
@@ -53,3 +55,8 @@ def test_it_asks(name):
 @pytest.mark.parametrize("name", ["a parameter", "order"])
 def test_without_dims(name):
     compare(NOT_KNOWN[name], [[torch.tensor(1.5, dtype=torch.float64), torch.tensor(-0.5, dtype=torch.float64)]])
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_grid_of_a_list_or_of_one():
+    compare(UNKNOWN, three())

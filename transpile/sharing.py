@@ -195,7 +195,7 @@ def _given(context: Context, call: cst.Call) -> Iterator[Any]:
     todo: list[Any] = _kept(context, call)
     while todo:
         node = todo.pop()
-        if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript)) and not (isinstance(node, cst.Subscript) and isinstance(node.value, cst.Call)):
+        if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript)) and not (isinstance(node, cst.Subscript) and isinstance(node.value, (cst.Call, cst.ListComp))):
             yield node
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _LISTING:
             yield node
