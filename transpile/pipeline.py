@@ -48,6 +48,7 @@ from .passes import (
     construction,
     decided,
     drawn_calls,
+    element_indices,
     entered,
     entry_points,
     erasures,
@@ -125,7 +126,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             trees[module] = decided.run(context, gradients.run(context, trees[module], carriers), carriers)
             trees[module] = second_names.run(context, first_names.run(context, trees[module], firsts), seconds)
             trees[module] = written_names.run(context, trees[module], running)
-            for early in (tags, erasures, placement, masks, selections, choices, single_elements):
+            for early in (tags, erasures, placement, masks, selections, choices, single_elements, element_indices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running, carriers)
