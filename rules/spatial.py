@@ -46,3 +46,9 @@ def triple(x):
 @rule("torch.nn.modules.utils._quadruple")
 def quadruple(x):
     return tuple(x) if isinstance(x, (tuple, list)) else (x, x, x, x)
+
+
+@rule("torch.nn.modules.utils._ntuple")
+def ntuple(n, name="parse"):
+    """A function that makes a tuple of a sequence, and of one value ``n`` of them."""
+    return lambda x: tuple(x) if isinstance(x, (tuple, list)) else (x,) * n
