@@ -79,6 +79,7 @@ class Arrays:
     def __init__(self, facts: Inference, host: HostDraws, running: set[FunctionInfo], forward: set[FunctionInfo]) -> None:
         self.facts, self.host, self.running, self.forward = facts, host, running, forward
         self.own: dict[ClassInfo, ClassArrays] = {}
+        self._absent: dict[ClassInfo, set[str]] = {}
         for module in facts.project.modules.values():
             for cls in module.all_classes:
                 if cls.is_module:
@@ -104,6 +105,11 @@ class Arrays:
 
     def absent(self, cls: ClassInfo) -> set[str]:
         """The state of a class that its constructors set to None, and to nothing else."""
+        if cls not in self._absent:
+            self._absent[cls] = self._begun_later(cls)
+        return self._absent[cls]
+
+    def _begun_later(self, cls: ClassInfo) -> set[str]:
         names = {a.name for c in cls.family() if c in self.own for a in self.own[c].arrays.values() if a.where == "state" and not a.registered}
         constructors = [m for c in cls.family() if names for m in tree.nodes(c.node.body, cst.FunctionDef) if m.name.value == "__init__"]
         made: dict[str, set[str]] = collections.defaultdict(set)

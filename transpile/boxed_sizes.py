@@ -47,15 +47,11 @@ def _holds_sizes(function: FunctionInfo, name: str) -> bool:
     if not elements or len(reads) != len(elements) or any(id(n) not in elements for n in reads):
         return False
     named = {a.targets[0].target.value: a.value for a in tree.nodes(body, cst.Assign) if a.value in elements.values() and isinstance(a.targets[0].target, cst.Name)}
-    slices = [n for n in tree.nodes(body, cst.Slice)]
-    bounds = {id(part) for s in slices for part in tree.walk(s)}
-    once = all(list(tree.names_assigned(body)).count(n) == 1 for n in named)
-    uses = [n for n in tree.nodes(body, cst.Name) if n.value in named and not _is_target(body, n)]
-    return once and all(id(n) in bounds for n in uses) and all(id(e) in bounds or e in named.values() for e in elements.values()) and (bool(uses) or not named)
-
-
-def _is_target(body: Any, name: cst.Name) -> bool:
-    return any(t.target is name for a in tree.nodes(body, cst.Assign) for t in a.targets)
+    targets = {id(a.targets[0].target) for a in tree.nodes(body, cst.Assign)}
+    bounds = {id(part) for s in tree.nodes(body, cst.Slice) for part in tree.walk(s)}
+    uses = [n for n in tree.nodes(body, cst.Name) if n.value in named and id(n) not in targets]
+    sliced = all(id(n) in bounds for n in uses) and all(id(e) in bounds or e in named.values() for e in elements.values())
+    return sliced and named.keys() <= tree.bound_once(body) and (bool(uses) or not named)
 
 
 def _given(project: Project, module: ModuleInfo, taking: dict[FunctionInfo, frozenset[str]]) -> dict[int, Any]:

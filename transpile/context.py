@@ -10,6 +10,7 @@ import libcst as cst
 
 from . import tree
 from .diagnostics import Diagnostic
+from .emit import keyword
 from .host_draws import HostDraws
 from .host_state import HostState
 from .infer import Inference
@@ -121,3 +122,9 @@ def _quoted(text: str) -> str:
 def key_site() -> cst.Name:
     """A fresh placeholder for a key; each use is counted by the pass that hands out keys."""
     return cst.Name(KEY)
+
+
+def asking_for_key(node: cst.Call) -> cst.Call:
+    """A call that asks for a key: `noise(n, key=…)`."""
+    args = [tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in node.args]
+    return tree.replace(node, args=[*args, keyword("key", key_site())])

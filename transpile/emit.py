@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import libcst as cst
@@ -53,6 +53,14 @@ def enclosed(node: Any) -> Any:
 def call(function: str, args: Sequence[Any]) -> cst.Call:
     """`function(*args)`."""
     return cst.Call(tree.expression(function), [cst.Arg(enclosed(a)) for a in args])
+
+
+def walk(support: Callable[[str], str], holder: Any, method: str) -> Any:
+    """What `m.modules()`, `m.children()` and their named forms are in the output; `support` names a function of jax_nn."""
+    if method in ("modules", "named_modules"):
+        return call(support(method), [holder])
+    children = f"{tree.code(holder)}.children()"
+    return tree.expression(children if method == "named_children" else f"[child for _, child in {children}]")
 
 
 def keyword(name: str, value: Any) -> cst.Arg:

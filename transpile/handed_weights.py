@@ -45,7 +45,7 @@ def run(project: Project) -> bool:
     """Tie them in the files of a linked project. Returns whether there were any: the project is then to be linked again."""
     classes = [c for m in project.modules.values() for c in m.all_classes if c.is_module and "__init__" in c.methods]
     found = _Weights(project)
-    given = [(c, h) for c in classes for _, h in _handed(project, c) if weight(h.argument.value) is not None]
+    given = [(c, h) for c in classes for _, h in _handed(project, c) if _weight(h.argument.value) is not None]
     roots = [(c, h) for c, h in given if (t := found.taken(h.cls, h.parameter)) is not None and t.ties]
     shapes = {id(h.argument): found.shape(c, h) for c, h in roots}
     if not roots or None in shapes.values() or not found.known(classes, [h for _, h in roots]):
@@ -65,7 +65,7 @@ def _handed(project: Project, cls: ClassInfo) -> Iterator[tuple[Any, _Handed]]:
     """The statements at the top level of a constructor that make a module of the user's, with each of their arguments."""
     init = cls.methods["__init__"]
     for statement in _statements(cls):
-        small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+        small = tree.only_small(statement)
         if not isinstance(small, cst.Assign) or len(small.targets) != 1 or not isinstance(small.value, cst.Call) or any(a.star for a in small.value.args):
             continue
         holder, _, name = (tree.dotted(small.targets[0].target) or "").partition(".")
@@ -78,7 +78,7 @@ def _handed(project: Project, cls: ClassInfo) -> Iterator[tuple[Any, _Handed]]:
             yield statement, _Handed(name, made, parameter, argument)
 
 
-def weight(node: Any) -> list[str] | None:
+def _weight(node: Any) -> list[str] | None:
     """The path of `self.bert.embeddings.weight`."""
     parts = (tree.dotted(node) or "").split(".")
     return parts[1:] if parts[0] == "self" and len(parts) > 2 and parts[-1] == "weight" else None
@@ -103,7 +103,7 @@ class _Weights:
         body = cls.methods["__init__"].node.body
         understood, ties, sized = 0, list[tuple[str, ...]](), False
         for statement in _statements(cls):
-            if (path := tied(statement, parameter)) is not None:
+            if (path := _tied(statement, parameter)) is not None:
                 ties.append(path)
                 understood += 1
         for _, handed in _handed(self.project, cls):
@@ -114,7 +114,7 @@ class _Weights:
                 ties += [(handed.name, *path) for path in below.ties]
                 sized = sized or below.sized
                 understood += 1
-        sizes = sum(size(n, parameter) is not None for n in tree.nodes(body, cst.Call, cst.Subscript))
+        sizes = sum(_size(n, parameter) is not None for n in tree.nodes(body, cst.Call, cst.Subscript))
         reads = sum(_reads(n, parameter) for n in tree.walk(body))
         return _Taken(tuple(ties), sized or sizes > 0) if understood + sizes == reads else None
 
@@ -124,8 +124,8 @@ class _Weights:
 
     def shape(self, cls: ClassInfo, handed: _Handed) -> str | None:
         """The sizes of a weight that a constructor hands on, as source text; None where they cannot be told."""
-        path, taken = weight(handed.argument.value) or [], self.reached[handed.cls, handed.parameter]
-        names = _SHAPES.get(layer_of(self.project, cls, path[:-1]) or "")
+        path, taken = _weight(handed.argument.value) or [], self.reached[handed.cls, handed.parameter]
+        names = _SHAPES.get(_layer_of(self.project, cls, path[:-1]) or "")
         holder = ".".join(["self", *path[:-1]])
         if taken is not None and not taken.sized:
             return ""
@@ -141,16 +141,16 @@ class _Weights:
         return all(any(id(a) in given for a in n.args) for n in calls) and {id(h.argument) for _, h in handed} <= given
 
 
-def tied(statement: Any, parameter: str) -> tuple[str, ...] | None:
+def _tied(statement: Any, parameter: str) -> tuple[str, ...] | None:
     """The path of `self.decoder.weight = w`."""
-    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    small = tree.only_small(statement)
     if not isinstance(small, cst.Assign) or len(small.targets) != 1 or tree.dotted(small.value) != parameter:
         return None
     parts = (tree.dotted(small.targets[0].target) or "").split(".")
     return tuple(parts[1:]) if parts[0] == "self" and len(parts) > 2 else None
 
 
-def size(node: Any, parameter: str) -> str | None:
+def _size(node: Any, parameter: str) -> str | None:
     """The index in `w.size(1)` and `w.shape[1]`."""
     if isinstance(node, cst.Call):
         return tree.code(node.args[0].value) if tree.dotted(node.func) == f"{parameter}.size" and len(node.args) == 1 else None
@@ -162,7 +162,7 @@ def _reads(node: Any, name: str) -> int:
     return int(isinstance(node, cst.Name) and node.value == name) - int(isinstance(node, cst.Attribute) and node.attr.value == name) - int(isinstance(node, cst.Arg) and node.keyword is not None and node.keyword.value == name)
 
 
-def layer_of(project: Project, cls: ClassInfo, path: list[str]) -> str | None:
+def _layer_of(project: Project, cls: ClassInfo, path: list[str]) -> str | None:
     """The layer of torch's that a path below a module leads to, where each of its steps is made in one place."""
     found: Any = cls
     for name in path:
@@ -189,7 +189,7 @@ def _rebuilt(found: _Weights, cls: ClassInfo, shapes: dict[int, str | None]) -> 
             keyword = cst.Name(f"{one.parameter}_shape") if node.keyword is not None else None
             return tree.replace(node, value=tree.expression(text), keyword=keyword)
         for parameter in own if isinstance(node, (cst.Call, cst.Subscript)) else ():
-            if (index := size(node, parameter)) is not None:
+            if (index := _size(node, parameter)) is not None:
                 return tree.expression(f"{parameter}_shape[{index}]")
         if isinstance(node, cst.Param) and node.name.value in own:
             name = node.name.value
@@ -198,7 +198,7 @@ def _rebuilt(found: _Weights, cls: ClassInfo, shapes: dict[int, str | None]) -> 
 
     body: list[Any] = []
     for statement in _statements(cls):
-        if any(tied(statement, p) is not None for p in own):
+        if any(_tied(statement, p) is not None for p in own):
             continue
         body.append(tree.rewrite(statement, before))
         for key, (one, made) in handed.items():

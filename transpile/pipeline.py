@@ -30,11 +30,10 @@ from . import (
 )
 from .arrays import Arrays, filling_functions, forward_functions, returns_parameter, running_functions, traced_functions
 from .carriers import Carriers
-from .context import KEY, Context, key_site
+from .context import KEY, Context, asking_for_key
 from .diagnostics import Diagnostic
 from .drawing import drawing_functions
 from .effects import Effects, _uses
-from .emit import keyword
 from .host_draws import HostDraws
 from .host_effects import report_draws, report_handlers
 from .host_state import HostState
@@ -713,7 +712,7 @@ def _with_key(context: Context, node: cst.CSTNode, effects: Effects) -> Any:
     value = context.value(node.func)
     if not isinstance(value, Function) or value.info.owner is not None or value.info not in effects.running or "key" not in effects.functions.get(value.info, ()):
         return None
-    new = tree.replace(node, args=[*(tree.replace(a, comma=cst.MaybeSentinel.DEFAULT) for a in node.args), keyword("key", key_site())])
+    new = asking_for_key(node)
     context.facts.carry(node, new)
     return new
 

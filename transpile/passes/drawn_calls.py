@@ -8,8 +8,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
-from ..context import Context, key_site
-from ..emit import keyword
+from ..context import Context, asking_for_key
 from ..project import FunctionInfo
 from ..values import Function
 
@@ -24,8 +23,7 @@ def run(context: Context, module: cst.Module, drawing: Set[FunctionInfo], runnin
         if not isinstance(value, Function) or value.info not in drawing:
             return None
         assert isinstance(node, cst.Call)
-        args = [tree.replace(a, value=tree.rewrite(a.value, before), comma=cst.MaybeSentinel.DEFAULT) for a in node.args]
-        new = tree.replace(node, args=[*args, keyword("key", key_site())])
+        new = asking_for_key(tree.replace(node, args=[tree.replace(a, value=tree.rewrite(a.value, before)) for a in node.args]))
         context.facts.carry(node, new)
         return new
 

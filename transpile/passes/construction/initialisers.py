@@ -9,7 +9,7 @@ import libcst as cst
 from ... import tree
 from ...arrays import Arrays, registered_value
 from ...context import KEY, Context
-from ...emit import call
+from ...emit import call, walk
 from ...infer import WALKS
 from ...project import ClassInfo, FunctionInfo
 from ...values import UNKNOWN, Function, Module, Static
@@ -143,16 +143,14 @@ def _is_other_module(context: Context, node: Any) -> bool:
 
 def _walked(context: Context, node: cst.Call, func: cst.Attribute) -> Any:
     """`m.modules()`, `m.children()` and their named forms, while models are built."""
-    holder, name = tree.code(func.value), func.attr.value
+    name = func.attr.value
     known = context.value(func.value)
     if not isinstance(known, Module) and not (known == UNKNOWN and name in WALKS):
         return None
-    if name in ("modules", "named_modules", "parameters", "named_parameters"):
+    if name in WALKS:
+        return walk(context.name, func.value, name)
+    if name in ("parameters", "named_parameters"):
         return call(context.name(name), [func.value])
-    if name == "named_children":
-        return tree.expression(f"{holder}.children()")
-    if name == "children":
-        return tree.expression(f"[child for _, child in {holder}.children()]")
     if name in ("state_dict", "buffers", "named_buffers"):
         return context.unconverted("module-value", node, f"a module has no arrays of its own here, so that {name}() has nothing to give while it is built")
     return None

@@ -10,7 +10,7 @@ import libcst as cst
 
 from ... import tree
 from ...effects import ALL, PARAMETERS, applied, is_set_by_name, runs
-from ...emit import method_name
+from ...emit import method_name, walk
 from ...infer import WALKS
 from ...paths import SELF, Path
 from ...project import FunctionInfo
@@ -139,7 +139,8 @@ def _method_of_module(scope: Scope, node: cst.Call, func: cst.Attribute, value: 
     if value.name in _ARRAYS_OF:
         return Called(_arrays_of(scope, node, func))
     if value.name in WALKS and not node.args:
-        return Called(_walked(scope, func))
+        # what is called of these is refused, since their params have no path
+        return Called(walk(scope.context.name, scope.expression(func.value), value.name))
     if scope.effects.of_any(value):
         return _method_of_any(scope, node, func) if scope.effects.method_of_any(value.name) else Called(without_effects(scope, node))
     if runs(scope.facts, value) and not receiver.is_self:
@@ -170,14 +171,6 @@ def _arrays_of(scope: Scope, node: cst.Call, func: cst.Attribute) -> Any:
     if name not in PARAMETERS or path is None or node.args or tied(scope, path) != path.params:
         return scope.context.unconverted("module-value", node, f"which arrays {name}() means here is not known")
     return tree.expression(f"{scope.context.name(name)}({tree.code(scope.callee(func.value))}, {path.params})")
-
-
-def _walked(scope: Scope, func: cst.Attribute) -> Any:
-    """`self.block.modules()` and `list(self.block.children())`: what is called of these is refused, since their params have no path."""
-    holder, name = tree.code(scope.expression(func.value)), func.attr.value
-    if name in ("modules", "named_modules"):
-        return tree.expression(f"{scope.context.name(name)}({holder})")
-    return tree.expression(f"{holder}.children()" if name == "named_children" else f"[child for _, child in {holder}.children()]")
 
 
 def _method_of_any(scope: Scope, node: cst.Call, func: cst.Attribute) -> Called:
