@@ -25,6 +25,8 @@ OUTSIDE = {
         "    def __call__(self, module, input):\n        setattr(module, 'weight', module.weight_orig * 2)\n\n\n" + MODULE + "        Scale.apply(self.fc, 'weight')\n",
         ["foreign-array", "foreign-array", "hook"],
     ),
+    "by computed names": (MODULE + "        for name in ('weight', 'bias'):\n            setattr(self.fc, name, nn.Parameter(torch.zeros(3)))\n", ["foreign-array"]),
+    "by a computed name in a function": ("def keep(module, name):\n    setattr(module, name, nn.Parameter(getattr(module, name) * 2))\n    return module\n", ["foreign-array"]),
     "by a module that holds it": (
         "class Wrapper(nn.Module):\n    def __init__(self, module, name='weight'):\n        super().__init__()\n        self.module, self.name = module, name\n        self.make()\n\n"
         "    def make(self):\n        w = getattr(self.module, self.name)\n        del self.module._parameters[self.name]\n        self.module.register_parameter(self.name + '_bar', nn.Parameter(w.data))\n\n"

@@ -361,6 +361,10 @@ nn.init.constant_(self.fc.weight, 3.0)
 self.fc.bias.data.fill_(2)
 self.apply(widen)
 """,
+    "an attribute set by its name": """
+self.fc = nn.Linear(30, 40)
+setattr(self.fc, "bias", nn.Parameter(torch.ones(40)))
+""",
     "a path after a walk": """
 self.fc = nn.Linear(30, 40)
 self.w = nn.Parameter(torch.empty(3))

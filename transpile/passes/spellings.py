@@ -78,7 +78,8 @@ def _visit(node: Any) -> Any:
     if kind is cst.ImportFrom:
         return _from_typing(node)
     if kind is cst.Expr:
-        return _without_array(node.value)
+        made = _without_array(node.value) or _set(node.value)
+        return None if made is None else tree.rewrite(made, _visit)
     if kind is cst.IndentedBlock:
         body = list(node.body)
         made = _plain_sizes(_without_gradient(body) or body)
@@ -123,6 +124,17 @@ def _without_array(node: Any) -> Any:
     if tree.code(value) != "None" or not isinstance(text, str) or not _is_plain_name(text) or tree.code(node.func.value) in ("self", "super()"):
         return None
     return cst.Assign([cst.AssignTarget(cst.Attribute(node.func.value, cst.Name(text)))], value)
+
+
+def _set(node: Any) -> Any:
+    """`lin.bias = value` of `setattr(lin, "bias", value)`; None of other calls."""
+    if not isinstance(node, cst.Call) or tree.dotted(node.func) != "setattr" or len(node.args) != 3 or any(a.star or a.keyword for a in node.args):
+        return None
+    holder, name, value = (a.value for a in node.args)
+    text = tree.literal(name) if isinstance(name, cst.SimpleString) else None
+    if not isinstance(text, str) or not _is_plain_name(text) or text.startswith("__"):  # in a class, `lin.__bias` is another name
+        return None
+    return cst.Assign([cst.AssignTarget(cst.Attribute(holder, cst.Name(text)))], value)
 
 
 def _placed(node: cst.Assign) -> Any:

@@ -24,7 +24,9 @@ def report_replaced(walk: Walk, node: cst.Call) -> None:
 
 
 def called(walk: Walk, node: cst.Call) -> Any:
-    """`layer.register_forward_hook(f)` and `layer.register_parameter("weight_g", g)`, which raise; None for other calls."""
+    """`layer.register_forward_hook(f)`, `layer.register_parameter("weight_g", g)` and `setattr(layer, name, nn.Parameter(w))`, which raise; None for other calls."""
+    if _gives_parameter(walk, node):
+        return walk.unconverted("foreign-array", node, "setattr() gives a parameter under a computed name to a module that is not self: write the name out, or do it in the constructor of its class")
     if not isinstance(node.func, cst.Attribute) or isinstance(walk.context.value(node.func), Function):
         return None
     name = node.func.attr.value
@@ -33,6 +35,14 @@ def called(walk: Walk, node: cst.Call) -> Any:
     if name in REGISTERS and _is_foreign(walk.context.value(node.func.value)):
         return walk.unconverted("foreign-array", node, f"{name}() gives an array to a module that is not self: register it in the constructor of a class of its own")
     return None
+
+
+def _gives_parameter(walk: Walk, node: cst.Call) -> bool:
+    """`setattr(self.lin, name, nn.Parameter(w))`: `init` of that module would not know of it. A name that is written out is an assignment."""
+    if walk.context.value(node.func) != External("builtins.setattr") or len(node.args) != 3:
+        return False
+    holder, _, given = (walk.context.value(a.value) for a in node.args)
+    return isinstance(given, Tensor) and given.param and _is_foreign(holder)
 
 
 def table(walk: Walk, node: cst.Attribute) -> Any:
