@@ -13,6 +13,7 @@ from .small_programs import HEAD, both, both_modules, compare, three
 PROGRAMS = {
     "a piece": "parts = x.chunk(4)\nout = torch.zeros_like(x)\nfor t in range(4):\n    h = torch.tanh(parts[t] * 2) + y[t]\n    out[t] = h\nreturn out",
     "a new dim": "out = y.clone()\nout[1] = x[0].unsqueeze(0)\nreturn out",
+    "a row of a table": "out = torch.zeros(4, 6, dtype=x.dtype)\nfor t in range(4):\n    out[t] = F.softmax(torch.cat((x[t : t + 1] * 2, y[:1]), 1), dim=1)[:, :6]\nreturn out",
     "a slice of one": "out = y.clone()\ni = 2\nout[0] = x[i : i + 1].relu()\nreturn out",
 }
 RECURRENT = """class M(nn.Module):

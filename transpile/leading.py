@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,17 +10,19 @@ import libcst as cst
 
 from . import tree
 from .context import Context
-from .values import Module
+from .values import Module, Static, Tensor, least_dims
 
 _RECURRENT = frozenset(f"torch.nn.{name}" for name in ("RNN", "LSTM", "GRU"))
 _PIECES = frozenset({"chunk", "split", "tensor_split", "unsafe_chunk", "unsafe_split"})
+_MADE = frozenset("empty ones rand randn zeros".split())  # what takes each size of what it makes as an argument, or all as a tuple
 # what gives as many dims as it takes, element by element or along the last
 _ALIKE = frozenset("abs clamp clone contiguous detach dropout elu exp float leaky_relu log log_softmax masked_fill relu sigmoid softmax sqrt tanh to type type_as cuda cpu".split())
 
 
-def may_lead(context: Context, function: Any, value: Any) -> bool:
+def may_lead(context: Context, function: Any, target: cst.Subscript, value: Any) -> bool:
     """Whether what is stored in a function may have dims of size 1 in front, as what recurrent layers return, and pieces of length 1."""
-    return _Leading(context, function).may(value)
+    leading, known = _Leading(context, function), context.value(value)
+    return leading.may(value) or isinstance(known, Tensor) and least_dims(known) > leading.most(target)
 
 
 class _Leading:
@@ -37,6 +40,23 @@ class _Leading:
         if isinstance(node, cst.Subscript):
             return _is_new(node.slice[0].slice) or self._is_piece(node) or isinstance(node.value, cst.Name) and self._holds_states(node.value.value)
         return isinstance(node, cst.Call) and self._call(node)
+
+    def most(self, place: cst.Subscript) -> float:
+        """How many dims a place has at most: one for `seen[t]` of `seen = torch.zeros(n, m)`; infinitely many where that is not known."""
+        made = [value for value, _ in self._assigned(place.value.value)] if isinstance(place.value, cst.Name) else []
+        taken = sum(isinstance(self.context.value(part.value), Static) for e in place.slice if isinstance(part := e.slice, cst.Index) and tree.code(part.value) not in ("None", "..."))
+        new = sum(tree.code(e.slice) == "None" for e in place.slice)
+        return max(map(self._sizes, made), default=math.inf) - taken + new
+
+    def _sizes(self, node: Any) -> float:
+        """How many sizes a call is given that makes a tensor: two by `torch.zeros(n, m)` and by `x.new_zeros((n, m))`."""
+        name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
+        if name not in _MADE and name.removeprefix("new_") not in _MADE:
+            return math.inf
+        given = [a for a in node.args if a.keyword is None]
+        sizes = [e.value for e in given[0].value.elements] if len(given) == 1 and isinstance(given[0].value, (cst.Tuple, cst.List)) else [a.value for a in given]
+        known = all(isinstance(value := self.context.value(n), Static) and value.type == "int" for n in sizes) and not any(a.star for a in given)
+        return len(sizes) if known and not any(isinstance(n, cst.StarredElement) for n in sizes) else math.inf
 
     def _name(self, name: str) -> bool:
         """A name is what any of its assignments make it."""

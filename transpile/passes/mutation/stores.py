@@ -33,7 +33,7 @@ def store(frame: Frame, node: cst.Assign, target: cst.Subscript, value: Any) -> 
         new = call("jnp.where", [only_index(index), value, base])
     elif selected is not None:
         new = call(context.name("assign_where"), [base, only_index(index), bare(selected)])
-    elif kind == "basic" and not (any(isinstance(e.slice, cst.Index) for e in index) and may_lead(context, frame.info.node, node.value)):
+    elif kind == "basic" and not (any(isinstance(e.slice, cst.Index) for e in index) and may_lead(context, frame.info.node, target, node.value)):
         new = at_index(frame, base, target, "set", value)
     else:
         new = call(context.name("store"), [base, index_expression(index), value])
