@@ -56,8 +56,9 @@ def narrow(input, dim, start, length):
 @rule("torch.masked_select", "torch.Tensor.masked_select", by_data=True)
 def masked_select(input, mask):
     """The elements where the mask is True, as one dim; its size follows the data."""
-    input, mask = jnp.broadcast_arrays(input, mask)
-    return input[mask]
+    if input.shape != mask.shape:
+        input, mask = jnp.broadcast_arrays(input, mask)
+    return input[mask]  # by a mask of NumPy's under jax.jit too
 
 
 @rule("torch.nonzero", "torch.Tensor.nonzero", by_data=True)

@@ -1,7 +1,7 @@
 """The passes, in order, over all files of a project.
 
     parse -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> selections -> choices -> single_elements -> arguments -> mutation -> operations -> noops -> unread
-    -> inlining -> construction -> effects -> submodules -> keys
+    -> inlining -> construction -> effects -> known_masks -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
 
@@ -59,6 +59,7 @@ from .passes import (
     inlining,
     jumps,
     keys,
+    known_masks,
     lambdas,
     loops,
     masks,
@@ -309,6 +310,9 @@ class _Classes:
         self._write_out(functions)
         nodes = {f: f.node for f in functions if f.name != "__init__"}
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
+        for info in functions:
+            if info in self.running and info.outer is None:
+                self._set(info, known_masks.run(self.contexts[info.module], info, effects, self.arrays, constructors))
         for info in functions:
             if info.name == "__init__" and info.owner in constructors:
                 early_properties.report(self.contexts[info.module], info, original[info], effects)

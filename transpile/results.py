@@ -9,7 +9,9 @@ from typing import Any
 
 from .rule_bodies import Bodies, Flags, Layer, cast_kind, usual_flags
 from .rulebook import Definition, Rulebook
-from .values import NONE, Sequence, Tensor, Torch, Value, sequence
+from .values import NONE, External, Sequence, Tensor, Torch, Value, sequence
+
+_TYPES = {"builtins.bool": "b", "builtins.int": "i", "builtins.float": "f"}  # Python's types, which are dtypes too
 
 
 class Results(Bodies):
@@ -33,6 +35,8 @@ class Results(Bodies):
                 return result
             if isinstance(value, Torch) and (dtype := self.rulebook.constant(value.name)) is not None:
                 result = dataclasses.replace(result, kind=cast_kind(dtype) or result.kind)
+            elif isinstance(value, External) and value.name in _TYPES:
+                result = dataclasses.replace(result, kind=_TYPES[value.name])
             elif keyword == "dtype" and value != NONE:
                 result = dataclasses.replace(result, kind=None)
         return result

@@ -175,11 +175,11 @@ def _hand_over(frame: Frame, name: str, args: list[Argument]) -> None:
 
 
 def _of_mask(frame: Frame, receiver: Value, name: str, args: list[Argument], result: Value) -> Value:
-    """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()` is a mask where it is an index."""
+    """A view or copy of bytes is of bytes, one of bools of bools, and so is what is written in place: `mask.byte().detach()` is a mask where it is an index."""
     if not isinstance(receiver, Tensor) or receiver.kind not in ("u", "b") or not isinstance(result, Tensor) or result.kind is not None:
         return result
     casts = receiver.kind == "b" and name in _CASTS and not all(_is_device(a) for a in args)
-    same = name in _COPIES or name in frame.facts.rulebook.table("VIEWS") and not casts
+    same = name in _COPIES or name.endswith("_") or name in frame.facts.rulebook.table("VIEWS") and not casts
     return dataclasses.replace(result, kind=receiver.kind) if same else result
 
 
