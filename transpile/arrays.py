@@ -140,6 +140,16 @@ class Arrays:
         made = [self.find(ref, pattern(call.args[1].value)) for ref in base.refs if isinstance(ref, ClassInfo)] if isinstance(base, Module) else []
         return made[0] if made and None not in made and len({array.where for array in made if array is not None}) == 1 else None
 
+    def places(self, cls: ClassInfo, name: str) -> set[str]:
+        """Where arrays live that a name, or a pattern of names, may be: "params", "state" or both."""
+        layer = self.facts.layer_of(cls)
+        found = {where for a, where in (self.facts.rulebook.arrays(layer.name) if layer is not None else {}).items() if may_be(name, a)}
+        for c in cls.family():
+            if c in self.own:
+                own = self.own[c]
+                found |= {array.where for table in (own.arrays, own.computed) for a, array in table.items() if may_be(name, a)}
+        return found & {"params", "state"}
+
     def held(self, node: Any) -> str | None:
         """Where an array of another module lives, `self.norm.running_mean`: "params", "state" or "constant"; None where that is not known."""
         base, value = self.facts.of(node.value), self.facts.of(node)

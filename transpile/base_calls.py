@@ -1,4 +1,4 @@
-"""`nn.LayerNorm.forward(self, x)` in a class of that one base is `super().forward(x)`."""
+"""`nn.LayerNorm.forward(self, x)` in a class whose first base that is, is `super().forward(x)`; so are `reset_parameters` and `train`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import libcst as cst
 
 from . import tree
 
+_METHODS = ("forward", "reset_parameters", "train")
+
 
 def through_super(node: Any) -> Any:
-    """A class with the calls of its base's forward made by super()."""
-    base = tree.dotted(node.bases[0].value) if len(node.bases) == 1 else None
+    """A class with the calls of its first base's methods made by super()."""
+    base = tree.dotted(node.bases[0].value) if node.bases else None
     if base is None or "." not in base:
         return node
 
@@ -19,9 +21,10 @@ def through_super(node: Any) -> Any:
         own = function.params.params[0].name.value if function.params.params else None
 
         def call(made: Any) -> Any:
-            if tree.dotted(made.func) != f"{base}.forward" or not made.args or tree.code(made.args[0].value) != own:
+            name = (tree.dotted(made.func) or "").removeprefix(f"{base}.")
+            if name not in _METHODS or not made.args or tree.code(made.args[0].value) != own:
                 return made
-            return tree.replace(made, func=tree.expression("super().forward"), args=made.args[1:])
+            return tree.replace(made, func=tree.expression(f"super().{name}"), args=made.args[1:])
 
         return tree.rewrite(function, None, call, only={cst.Call})  # type: ignore[no-any-return]
 

@@ -10,6 +10,7 @@ import libcst as cst
 from . import tree
 from .arrays import Arrays
 from .callables import is_unbound
+from .computed_names import pattern
 from .context import KEY
 from .dataflow import called_once
 from .infer import Inference
@@ -86,6 +87,8 @@ class Effects:
                     where = self.inherited_array(owner, name)
                     if where:
                         found.add(where)
+            elif kind == "named":
+                found |= self.arrays.places(*subject)
             elif kind == "computed":
                 value = self.facts.of(subject)
                 array = self.arrays.asked(subject)
@@ -258,8 +261,12 @@ def _call_uses(facts: Inference, node: cst.Call, bound: Set[str]) -> Iterator[tu
             yield "child", "params"
         elif isinstance(receiver, Module) and runs(facts, value):
             yield "method", value
-    elif isinstance(value, External) and value.name in ("builtins.getattr", "builtins.setattr") and len(node.args) > 1:
-        yield "computed", node
+    elif isinstance(value, External) and value.name in ("builtins.getattr", "builtins.setattr", "builtins.hasattr") and len(node.args) > 1:
+        holder = facts.of(node.args[0].value)
+        if isinstance(holder, Module) and (value.name == "builtins.hasattr" or isinstance(node.args[1].value, cst.SimpleString)):
+            yield from (("named", (ref, pattern(node.args[1].value))) for ref in holder.refs if isinstance(ref, ClassInfo))
+        if value.name != "builtins.hasattr":
+            yield "computed", node
     if _is_builtin(value):
         return
     modules = [a.value for a in node.args if isinstance(passed := facts.of(a.value), Module) and not passed.is_self]

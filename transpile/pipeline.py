@@ -292,7 +292,7 @@ class _Classes:
         functions = [f for m in self.contexts for f in m.all_functions]
         original = {f: f.node for f in functions}
         self.resets = {cls: method for cls in self._classes() if (method := construction.layer_resets.override(self.contexts[cls.module], cls)) is not None}
-        for method in self.resets.values():
+        for method in {*self.resets.values(), *filter(None, (construction.layer_resets.made_again(self.contexts[c.module], c) for c in self._classes()))}:
             self._set(method, construction.layer_resets.without_layers_own(self.contexts[method.module], method))
         for info in functions:
             if info not in self.running and info.outer is None:

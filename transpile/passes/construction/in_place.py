@@ -19,7 +19,7 @@ from .constructors import Original
 from .declarations import initializer
 from .initial_values import initial_value, is_none, parameter_call
 from .present import changing
-from .questions import Asked, by_path, by_shape, fact, may_be_module, presence, undetached
+from .questions import Asked, ask, asked_by_name, by_path, by_shape, fact, may_be_module, presence, undetached
 
 _ORDER = "a loop or branch that cannot move to init gives this array a value: give it all its values outside of that"
 _READ = "arrays cannot be read where the module is still built; make this value in a method that no walk over modules follows"
@@ -56,7 +56,7 @@ def _made(context: Context, info: FunctionInfo, arrays: Arrays, names: Attribute
             if any(tree.code(target).startswith(f"{path}.") for path in _copied(later)):
                 context.report("module-value", n, "init gives this array its value, which copies of the module that are made before do not get")
             return None
-        return _answered(context, n, find) if whole else None
+        return (_there(context, arrays, n, info) or _answered(context, n, find)) if whole else None
 
     return tree.rewrite(statement, before, only={cst.SimpleStatementLine, cst.AssignTarget, cst.Attribute, cst.Call, cst.Comparison})
 
@@ -113,6 +113,15 @@ def _answered(context: Context, node: Any, find: Any) -> Any:
         if find(node) is not None:
             return context.unconverted("module-value", node, _READ)
     return None
+
+
+def _there(context: Context, arrays: Arrays, node: Any, info: FunctionInfo) -> Any:
+    """`nn.has(self, "w")` of `hasattr(self, "w")`, of an array of the class itself."""
+    found = asked_by_name(node, "hasattr")
+    if found is None or info.owner is None or tree.dotted(found[0]) != info.self_name:
+        return None
+    array = arrays.find(info.owner, found[1])
+    return ask(context, "has", Asked(tree.code(found[0]), found[1])) if array is not None and array.where in ("params", "state") else None
 
 
 def _own_param(context: Context, node: Any, holder: str) -> bool | None:

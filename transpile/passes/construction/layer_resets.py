@@ -26,6 +26,7 @@ from .constructors import Constructor
 
 _OTHER = {"MultiheadAttention": "_reset_parameters", "Transformer": "_reset_parameters", "TransformerEncoder": "", "TransformerDecoder": ""}
 _INITIALISERS = ("reset_parameters", "_reset_parameters", "reset_running_stats")
+_ASKING = ("device", "dtype", "new_empty", "new_ones", "new_zeros", "requires_grad", "shape", "size")  # what leaves an array as it is
 _NOT_RUN = "torch's constructor calls this, and init does not: call it where the model is made"
 
 
@@ -42,10 +43,22 @@ def override(context: Context, cls: ClassInfo) -> FunctionInfo | None:
     return found
 
 
+def made_again(context: Context, cls: ClassInfo) -> FunctionInfo | None:
+    """The initialiser of a class that extends a layer, where its own constructor calls it after the layer's, and nothing else does."""
+    layer, init = context.facts.layer_of(cls), cls.methods.get("__init__")
+    method = cls.methods.get(_OTHER.get(layer.name, "reset_parameters")) if layer is not None else None
+    if layer is None or init is None or method is None or {f for f, called in context.facts.calls.items() if method in called} != {init}:
+        return None
+    nodes = list(tree.walk(init.node.body))
+    at = next((i for i, n in enumerate(nodes) if isinstance(n, cst.Call) and context.value(n.func) == Function(method, cls)), 0)
+    arrays = {f"{init.self_name}.{name}" for name in context.rulebook.arrays(layer.name)}
+    named = [n for n in nodes[:at] if isinstance(n, cst.Attribute) and tree.dotted(n) in arrays]
+    asked = [n for n in nodes[:at] if isinstance(n, cst.Attribute) and tree.dotted(n.value) in arrays and n.attr.value in _ASKING]
+    return method if len(named) == len(asked) else None  # else they may have other values by then
+
+
 def without_layers_own(context: Context, method: FunctionInfo) -> cst.FunctionDef:
     """The method without `super().reset_parameters()`, where only the constructor calls it: `init` of the layer has given these values."""
-    if any(method in called for called in context.facts.calls.values()):
-        return method.node
 
     def before(node: Any) -> Any:
         small = tree.only_small(node)

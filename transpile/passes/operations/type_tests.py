@@ -14,7 +14,7 @@ from ... import tree
 from ...apply import Refused, simple
 from ...arrays import PARAMETER
 from ...emit import call, display
-from ...values import External, Tensor, Torch, is_anything
+from ...values import External, Module, Tensor, Torch, is_anything
 from . import dtype_tests
 from .walk import Walk
 
@@ -152,6 +152,8 @@ def _is_set_to_number(walk: Walk, subject: Any) -> bool:
 def _of_parameter(walk: Walk, subject: Any) -> None:
     """Of what may be a parameter it is reported that parameters are arrays like any other."""
     known = walk.context.value(subject)
+    if isinstance(subject, cst.Attribute) and isinstance(walk.context.value(subject.value), Module) and isinstance(known, Tensor) and known.param:
+        return  # the params tell whether it is one
     computed = isinstance(known, Tensor) and not known.assumed and not known.param and not _is_given(walk, subject)
     if walk.runs and not computed and (isinstance(known, Tensor) or is_anything(known)):
         walk.context.report(

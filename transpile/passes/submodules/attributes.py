@@ -10,10 +10,11 @@ import libcst as cst
 
 from ... import tree
 from ...arrays import Tie
+from ...computed_names import pattern
 from ...emit import fresh_name
 from ...paths import Path, below
 from ...project import ClassInfo
-from ...values import Function, Module, Tensor
+from ...values import NONE, Function, Module, Tensor
 from .arguments import keywords
 from .references import reference
 from .scope import Scope
@@ -91,6 +92,72 @@ def none_test(scope: Scope, node: cst.Comparison) -> Any:
     else:
         return None
     return tree.expression(f'"{node.left.attr.value}" {"in" if isinstance(target.operator, cst.IsNot) else "not in"} {holder}')
+
+
+def asked(scope: Scope, node: cst.Call) -> Any:
+    """`hasattr(self, "w")` and `getattr(self, "w", None)` of an array, which no module has: `"w" in params`, `params.get("w")`. None of other calls."""
+    function = tree.dotted(node.func)
+    if function == "isinstance" and len(node.args) == 2 and tree.code(node.args[1].value) == "nn.Parameter":
+        return _asked_for_parameter(scope, node.args[0].value)
+    if function not in ("hasattr", "getattr") or len(node.args) != (2 if function == "hasattr" else 3):
+        return None
+    holder, name, base = node.args[0].value, node.args[1].value, scope.facts.of(node.args[0].value)
+    if not isinstance(base, Module) or not base.classes or base.open:
+        return None
+    if not isinstance(name, cst.SimpleString):
+        return _asked_by_pattern(scope, node, base) if function == "hasattr" else None
+    there = cst.Attribute(holder, cst.Name(str(name.evaluated_value)))
+    place = _asked_place(scope, there, base)
+    if place == "always":
+        return cst.Name("True") if function == "hasattr" else None
+    if place is None:
+        return None
+    path = scope.path(holder)
+    if path is None:
+        return scope.unfollowed(there)
+    arrays = path.params if place == "params" else path.state
+    if function == "getattr":
+        return tree.replace(tree.expression("x.get()"), func=tree.expression(f"{arrays}.get"), args=[cst.Arg(a.value) for a in node.args[1:] if tree.code(a.value) != "None"])
+    return tree.expression(f'"{_name(scope, there)}" in {arrays}')
+
+
+def _asked_for_parameter(scope: Scope, node: Any) -> Any:
+    """`isinstance(self.w, nn.Parameter)`: whether the params have it; None of what is no param."""
+    base = scope.facts.of(node.value) if isinstance(node, cst.Attribute) else None
+    if not isinstance(base, Module) or _place(scope, node, base, _name(scope, node)).where != "params":
+        return None
+    path = scope.path(node.value)
+    return scope.unfollowed(node) if path is None else tree.expression(f'"{_name(scope, node)}" in {path.params}')
+
+
+def _asked_place(scope: Scope, there: cst.Attribute, base: Module) -> str | None:
+    """Where the array may be that is asked for; "always" where torch has the attribute on all ways, as None at least; None where it is no array."""
+    name, rulebook = there.attr.value, scope.facts.rulebook
+    if not any(isinstance(ref, ClassInfo) for ref in base.refs):
+        layers = [rulebook.layer(ref) for ref in base.refs]
+        return "always" if all(layer is not None and name in rulebook.arrays(layer.name) for layer in layers) else None
+    place = _place(scope, there, base, _name(scope, there))
+    if place.where not in ("params", "state") or place.plain:
+        return None
+    values = [found for ref in base.refs if isinstance(ref, ClassInfo) and (found := scope.facts.attribute(ref, name)) is not None]
+    return "always" if any(v == NONE or isinstance(v, Tensor) and v.none for v in values) else place.where  # `self.w = None` on the other way
+
+
+def _asked_by_pattern(scope: Scope, node: cst.Call, base: Module) -> Any:
+    """`hasattr(self, f"w{i}")`: an array under such a name, or another attribute; None where no array may have it."""
+    places = {place for ref in base.refs if isinstance(ref, ClassInfo) for place in scope.arrays.places(ref, pattern(node.args[1].value))}
+    if not places:
+        return None
+    path = scope.path(node.args[0].value)
+    if path is None:
+        return scope.unfollowed(node)
+    name = scope.expression(node.args[1].value)
+    holders = [holder for place, holder in (("params", path.params), ("state", path.state)) if place in places]
+    made: Any = tree.replace(node, args=[node.args[0], tree.replace(node.args[1], value=name)])
+    for holder in reversed(holders):
+        test = tree.replace(tree.expression(f"x in {holder}"), left=name)
+        made = cst.BooleanOperation(test, cst.Or(), made)
+    return made
 
 
 def found_by(test: cst.BaseExpression) -> set[str]:

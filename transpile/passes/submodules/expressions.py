@@ -20,12 +20,16 @@ def visit(scope: Scope, node: Any) -> Any:
     if kind in (cst.Import, cst.ImportFrom):
         return node
     if kind is cst.Call:
-        checkpointed = references.checkpointed(scope, node)
-        return checkpointed if checkpointed is not None else extraction.call(scope, node)
+        for construct in (attributes.asked, references.checkpointed):
+            if (made := construct(scope, node)) is not None:
+                return made
+        return extraction.call(scope, node)
     if kind is cst.Attribute and id(node) in scope.lists.leaves:
         return tree.expression(f"{tree.code(node)}.layers()")
     if kind is cst.Attribute:
         return attributes.attribute(scope, node)
+    if kind is cst.UnaryOperation and isinstance(node.operator, cst.Not) and isinstance(node.expression, cst.Call):
+        return _not_there(attributes.asked(scope, node.expression))
     if kind is cst.Comparison:
         return attributes.none_test(scope, node)
     if kind is cst.Subscript:
@@ -45,6 +49,13 @@ def visit(scope: Scope, node: Any) -> Any:
         bound = references.reference(scope, node)
         return bound if bound is not None else scope.renamed(node) if node.value in scope.renames else None
     return None
+
+
+def _not_there(test: Any) -> Any:
+    """`"w" not in params` of the test that `not hasattr(self, "w")` denies; None of other tests."""
+    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, cst.In):
+        return None
+    return tree.replace(test, comparisons=[tree.replace(test.comparisons[0], operator=cst.NotIn())])
 
 
 def _comprehension(scope: Scope, node: Any) -> Any:
