@@ -1,4 +1,4 @@
-"""Arrays that forward passes keep beyond the call, where no state is, are tracers of that call under jit: reported."""
+"""Arrays that forward passes keep beyond the call, where no state is, are tracers of that call under jit: reported, as are counts of calls."""
 
 import pytest
 
@@ -13,11 +13,16 @@ KEPT = {
     "a table": "CACHE = {}\n\n\ndef kept(x):\n    n = x.size(1)\n    if n not in CACHE:\n        CACHE[n] = torch.hann_window(n)\n    return CACHE[n]\n\n\n" + MODULE + FORWARD,
     "a global": "LAST = None\n\n\ndef kept(x):\n    global LAST\n    LAST = torch.sin(x)\n    return LAST\n\n\n" + MODULE + FORWARD,
     "a class": "class C:\n    last = None\n\n\ndef kept(x):\n    C.last = torch.sin(x)\n    return C.last\n\n\n" + MODULE + FORWARD,
+    "a list of self": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen.append(x * 2)\n        return").replace("kept(x)", "len(self.seen)"),
+    "a global count": "STEP = 0\n\n\ndef kept(x):\n    global STEP\n    STEP += 1\n    return x * STEP\n\n\n" + MODULE + FORWARD,
+    "a count of a class": "class C:\n    calls = 0\n\n\ndef kept(x):\n    C.calls += 1\n    return x * C.calls\n\n\n" + MODULE + FORWARD,
     "a static method": MODULE + "    @staticmethod\n    def kept(self, x):\n        self._grid = torch.arange(x.size(1)).float()\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(self, x)"),
 }
 PLAIN = {
     "numbers": "SIZES = {}\n\n\ndef kept(x):\n    SIZES[x.dim()] = x.size(1)\n    return x\n\n\n" + MODULE + FORWARD,
     "a table of the function": "def kept(x):\n    found = {}\n    found['x'] = x * 2\n    return found['x']\n\n\n" + MODULE + FORWARD,
+    "a list of names": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen.append('x')\n        return").replace("kept(x)", "x"),
+    "a list of each call": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen = []\n        self.seen.append(x * 2)\n        return").replace("kept(x)", "self.seen[0]"),
     "state": MODULE + "    def kept(self, x):\n        self._grid = x * 2\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),
     "outside of a forward pass": "CACHE = {}\n\n\ndef kept(x):\n    CACHE[0] = torch.sin(x)\n    return CACHE[0]\n",
 }

@@ -8,12 +8,16 @@ Reads by a computed name of what may be a param or a submodule: which of them ne
 
 And arrays that are kept beyond the call where no state is, which under jit are tracers, of that call alone:
 
-    CACHE[n] = torch.hann_window(n)    grid.kept = torch.arange(n)    global LAST; LAST = x
+    CACHE[n] = torch.hann_window(n)    grid.kept = torch.arange(n)    global LAST; LAST = x    self.seen.append(x)
+
+And what counts calls where no state is, which under jit counts the traces:
+
+    global STEP; STEP += 1    Net.calls += 1
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 import libcst as cst
@@ -28,6 +32,8 @@ from .values import UNKNOWN, Class, Function, Mapping, Module, Sequence, Tensor,
 
 _TABLES = ("__dict__", "_buffers", "_parameters")
 _KEPT = "{} is kept beyond the call: an array that is made under jax.jit is of that call alone; make it each time, or before"
+_MOVED = "{} moves on only where this is traced: under jax.jit every call has the same; give it as an argument, or keep it in an attribute of the module"
+_GROWING = frozenset({"append", "extend", "insert"})
 _MIXED = "which attribute this is is not known here, and it may be {}: write the name, or keep what is looked up in a ModuleDict or ParameterDict"
 _HIDDEN = "an attribute is set by way of {}, which becomes no state here: what is read later is the value from before"
 
@@ -78,8 +84,8 @@ def _table(context: Context, node: Any) -> str | None:
     return None
 
 
-def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None) -> None:
-    """Report arrays that are put where the next call finds them, and that are no attributes of the module itself."""
+def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None, grown: Set[str]) -> None:
+    """Report what is put where the next call finds it, and is no state: arrays, and numbers that move on; `grown` are the lists of self that are none."""
     shared = {item.name.value for n in tree.nodes(node.body, cst.Global) for item in n.names}
     own = set(tree.names_assigned(node.body)) | tree.parameter_names(node)
     for n in tree.nodes(node.body, cst.Assign):
@@ -88,6 +94,14 @@ def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None) 
         for target in (t.target for t in n.targets):
             if _outlives(context, target, shared, own - shared, self_name):
                 context.report("taken-for-granted", target, _KEPT.format(tree.code(target)))
+    for moved in tree.nodes(node.body, cst.AugAssign):
+        if not is_traced(context.value(moved.target)) and _outlives(context, moved.target, shared, own - shared, self_name):
+            context.report("taken-for-granted", moved.target, _MOVED.format(tree.code(moved.target)))
+    for line in tree.nodes(node.body, cst.Expr):
+        call: Any = line.value
+        holder = call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in _GROWING else None
+        if isinstance(holder, cst.Attribute) and tree.dotted(holder) in grown and any(isinstance(context.value(a.value), Tensor) for a in call.args):
+            context.report("taken-for-granted", call, _KEPT.format(f"what {tree.dotted(holder)} gets"))
 
 
 def _outlives(context: Context, target: Any, shared: set[str], own: set[str], self_name: str | None) -> bool:

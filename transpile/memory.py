@@ -480,6 +480,9 @@ class Memory:
         if isinstance(node, cst.Call):
             known = isinstance(self.context.value(node.func), (Torch, Method))
             return not known and any(self.passes(target).repeated for target in self._targets(node.func))
+        if isinstance(node, cst.ListComp) and isinstance(self.context.value(node.elt), Tensor):
+            bound = set(tree.times_bound(node))  # `[h for _ in range(3)]`: in each turn the same
+            return self.name(node.elt) is not None and not tree.names_read(node.elt) & bound
         if not isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
             return False
         return self._overlap([e.value for e in node.elements])
@@ -575,6 +578,8 @@ class Memory:
         if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
             if isinstance(value.receiver, Module) or value.name == "keys" or _is_copied(node) or is_copy(self.context, node):
                 return frozenset()
+            if value.name in _HOLDERS and node.args:  # `d.get("a", z)`
+                return self.shares(node.func.value) | _all(self.shares(a.value) for a in node.args)
             if value.name in self.views or value.name in _HOLDERS or is_inplace_name(value.name) or isinstance(value.receiver, (Sequence, Mapping)):
                 return self.shares(node.func.value)
             return frozenset()

@@ -81,7 +81,7 @@ from .passes import (
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
-from .values import External, Function, Module
+from .values import External, Function, Module, Sequence
 from .walks import Walks, uses_below, walking
 
 
@@ -321,7 +321,8 @@ class _Classes:
         for info in self.arrays.forward:
             if info.module in self.contexts:
                 report_draws(self.contexts[info.module], info.node)
-                hidden_writes.report_kept(self.contexts[info.module], info.node, (info.method or info).self_name)
+                method = info.method or info
+                hidden_writes.report_kept(self.contexts[info.module], info.node, method.self_name, self._plain_lists(method))
         for module, context in self.contexts.items():
             accounting.report_undefined(context, [f.node for f in functions if f.module is module and f in self.arrays.forward])
         for info in self.running:
@@ -361,6 +362,13 @@ class _Classes:
     def _put(self, original: cst.CSTNode, nodes: list[Any]) -> None:
         if len(nodes) != 1 or nodes[0] is not original:
             self.replaced[id(original)] = nodes
+
+    def _plain_lists(self, method: FunctionInfo) -> set[str]:
+        """The lists of self that are no state: `self.seen`."""
+        if method.owner is None:
+            return set()
+        held = {name: value for c in method.owner.family() for name, value in self.facts.attribute_values(c).items() if isinstance(value, Sequence)}
+        return {f"{method.self_name}.{name}" for name in held if self.arrays.find(method.owner, name) is None}
 
     def _in_place(self, functions: list[FunctionInfo]) -> None:
         """What a walk over modules overtakes gets its initial values where it stands."""

@@ -14,6 +14,7 @@ from ..values import (
     MISSING,
     NONE,
     NUMPY,
+    PLACED,
     UNKNOWN,
     Class,
     Function,
@@ -85,6 +86,8 @@ def _of_mapping(frame: Frame, function: Method, args: list[Argument], node: cst.
         return join(receiver.element, args[1].value if len(args) > 1 else NONE)
     if name == "pop":
         return receiver.element
+    if name in ("update", "setdefault") and args:
+        return _filled(receiver, name, args, node, env, frame)
     if name == "values":
         return Sequence(receiver.element)
     if name == "items":
@@ -92,6 +95,21 @@ def _of_mapping(frame: Frame, function: Method, args: list[Argument], node: cst.
     if name == "keys":
         return Sequence(Static(MISSING, "str"))
     return receiver if name == "copy" else UNKNOWN
+
+
+def _filled(receiver: Mapping, name: str, args: list[Argument], node: cst.Call, env: Env, frame: Frame) -> Value:
+    """`d.update(a=x)`, `d.update({"a": x})` and `d.setdefault("a", x)`: the dict holds x too."""
+    held: Value | None = receiver.element if receiver.element != UNKNOWN else None
+    if name == "setdefault":
+        given = [args[1].value] if len(args) > 1 else [NONE]
+    else:
+        given = [a.value.element if isinstance(a.value, Mapping) else UNKNOWN if a.keyword is None or a.star else a.value for a in args]
+    for value in given:
+        held = join(held, value)
+    placed = receiver.placed or any(a.keyword in PLACED or isinstance(a.value, Mapping) and a.value.placed for a in args)
+    if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name):
+        store(frame, node.func.value, Mapping(held or UNKNOWN, placed), env)
+    return NONE if name == "update" else held or UNKNOWN
 
 
 def _of_static(frame: Frame, function: Method, args: list[Argument], node: cst.Call, env: Env) -> Value:

@@ -148,6 +148,8 @@ def _number_among(name: str, values: list[Value]) -> Static:
 def _dict(frame: Frame, name: str, args: list[Argument]) -> Value:
     first = _first(args)
     held: Value | None = first.element if isinstance(first, Mapping) else None
+    if isinstance(first, Sequence) and isinstance(pair := first.element, Sequence) and pair.items is not None and len(pair.items) == 2:
+        held = pair.items[1]  # `dict([("a", x)])`, `dict(zip(names, xs))`
     placed = any(isinstance(a.value, Mapping) and a.value.placed for a in args)
     for keyword, star, value, _ in args:
         if keyword is not None and not star:
