@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from transpile.rule import rule
 
@@ -64,8 +65,22 @@ def qr(input, some=True):
 @rule("torch.linalg.svd")
 def linalg_svd(A, full_matrices=True, *, driver=None):
     if full_matrices:
-        return jnp.linalg.svd(A)
+        return full_svd(A)
     return jnp.linalg.svd(A, full_matrices=False)
+
+
+def full_svd(A):
+    """``U, S, Vh`` with square U and Vh. JAX differentiates the reduced form alone, and so does torch: the columns beyond it have no gradient."""
+    u, s, vh = jnp.linalg.svd(A, full_matrices=False)
+    return completed(u), s, completed(vh.conj().mT).conj().mT
+
+
+def completed(q):
+    """The unitary matrix whose first columns are these orthonormal ones."""
+    if q.shape[-2] == q.shape[-1]:
+        return q
+    whole = jnp.linalg.qr(lax.stop_gradient(q), mode="complete")[0]
+    return jnp.concatenate([q, whole[..., q.shape[-1] :]], axis=-1)
 
 
 @rule("torch.linalg.svdvals")
@@ -80,7 +95,7 @@ def svd(input, some=True, compute_uv=True):
         *batch, m, n = input.shape
         u, v = jnp.zeros((*batch, m, m), input.dtype), jnp.zeros((*batch, n, n), input.dtype)
         return SVD(u, jnp.linalg.svdvals(input), v)
-    u, s, vh = jnp.linalg.svd(input, full_matrices=not some)
+    u, s, vh = jnp.linalg.svd(input, full_matrices=False) if some else full_svd(input)
     return SVD(u, s, vh.conj().mT)
 
 

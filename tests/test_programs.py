@@ -74,6 +74,7 @@ PROGRAMS = {
     "einsum": "return torch.einsum('ij,kj->ik', x, y)",
     "norms": "return x.norm(), y.norm(dim=1, keepdim=True), F.normalize(x, dim=1)",
     "losses": "return F.mse_loss(x, y) + F.smooth_l1_loss(x, y) + F.kl_div(F.log_softmax(x, 1), F.softmax(y, 1), reduction='batchmean')",
+    "square singular vectors": "u, s, vh = torch.linalg.svd(x)\na, t, v = torch.svd(y, some=False)\nreturn s, u @ torch.diag(s) @ vh[:4], t, a @ torch.diag(t) @ v[:, :4].t(), vh.abs()[:4], (vh @ vh.t()).round()",
     "results by name": "a = x @ x.t() + torch.eye(4)\nlu = torch.linalg.lu_factor(a)\nreturn lu.LU, torch.linalg.cholesky_ex(a).L, torch.slogdet(a).logabsdet, torch.svd(y).S",
     "binary cross entropy": "return F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(y))",
     "old constructor": "return x.new(x.size()).zero_() + y",
