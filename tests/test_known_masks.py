@@ -1,5 +1,7 @@
 """Masks that sizes alone tell choose under jit too; what follows from data is reported as before."""
 
+import textwrap
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,6 +30,7 @@ PROGRAMS = {
         "def pairs(n):\n    mask = torch.ones((n, n), dtype=torch.bool)\n    for i in range(n):\n        mask[i, i] = 0\n    return mask\n\n\ndef f(x, y):\n    n = len(x)\n    mask = pairs(n)\n    s = x @ y.t()\n    return s[mask].view(n, -1), torch.diag(s, n - 1)",
         "with jax.ensure_compile_time_eval():\n        mask = np.asarray(pairs(n))",
     ),
+    "on a way that Python takes": ("mask = torch.eye(4, 6).bool()\nif x.dim() == 3 or y is None:\n    mask = ~mask\nreturn y[mask]", "mask = np.eye(4, M=6).astype(bool)"),
     "beside arrays": ("n = x.shape[0]\nmask = torch.eye(n, dtype=torch.bool)\ns = x @ y.t()\nreturn s[mask] * 2, torch.where(mask, s, -s), mask * s, mask.sum() * s, s.masked_fill(mask, 0)", "np.eye(n, dtype=bool)"),
 }
 
@@ -35,6 +38,9 @@ BY_DATA = {
     "an array": "mask = x > 0\nreturn y[mask]",
     "joined with data": "mask = torch.eye(4).bool() | (x[:, :4] > 0)\nreturn y[:, :4][mask]",
     "on a way": "mask = torch.ones(4, 6).bool()\nif x.sum() > 0:\n    mask = x > 0\nreturn y[mask]",
+    "chosen by data": "mask = torch.ones(4, 6).bool()\nif x.sum() > 0:\n    mask = torch.eye(4, 6).bool()\nreturn y[mask]",
+    "looked up by data": "mask = torch.eye(6).bool()\nrows = mask[x[0].argsort()]\nreturn (y.t() @ y)[mask], rows",
+    "handed on": "def g(m):\n    m[0] = True\n    return m\n\n\ndef f(x, y):\n    mask = torch.eye(4, 6).bool()\n    other = g(mask.clone())\n    return y[mask], other, g(mask)",
     "drawn": "mask = torch.rand(4, 6) > 0.5\nreturn y[mask]",
     "of a parameter": "def g(x, mask):\n    return x[mask.bool()]\n\n\ndef f(x, y):\n    return g(x, y > 0)",
     "taken by a store": "mask = torch.zeros(4, 6).bool()\nmask[0] = x[0] > 0\nreturn y[mask]",
@@ -51,8 +57,8 @@ def test_sizes_tell_what_is_chosen(name):
 
 @pytest.mark.parametrize("name", BY_DATA)
 def test_data_tell_what_is_chosen(name):
-    above, _, body = BY_DATA[name].rpartition("def f(x, y):\n    ")
-    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    above, _, body = BY_DATA[name].rpartition("def f(x, y):\n")
+    lines = textwrap.indent(textwrap.dedent(body), "        ")
     result = convert_source(f"{HEAD}{above}class M(nn.Module):\n    def forward(self, x, y):\n{lines}")
     assert "data-dependent-shape" in {d.id for d in result.diagnostics} and "np." not in result.code.replace("jnp.", ""), result.code
 
