@@ -48,6 +48,20 @@ def test_blocks_of_a_device():
     assert code.endswith("def f(x, y):\n    z = x * y\n    return z")
 
 
+HALF = {
+    "a block": ("def f(x, y):\n    with torch.autocast('cuda', dtype=torch.bfloat16):\n        z = x * y\n    return z", 1),
+    "a decorator": ("@torch.cuda.amp.autocast()\ndef f(x, y):\n    return x * y", 1),
+    "off": ("def f(x, y):\n    with torch.cuda.amp.autocast(enabled=False), torch.cuda.amp.autocast(False):\n        z = x * y\n    return z", 0),
+}
+
+
+@pytest.mark.parametrize("name", HALF)
+def test_half_precision_is_reported(name):
+    body, times = HALF[name]
+    result = convert_source(HEAD + body)
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"] * times and "autocast" not in result.code, (result.diagnostics, result.code)
+
+
 CHOICES = {
     "called": "context = torch.no_grad if frozen else nullcontext\nwith context():\n    z = x * y\nreturn z",
     "made": "context = torch.enable_grad() if not frozen else torch.no_grad()\nwith context:\n    z = x * y\nreturn z",

@@ -47,6 +47,9 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
             return tree.rewrite(new, lambda n: None if n is new else _visit(context, n, constructs))
     if kind is cst.For and only_flags(node):
         return cst.RemoveFromParent()
+    if kind is cst.With:
+        for item in node.items:
+            _report_autocast(context, item.item)
     if kind is cst.With and all(_block(context, item) for item in node.items):
         return cst.FlattenSentinel(_unwrapped(context, node, constructs))
     if kind is cst.With and any(_block(context, item) for item in node.items):
@@ -94,8 +97,20 @@ def _unwrapped(context: Context, node: cst.With, constructs: bool) -> list[Any]:
     return flat or [tree.statement("pass")]
 
 
+_AUTOCAST = "autocast is left out: what torch computes in half precision here is computed in the dtype of its arrays; cast them where the speed is wanted"
+
+
+def _report_autocast(context: Context, node: Any) -> None:
+    """Report `with torch.autocast("cuda", dtype=torch.bfloat16)`, but not where it is written out that it is off."""
+    if not isinstance(node, cst.Call) or (context.torch_name(node) or "").rpartition(".")[2] != "autocast":
+        return
+    if not any(tree.code(a.value) == "False" and (a.keyword is None or a.keyword.value == "enabled") for a in node.args):
+        context.report("taken-for-granted", node, _AUTOCAST)
+
+
 def _erased(context: Context, decorator: cst.Decorator) -> bool:
     name = context.torch_name(decorator.decorator)
+    _report_autocast(context, decorator.decorator)
     return name is not None and name.rpartition(".")[2] in DECORATORS
 
 
