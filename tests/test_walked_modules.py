@@ -63,3 +63,43 @@ def test_what_is_put_into_a_list_if_it_is_none(name):
     result = convert_source(HEAD + FILL + MODULE.format(constructor=constructor, forward="        return self.body(x)\n"))
     assert not result.diagnostics, (result.diagnostics, result.code)
     assert (load(result)["M"](None).init(jax.random.key(0))["body"]["0"]["weight"] == 1).all()
+
+
+MASKED = """class Masked(nn.Linear):
+    def __init__(self, n):
+        super().__init__(n, n)
+        self.register_buffer("mask", torch.ones(n, n))
+
+    def set_mask(self, mask):
+        self.mask.data.copy_(mask)
+
+    def forward(self, x):
+        return F.linear(x, self.mask * self.weight, self.bias)
+
+
+class M(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.net = nn.Sequential(Masked(n), nn.ReLU(), Masked(n))
+        for layer in [m for m in self.net.modules() if isinstance(m, Masked)]:
+            layer.set_mask(torch.eye(n))
+
+    def forward(self, x):
+        return self.net(x)
+"""
+
+
+def test_a_method_that_sets_state_of_what_is_walked_over_is_reported():
+    assert [d.id for d in convert_source(HEAD + MASKED).diagnostics] == ["module-value"]
+
+
+def test_what_is_float32_by_itself_is_verified_as_that():
+    import transpile
+
+    source = HEAD + "class M(nn.Module):\n    def forward(self, x):\n        angles = 10000 ** (torch.arange(8, dtype=torch.float32) / 8)\n        return (x.float()[:, None] / angles).sin().cumsum(1)\n"
+    here = {}
+    exec(compile(source, "program.py", "exec"), here)
+    report = transpile.verify(here["M"](), load(convert_source(source))["M"](), torch.linspace(1, 9, 50))
+    assert report.ok, [row for row in report.rows if not row.ok]
+    wrong = transpile.verify(here["M"](), load(convert_source(source.replace("10000", "10001")))["M"](), torch.linspace(1, 9, 50))
+    assert not wrong.ok

@@ -81,7 +81,7 @@ from .passes import (
 )
 from .project import ClassInfo, FunctionInfo, ModuleInfo, Project
 from .rulebook import Rulebook
-from .values import External, Function, Module, Sequence
+from .values import External, Function, Method, Module, Sequence, is_anything
 from .walks import Walks, uses_below, walking
 
 
@@ -714,6 +714,11 @@ def _needs_params(context: Context, node: cst.Call, effects: Effects) -> bool:
         needs = effects.module(value)
     elif isinstance(value, Function) and value.info in effects.running and value.info.owner is not None and not value.info.is_property:
         needs = effects.functions.get(value.info, needs)
+    elif isinstance(value, Method) and (is_anything(value.receiver) or isinstance(value.receiver, Module) and not value.receiver.classes):
+        # `layer.set_mask(mask)`, where only the name tells what layer is
+        owners = context.facts.owners.get(value.name, ())
+        found = [effects.functions.get(c.methods[value.name], needs) for c in owners if c.is_module and c.methods[value.name] in effects.running]
+        needs = needs.union(*found) if len(found) == len(owners) else needs
     return bool(needs & {"params", "state"})
 
 
