@@ -91,15 +91,3 @@ class M(nn.Module):
 
 def test_a_method_that_sets_state_of_what_is_walked_over_is_reported():
     assert [d.id for d in convert_source(HEAD + MASKED).diagnostics] == ["module-value"]
-
-
-def test_what_is_float32_by_itself_is_verified_as_that():
-    import transpile
-
-    source = HEAD + "class M(nn.Module):\n    def forward(self, x):\n        angles = 10000 ** (torch.arange(8, dtype=torch.float32) / 8)\n        return (x.float()[:, None] / angles).sin().cumsum(1)\n"
-    here = {}
-    exec(compile(source, "program.py", "exec"), here)
-    report = transpile.verify(here["M"](), load(convert_source(source))["M"](), torch.linspace(1, 9, 50))
-    assert report.ok, [row for row in report.rows if not row.ok]
-    wrong = transpile.verify(here["M"](), load(convert_source(source.replace("10000", "10001")))["M"](), torch.linspace(1, 9, 50))
-    assert not wrong.ok

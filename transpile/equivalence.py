@@ -97,7 +97,17 @@ def _compare(report: Report, torch_module: Any, jax_module: Any, inputs: Any, ke
 
 
 def _cast(value: Any, dtype: Any) -> Any:
-    return value.to(dtype) if hasattr(value, "is_floating_point") and value.is_floating_point() else value
+    return _mapped(lambda v: v.to(dtype) if hasattr(v, "is_floating_point") and v.is_floating_point() else v, value)
+
+
+def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """A value with what a function makes of each thing in its dicts and lists."""
+    if isinstance(value, dict):
+        return {k: _mapped(function, v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        made = [_mapped(function, v) for v in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    return function(value)
 
 
 def _without_dropout(module: Any) -> list[str]:
@@ -147,11 +157,7 @@ def _is_random(module: Any, args: Any, kwargs: Any) -> bool:
 
 
 def _cloned(values: Any) -> Any:
-    if isinstance(values, dict):
-        return {k: _cloned(v) for k, v in values.items()}
-    if isinstance(values, (list, tuple)):
-        return type(values)(_cloned(v) for v in values)
-    return values.clone() if hasattr(values, "clone") else values
+    return _mapped(lambda v: v.clone() if hasattr(v, "clone") else v, values)
 
 
 def leaves(value: Any) -> list[Any]:
@@ -194,8 +200,7 @@ def _jax_side(module: Any, original: Any, args: Any, kwargs: Any, training: bool
 
     params, state = from_torch(original, module)
     call = caller(module, training)
-    arrays = [jnp.asarray(a.detach().numpy()) if hasattr(a, "detach") else a for a in args]
-    named = {k: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v for k, v in kwargs.items()}
+    arrays, named = _mapped(lambda v: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v, (args, kwargs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
     floats = [i for i in places if jnp.issubdtype(arrays[i].dtype, jnp.floating)]
     float_names = [k for k, v in named.items() if hasattr(v, "dtype") and jnp.issubdtype(v.dtype, jnp.floating)]
@@ -359,7 +364,7 @@ def verify_lowering(torch_module: Any, jax_module: Any, *inputs: Any, platforms:
     report = Report()
     params, state = from_torch(torch_module, jax_module)
     call = caller(jax_module, False)
-    arrays = [jnp.asarray(a.detach().numpy()) if hasattr(a, "detach") else a for a in inputs]
+    arrays = _mapped(lambda v: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v, list(inputs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
 
     def run(params: Any, xs: Any) -> Any:
