@@ -21,6 +21,7 @@ KEPT = {
 PLAIN = {
     "numbers": "SIZES = {}\n\n\ndef kept(x):\n    SIZES[x.dim()] = x.size(1)\n    return x\n\n\n" + MODULE + FORWARD,
     "a table of the function": "def kept(x):\n    found = {}\n    found['x'] = x * 2\n    return found['x']\n\n\n" + MODULE + FORWARD,
+    "an object of each call": "class Pyramid:\n    def __init__(self, x):\n        self.levels = []\n        self.levels.append(x * 2)\n\n    def grow(self, x):\n        self.levels.append(x)\n\n\ndef kept(x):\n    made = Pyramid(x)\n    made.grow(x * 3)\n    return made.levels[0] + made.levels[1]\n\n\n" + MODULE + FORWARD,
     "a list of names": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen.append('x')\n        return").replace("kept(x)", "x"),
     "a list of each call": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen = []\n        self.seen.append(x * 2)\n        return").replace("kept(x)", "self.seen[0]"),
     "state": MODULE + "    def kept(self, x):\n        self._grid = x * 2\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),

@@ -365,7 +365,7 @@ class _Classes:
 
     def _plain_lists(self, method: FunctionInfo) -> set[str]:
         """The lists of self that are no state: `self.seen`."""
-        if method.owner is None:
+        if method.owner is None or not method.owner.is_module or method.name == "__init__":
             return set()
         held = {name: value for c in method.owner.family() for name, value in self.facts.attribute_values(c).items() if isinstance(value, Sequence)}
         return {f"{method.self_name}.{name}" for name in held if self.arrays.find(method.owner, name) is None}
