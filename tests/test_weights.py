@@ -1,5 +1,6 @@
 """Weights from torch: what has no place in params or state."""
 
+import jax
 import jax.numpy as jnp
 import pytest
 import torch
@@ -77,3 +78,16 @@ class M(nn.Module):
 def test_a_sparse_buffer_is_dense_here():
     dense = torch.tensor([[0.0, 2.0], [0.0, 0.0]])
     assert (to_array(dense.to_sparse()) == dense.numpy()).all()
+
+
+def test_state_in_lists_and_dicts():
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.grid = [torch.zeros(1)] * 2\n        self.kept = {'a': torch.ones(2)}\n\n"
+        "    def forward(self, x):\n        for i in range(2):\n            self.grid[i] = x * (i + 1)\n        self.kept['a'] = x + 1\n        return self.grid[0] + self.grid[1]\n"
+    )
+    torch_module, module = both_modules(source, convert_source(source))
+    _, state = from_torch(torch_module, module)
+    assert all(isinstance(a, jax.Array) for a in [*state["grid"], state["kept"]["a"]])
+    y, state = jax.jit(module.__call__)(state, jnp.ones(2))
+    assert y.tolist() == [3.0, 3.0] and state["kept"]["a"].tolist() == [2.0, 2.0]
+    assert isinstance(torch_module.grid[0], torch.Tensor)

@@ -91,7 +91,16 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
     for name in own_state or ():
         if name not in state:
             value = getattr(original, name, None) if original is not None else None
-            state[name] = to_array(value) if hasattr(value, "detach") else value
+            state[name] = _with_arrays(value)
+
+
+def _with_arrays(value: Any) -> Any:
+    """An attribute with arrays for its tensors, also for those in lists and dicts: `self.grid = [torch.zeros(1)] * 3`."""
+    if isinstance(value, dict):
+        return {key: _with_arrays(inner) for key, inner in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_with_arrays, value))
+    return to_array(value) if hasattr(value, "detach") else value
 
 
 def _nested(tree: Any, path: str, tensors: dict[str, tuple[str, Any]]) -> Any:
