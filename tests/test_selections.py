@@ -44,6 +44,9 @@ PROGRAMS = {
     "stored": "x = x.clone()\nm = x > 0\nh = x[m]\nx[m] = 1.12 * h + 0.12\nreturn x",
     "stored by a root": "d = (x - y) ** 2\nd[d > 1] = torch.pow(d[d > 1], 0.1) * 3.0\nreturn d.sum()",
     "stored by a quotient": "x = x.clone()\nz = y.clone()\nz[:, 0] = 0\nm = z > 0\nx[m] = x[m] / z[m]\nreturn x",
+    "stored by a quotient in place": "x = x.clone()\nz = F.relu(y)\nm = z > 0\nx[m] /= z[m]\nd = z[m]\nx[m] /= d * 2\nreturn x",
+    "stored by a root in place": "x = x.clone()\nz = F.relu(y)\nm = z > 0\nx[m] += z[m].sqrt()\nx[m] *= 2 + z[m]\nx[~m] -= z[~m].exp()\nreturn x",
+    "a quotient of itself": "x = F.relu(x).clone()\nm = x > 0\nx[m] /= x[m] * 2\nreturn x * y",
     "written after": "x = x.clone()\nm = x > 0\nd = x[m]\nx[0] = 5.0\nx.mul_(2)\nreturn d.pow(2).sum() + x.sum()",
     "a mask made anew": "x = x.clone()\na = x[x > 0].exp().sum()\nx[0] = -x[0]\nb = x[x > 0]\nreturn a + b.exp().sum() + b.sum()",
 }

@@ -10,6 +10,7 @@ import libcst as cst
 
 from ... import dataflow, tree
 from ...context import Context
+from ...emit import unaugmented
 from ...values import Static, Tensor
 from . import masks
 from .expressions import converted, settled
@@ -26,8 +27,11 @@ def run(context: Context, module: cst.Module) -> cst.Module:
 
 def _function(context: Context, node: Any) -> Any:
     """A function, again and again until nothing more is found that must stay as it is."""
+    if node.name.value == "__init__":
+        return None
+    node = _with_plain_stores(context, node)
     found = candidates(context, node)
-    if not found or node.name.value == "__init__":
+    if not found:
         return None
     refused: set[int] = set()
     preferred: dict[Any, int] = {}
@@ -44,6 +48,31 @@ def _function(context: Context, node: Any) -> Any:
             return new
         refused, preferred, asserted = scope.refused, *((wanted, scope.asserts) if scope.refused == refused else ({}, {}))
     return None
+
+
+def _with_plain_stores(context: Context, function: Any) -> Any:
+    """`x[m] = x[m] / y[m]` of `x[m] /= y[m]`, where outside of the mask there may be no slope; sums and products stay."""
+
+    def before(node: Any) -> Any:
+        target, text = node.target, tree.code(node.target.slice[0].slice) if isinstance(node.target, cst.Subscript) else ""
+        if not isinstance(target, cst.Subscript) or len(target.slice) != 1 or not isinstance(target.slice[0].slice, cst.Index):
+            return None
+        mask, base = context.value(target.slice[0].slice.value), context.value(target.value)
+        if not isinstance(mask, Tensor) or mask.kind != "b" or not isinstance(base, Tensor) or isinstance(context.value(node.value), Static):
+            return None
+        selects = any(tree.code(e.slice) == text for n in tree.nodes(node.value, cst.Subscript) for e in n.slice)
+        curved = any(tree.nodes(node.value, cst.Call)) or any(isinstance(n.operator, (cst.Divide, cst.Power)) for n in tree.nodes(node.value, cst.BinaryOperation))
+        if not isinstance(node.operator, (cst.DivideAssign, cst.PowerAssign)) and not (selects and curved):
+            return None
+        read = tree.replace(target)
+        context.facts.carry(target, read)
+        made = unaugmented(tree.replace(node, target=read))
+        context.facts.tell(made, base)
+        new = cst.Assign([cst.AssignTarget(target)], made)
+        context.facts.carry(node, new)
+        return new
+
+    return tree.rewrite(function, before, only={cst.AugAssign})
 
 
 def _block(scope: Scope, statements: Sequence[Any]) -> list[Any]:
