@@ -50,6 +50,11 @@ LOSSES = {
     "l1_loss": "abs", "mse_loss": "square", "smooth_l1_loss": (0, 0), "huber_loss": (0, 0), "binary_cross_entropy": (0.5, 0.5),
     "binary_cross_entropy_with_logits": (0, 0),
 }  # fmt: skip
+# layers that compute each row by itself, along its last dim
+LAYERS_BY_ROWS = {
+    "Linear", "Identity", "LayerNorm", "RMSNorm", "Dropout", "ReLU", "ReLU6", "LeakyReLU", "ELU", "CELU", "SELU", "GELU", "SiLU", "Mish", "Sigmoid",
+    "LogSigmoid", "Tanh", "Tanhshrink", "Softplus", "Softsign", "Softshrink", "Hardshrink", "Hardtanh", "Hardsigmoid", "Hardswish", "Threshold",
+}  # fmt: skip
 LOSS_LAYERS = {
     "L1Loss": "l1_loss", "MSELoss": "mse_loss", "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "huber_loss", "BCELoss": "binary_cross_entropy",
     "BCEWithLogitsLoss": "binary_cross_entropy_with_logits", "CrossEntropyLoss": "cross_entropy", "NLLLoss": "nll_loss",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import transpile
 from transpile import convert_source
 
 from .small_programs import HEAD, both, both_modules, compare, leaves, source_of, three
@@ -142,6 +143,59 @@ def test_a_layer_that_is_a_loss():
     x, y, labels = torch.arange(6.0).view(3, 2), torch.tensor([[1.0, -1.0], [-2.0, 1.0], [3.0, 3.0]]), torch.tensor([0, 1, 0])
     arrays = [jnp.asarray(t.numpy()) for t in (x, y, labels)]
     np.testing.assert_allclose(jax.jit(jax_side)(*arrays), torch_side(x, y, labels), 1e-9)
+
+
+BY_ROWS = {
+    "a layer": ("nn.Linear(6, 6)", "out[m] = self.fc(x[m])"),
+    "layers": ("nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 6))", "out[m] = torch.tanh(self.fc(x[m])) + x[m]"),
+    "an expert": ("Expert(6)", "h = self.fc(x[m])\nout[m] += h * 2"),
+    "experts": ("nn.ModuleList([Expert(6), Expert(6)])", "for i, expert in enumerate(self.fc):\n    rows = m if i else ~m\n    out[rows] = expert(x[rows])"),
+}
+NOT_BY_ROWS = {
+    "a norm of the batch": ("nn.BatchNorm1d(6)", "out[m] = self.fc(x[m])"),
+    "softmax of all": ("nn.Softmax(dim=0)", "out[m] = self.fc(x[m])"),
+    "a class that reduces": ("Centred(6)", "out[m] = self.fc(x[m])"),
+    "other rows": ("nn.Linear(6, 6)", "out[~m] = self.fc(x[m])[: len(x[~m])]"),
+}
+EXPERTS = """class Expert(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.w1, self.w2, self.w3 = nn.Linear(n, 4, bias=False), nn.Linear(4, n), nn.Linear(n, 4)
+
+    def forward(self, x):
+        h = F.silu(self.w1(x)) * self.w3(x)
+        return self.w2(h)
+
+
+class Centred(Expert):
+    def forward(self, x):
+        return self.w2(self.w1(x - x.mean(0)))
+
+
+"""
+
+
+def experts(made, body):
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    return f"{HEAD}{EXPERTS}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = {made}\n\n    def forward(self, x):\n        out = torch.zeros_like(x)\n        m = x[:, 0] > 0\n{lines}        return out\n"
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_layers_of_chosen_rows(name):
+    source = experts(*BY_ROWS[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, module = both_modules(source, result)
+    x = torch.randn(5, 6)
+    x[1, 1:], x[1, 0] = float("nan"), -1.0  # among the rows that are left out
+    if name == "experts":
+        x[1] = 1.0
+    assert transpile.verify(torch_module, module, x).ok, result.code
+
+
+@pytest.mark.parametrize("name", NOT_BY_ROWS)
+def test_layers_of_all_rows_together(name):
+    assert "data-dependent-shape" in {d.id for d in convert_source(experts(*NOT_BY_ROWS[name])).diagnostics}
 
 
 def test_ranks_that_differ_are_no_selections_of_one_kind():

@@ -12,6 +12,7 @@ from ... import tree
 from ...emit import bare, call, keyword
 from ...values import External, Method, Module, Static, Tensor, Torch
 from . import masks
+from .rows import is_by_rows
 from .scope import Scope
 from .wholes import FINITE, RAW, Chosen, Info, Mixed, Number, origins
 
@@ -270,6 +271,9 @@ def _call(scope: Scope, node: cst.Call) -> tuple[Any, Info]:
         made = _loss(scope, node, loss[0], parts, loss[1])
         if made is not None:
             return made
+    if isinstance(value, Module) and len(node.args) == 1 and node.args[0].keyword is None and isinstance(chosen := parts[0].info, Chosen) and is_by_rows(scope.context, value) and not chosen.mask.flat:
+        new = _rebuilt(scope, node, node.func, None, [masks.made_safe(scope, parts[0].node, chosen, FINITE)])
+        return new, dataclasses.replace(chosen, outside=FINITE, subject=None, binding=None, kind="f")
     return _generic(scope, node)
 
 

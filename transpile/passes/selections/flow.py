@@ -60,9 +60,7 @@ def _with_plain_stores(context: Context, function: Any) -> Any:
         mask, base = context.value(target.slice[0].slice.value), context.value(target.value)
         if not isinstance(mask, Tensor) or mask.kind != "b" or not isinstance(base, Tensor) or isinstance(context.value(node.value), Static):
             return None
-        selects = any(tree.code(e.slice) == text for n in tree.nodes(node.value, cst.Subscript) for e in n.slice)
-        curved = any(tree.nodes(node.value, cst.Call)) or any(isinstance(n.operator, (cst.Divide, cst.Power)) for n in tree.nodes(node.value, cst.BinaryOperation))
-        if not isinstance(node.operator, (cst.DivideAssign, cst.PowerAssign)) and not (selects and curved):
+        if not isinstance(node.operator, (cst.DivideAssign, cst.PowerAssign)) and not _is_curved(node.value, text) and not _reads_chosen(function, node.value, text):
             return None
         read = tree.replace(target)
         context.facts.carry(target, read)
@@ -73,6 +71,22 @@ def _with_plain_stores(context: Context, function: Any) -> Any:
         return new
 
     return tree.rewrite(function, before, only={cst.AugAssign})
+
+
+def _selects(node: Any, text: str) -> bool:
+    return any(tree.code(e.slice) == text for n in tree.nodes(node, cst.Subscript) for e in n.slice)
+
+
+def _is_curved(value: Any, text: str) -> bool:
+    """`y[m].sqrt()`, `2 / y[m]`"""
+    operators = [n.operator for n in tree.nodes(value, cst.BinaryOperation)]
+    return _selects(value, text) and (any(tree.nodes(value, cst.Call)) or any(isinstance(o, (cst.Divide, cst.Power)) for o in operators))
+
+
+def _reads_chosen(function: Any, value: Any, text: str) -> bool:
+    """`h`, of `h = layer(y[m])`"""
+    read = tree.names_read(value)
+    return any(read & set(tree.names_assigned(n)) and _selects(n.value, text) for n in tree.nodes(function.body, cst.Assign))
 
 
 def _block(scope: Scope, statements: Sequence[Any]) -> list[Any]:
