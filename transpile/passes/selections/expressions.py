@@ -12,6 +12,7 @@ from ... import tree
 from ...emit import bare, call, keyword
 from ...values import External, Method, Module, Static, Tensor, Torch
 from . import masks
+from .ranks import moved
 from .rows import is_by_rows
 from .scope import Scope
 from .wholes import FINITE, RAW, Chosen, Info, Mixed, Number, origins
@@ -99,6 +100,13 @@ def _subscript(scope: Scope, node: cst.Subscript) -> tuple[Any, Info]:
         _, info = converted(scope, inner.value)
         if isinstance(info, Chosen):
             return _length(scope, inner.value, info)
+    if len(node.slice) == 2 and tree.code(node.slice[1].slice) == "None" and scope.concerns(inner):  # `w[mask][:, None]`
+        value, info = converted(scope, inner)
+        first = tree.code(node.slice[0].slice)
+        if isinstance(info, Chosen) and (first == "..." or first == ":" and not scope.env.is_loose(info)) and not info.mask.flat:
+            return scope.told(_with(scope, tree.expression("x[..., None]"), value=value), Tensor()), _with_last_dim(info)
+        scope.refuse(info)
+        return node, None
     return _generic(scope, node)
 
 
@@ -293,6 +301,8 @@ def _operation(scope: Scope, node: cst.Call, name: str, parts: list[Part], build
             if isinstance(part.info, Mixed) or isinstance(part.info, Number) and part.info.counted:
                 scope.refuse(part.info)
         return build(nodes), first if isinstance(first, Number) and len(parts) == 1 else None
+    if isinstance(first, Chosen) and name == "unsqueeze" and len(parts) == 2 and tree.code(parts[1].old) == "-1":
+        return build(nodes), _with_last_dim(first)
     tables, keywords = scope.tables, {a.keyword.value for a in node.args if a.keyword is not None}
     if isinstance(first, Chosen) and (made := _reduced(scope, node, name, parts, first, build)) is not None:
         return made
@@ -314,6 +324,11 @@ def _operation(scope: Scope, node: cst.Call, name: str, parts: list[Part], build
     at = tables.safe.get(name, FINITE)
     safe = [masks.made_safe(scope, p.node, p.info, at) if isinstance(p.info, Chosen) else p.node for p in parts]
     return build(safe), dataclasses.replace(found, outside=FINITE, binding=None)
+
+
+def _with_last_dim(chosen: Chosen) -> Chosen:
+    """`w[mask].unsqueeze(-1)`, of which the whole has one dim more as well."""
+    return dataclasses.replace(chosen, ranks=moved(chosen.ranks, 1), subject=None, binding=None, root=None)
 
 
 def _reduced(scope: Scope, node: cst.Call, name: str, parts: list[Part], first: Chosen, build: Callable[[Sequence[Any]], Any]) -> tuple[Any, Info] | None:

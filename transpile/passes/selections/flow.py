@@ -139,13 +139,19 @@ def _led(scope: Scope, number: int, old: Any, new: Any) -> list[Any]:
             new = _inlined(new, name, mask)
             scope.env.hoisted = {k: m for k, m in scope.env.hoisted.items() if m.text != name}
     scope.pending = {}
-    lead += [tree.statement(f"assert {one}.ndim == {other}.ndim") for one, other in dict.fromkeys(scope.asserted.get(number, ()))]
+    lead += [tree.statement(f"assert {_dims(one)} == {_dims(other)}") for one, other in dict.fromkeys(scope.asserted.get(number, ()))]
     if lead:
         lead[0] = tree.replace(lead[0], leading_lines=old.leading_lines)
         new = tree.replace(new, leading_lines=[])
     if new is not old:
         scope.context.facts.carry(old, new)
     return [*lead, new]
+
+
+def _dims(asserted: str) -> str:
+    """`x.ndim` of "x", `m.ndim + 1` of "m + 1"."""
+    name, plus, more = asserted.partition(" + ")
+    return f"{name}.ndim{plus}{more}"
 
 
 def _inlined(node: Any, name: str, mask: Any) -> Any:

@@ -92,10 +92,14 @@ def _asserted(scope: Scope, a: Chosen, b: Chosen) -> bool:
 
 
 def _subject(scope: Scope, chosen: Chosen) -> str | None:
-    """A name that has the rank of a whole, here and now."""
-    (only,) = chosen.ranks if len(chosen.ranks) == 1 else [(None, 0)]
-    token = only[0] if isinstance(only[0], tuple) and only[1] == 0 else None
-    return next((name for name, version in filter(None, (chosen.subject, token)) if isinstance(name, str) and scope.entry(name).version == version), None)
+    """A name that has the rank of a whole, here and now, or how many dims more: "m + 1"."""
+    ranks = chosen.ranks if len(chosen.ranks) == 1 else scope.env.resolve(chosen.ranks)
+    (only,) = ranks if len(ranks) == 1 else [(None, 0)]
+    of_token = (*only[0], only[1]) if isinstance(only[0], tuple) and only[1] >= 0 else None
+    for name, version, more in filter(None, ((*chosen.subject, 0) if chosen.subject is not None else None, of_token)):
+        if isinstance(name, str) and scope.entry(name).version == version:
+            return f"{name} + {more}" if more else name
+    return None
 
 
 def assume(scope: Scope, one: Ranks, other: Ranks, mask: Ranks) -> bool:

@@ -14,6 +14,7 @@ from ... import tree
 from ...values import Static, Tensor, Value
 
 Ranks = frozenset[tuple[Any, int]]
+_LIKE = frozenset({"empty_like", "full_like", "ones_like", "rand_like", "randn_like", "zeros_like"})
 
 
 class Reader:
@@ -52,7 +53,7 @@ class Reader:
                 change += 1
             elif isinstance(place, cst.Index) and not isinstance(place.value, cst.Ellipsis):
                 return unknown
-        return _moved(self.ranks(node.value), change) if isinstance(self.value(node.value), Tensor) else unknown
+        return moved(self.ranks(node.value), change) if isinstance(self.value(node.value), Tensor) else unknown
 
     def _of_call(self, node: cst.Call, unknown: Ranks) -> Ranks:
         func: Any = node.func
@@ -62,12 +63,14 @@ class Reader:
             operands = [func.value, *operands]
         if not operands or any(a.star for a in args):
             return unknown
+        if name in _LIKE:
+            return self.ranks(operands[0])
         if name in self.elementwise:
             return frozenset[tuple[Any, int]]().union(*map(self.ranks, operands))
         given = {a.keyword.value: a.value for a in args if a.keyword is not None}
         dims = [*operands[1:2], *(given[k] for k in ("dim", "axis") if k in given)]
         if name == "unsqueeze" and len(dims) == 1:
-            return _moved(self.ranks(operands[0]), 1)
+            return moved(self.ranks(operands[0]), 1)
         if name not in self.reducing or len(operands) > 2 or not given.keys() <= {"dim", "axis", "keepdim"}:
             return unknown
         if not dims:
@@ -75,12 +78,13 @@ class Reader:
         kept = tree.code(given["keepdim"]) if "keepdim" in given else "False"
         if not isinstance(tree.literal(dims[0]) if isinstance(dims[0], cst.Integer) else _negative(dims[0]), int) or kept not in ("True", "False"):
             return unknown
-        return self.ranks(operands[0]) if kept == "True" else _moved(self.ranks(operands[0]), -1)
+        return self.ranks(operands[0]) if kept == "True" else moved(self.ranks(operands[0]), -1)
 
 
 def _negative(node: Any) -> int | None:
     return -1 if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus) and isinstance(node.expression, cst.Integer) else None
 
 
-def _moved(ranks: Ranks, change: int) -> Ranks:
+def moved(ranks: Ranks, change: int) -> Ranks:
+    """The ranks of an array with so many dims more."""
     return frozenset((token, offset + change) for token, offset in ranks)

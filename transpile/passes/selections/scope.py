@@ -13,7 +13,7 @@ from ...context import Context
 from ...inplace import is_inplace_name
 from ...project import ClassInfo, FunctionInfo
 from ...values import Function, Method, Module, Tensor, Torch, Value
-from .ranks import Ranks, Reader
+from .ranks import Ranks, Reader, moved
 from .wholes import Entry, Env, Info, origins
 
 Asserts = dict[int, list[tuple[str, str]]]
@@ -90,11 +90,16 @@ class Scope:
         self.statement = number = len(self.started) + 1
         self.started[number] = self._version
         for one, other in self.asserted.get(number, ()):
-            left, right = (self.env.resolve(self.of_name(n)) for n in (one, other))
+            left, right = (self.env.resolve(self._ranks_of(n)) for n in (one, other))
             if left != right:
                 self.env.same[right] = left
             self.asserts[number].append((one, other))
         return number
+
+    def _ranks_of(self, asserted: str) -> Ranks:
+        """Those of "m", or of "m + 1"."""
+        name, _, more = asserted.partition(" + ")
+        return moved(self.of_name(name), int(more or 0))
 
     def bind(self, name: str, ranks: Ranks | None = None, info: Info = None) -> int:
         """Give a name a new value."""

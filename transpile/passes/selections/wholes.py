@@ -84,8 +84,12 @@ class Env:
 
     def resolve(self, ranks: Ranks) -> Ranks:
         """The ranks that stand for all that are known to be equal to these."""
-        ranks = frozenset(r for one in ranks for r in self.same.get(frozenset([one]), frozenset([one])))
-        return self.same.get(ranks, ranks)
+        seen: set[Ranks] = set()
+        while ranks not in seen:
+            seen.add(ranks)
+            ranks = frozenset(r for one in ranks for r in self.same.get(frozenset([one]), frozenset([one])))
+            ranks = self.same.get(ranks, ranks)
+        return ranks
 
     def covers(self, chosen: Chosen) -> bool:
         """Whether a mask has the rank of what it selects from: an index takes it for no more, and here it has no less."""
