@@ -37,7 +37,10 @@ def is_quantized(input):
     return False
 
 
-@rule("torch.Tensor.requires_grad", note="every param counts as trained here, and every tensor as differentiated: leave out those that are not")
+@rule(
+    "torch.Tensor.requires_grad",
+    note="every param counts as trained here, and every tensor as differentiated: leave out those that are not",
+)
 def requires_grad(input):
     return True
 

@@ -184,7 +184,9 @@ def absolute(input):
     return jnp.where(input == 0, 0, jnp.abs(input))
 
 
-@rule("torch.abs[compared]", "torch.absolute[compared]", "torch.Tensor.abs[compared]", "torch.Tensor.absolute[compared]")
+@rule(
+    "torch.abs[compared]", "torch.absolute[compared]", "torch.Tensor.abs[compared]", "torch.Tensor.absolute[compared]"
+)
 def absolute_without_gradient(input):
     return jnp.abs(input)
 

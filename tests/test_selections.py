@@ -151,6 +151,14 @@ BY_ROWS = {
     "an expert": ("Expert(6)", "h = self.fc(x[m])\nout[m] += h * 2"),
     "experts": ("nn.ModuleList([Expert(6), Expert(6)])", "for i, expert in enumerate(self.fc):\n    rows = m if i else ~m\n    out[rows] = expert(x[rows])"),
 }
+BY_ROWS |= {
+    "weighted": ("nn.Linear(6, 6)", "w = x[:, 0] * 2\nout[m] += w[m].unsqueeze(-1) * self.fc(x[m])"),
+    "weighted by a new dim": ("nn.Linear(6, 6)", "w = x[:, 0] * 2\nout[m] = w[m][:, None] * self.fc(x[m]) + w[m][..., None]"),
+    "a mixture of experts": (
+        "nn.ModuleList([Expert(6), Expert(6), Expert(6)])",
+        "w, idx = torch.nan_to_num(x)[:, :3].softmax(-1).topk(2)\nfor i, expert in enumerate(self.fc):\n    rows = m & (idx == i).any(-1)\n    if rows.any():\n        share = (w * (idx == i)).sum(-1)\n        out[rows] += share[rows].unsqueeze(-1) * expert(x[rows])",
+    ),
+}
 NOT_BY_ROWS = {
     "a norm of the batch": ("nn.BatchNorm1d(6)", "out[m] = self.fc(x[m])"),
     "softmax of all": ("nn.Softmax(dim=0)", "out[m] = self.fc(x[m])"),

@@ -210,9 +210,10 @@ def _assignment(scope: Scope, node: Any) -> Any:
         return stored
     for one in targets:
         _target(scope, one)
+    several = scope.reader.of_results(value)
     new = settled(scope, value)
     for name in (n for one in targets for n in tree.target_names(one)):
-        scope.bind(name)
+        scope.bind(name, several)
     return _changed(scope, node, value=new)
 
 

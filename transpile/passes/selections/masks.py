@@ -99,7 +99,9 @@ def _subject(scope: Scope, chosen: Chosen) -> str | None:
     for name, version, more in filter(None, ((*chosen.subject, 0) if chosen.subject is not None else None, of_token)):
         if isinstance(name, str) and scope.entry(name).version == version:
             return f"{name} + {more}" if more else name
-    return None
+    same = frozenset([(only[0], 0)])
+    held = next((name for name, entry in scope.env.names.items() if entry.ranks == same and only[0] is not None), None)
+    return None if held is None or only[1] < 0 else f"{held} + {only[1]}" if only[1] else held
 
 
 def assume(scope: Scope, one: Ranks, other: Ranks, mask: Ranks) -> bool:

@@ -42,6 +42,14 @@ class Reader:
             return self._of_subscript(node, unknown)
         return self._of_call(node, unknown) if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else unknown
 
+    def of_results(self, node: Any) -> Ranks | None:
+        """The ranks of both results of `x.topk(k)` and `x.sort()`; None of other expressions."""
+        name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
+        if name not in ("topk", "sort"):
+            return None
+        operand = node.func.value if isinstance(self.value(node.func.value), Tensor) else node.args[0].value if node.args and node.args[0].keyword is None else None
+        return self.ranks(operand) if operand is not None else None
+
     def _of_subscript(self, node: cst.Subscript, unknown: Ranks) -> Ranks:
         """`x[:, 0]` has one dim less than x, `x[:, None]` one more."""
         change = 0
