@@ -53,8 +53,8 @@ ASKED = {
     "a submodule's": ('if hasattr(self.inner, "w"):\n    x = x * self.inner.w', 'if "w" in params["inner"]:'),
     "one of a list's": ('for block in self.blocks:\n    if hasattr(block, "w"):\n        x = block(x) * block.w', '"w" in params["blocks"][name]'),
     "a layer's": ('if hasattr(self.fc, "bias"):\n    x = x * 4', "if True:"),
-    "by a computed name": ("for name in self.names:\n    if hasattr(self, name):\n        x = x * 4", "if name in params or name in state or hasattr(self, name):"),
-    "in a method": ('if self.has("w"):\n    x = x * 4', "return name in params or name in state or hasattr(self, name), state"),
+    "by a computed name": ("for name in self.names:\n    if hasattr(self, name):\n        x = x * 4", "if name in params or state.get(name) is not None or hasattr(self, name):"),
+    "in a method": ('if self.has("w"):\n    x = x * 4', "return name in params or state.get(name) is not None or hasattr(self, name), state"),
     "for a parameter": ("if isinstance(self.a, nn.Parameter):\n    x = x * self.a", 'x = x * params["a"]\n        return x'),
 }
 
@@ -105,3 +105,42 @@ def test_an_initialiser_asks_for_what_it_fills(source, there):
     assert jax.tree.structure(params) == jax.tree.structure(made), result.code
     assert not there or 0.8 < float(made["w"].std()) < 1.2, result.code
     assert 0.1 < float(jnp.abs(made["weight"]).max()) < 0.6
+
+
+LATE = """class Base(nn.Module):
+    def forward(self, x):
+        if hasattr(self, "prev"):
+            x = x + self.prev
+        return self.remember(x)
+
+
+class Inner(Base):
+    def remember(self, x):
+        self.prev = x.detach()
+        return x
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        n = 2 if hasattr(self.inner, "prev") else 1
+        k = len([name for name in ("prev", "next") if hasattr(self.inner, name)])
+        prev = getattr(self.inner, "prev", None)
+        y = self.inner(x) * n + k
+        return y if prev is None else y - prev
+"""
+
+
+def test_what_a_call_is_yet_to_set_is_not_there():
+    result = convert_source(HEAD + LATE)
+    assert not result.diagnostics, result.code
+    torch_side = {}
+    exec(compile(HEAD + LATE, "program.py", "exec"), torch_side)
+    torch_module, module = torch_side["M"](), load(result)["M"]()
+    state, x = module.init_state(jax.random.key(0)), torch.randn(2, 3)
+    for _ in range(2):
+        y, state = module(state, jnp.asarray(x.numpy()))
+        np.testing.assert_allclose(y, torch_module(x).numpy(), 1e-5, 1e-6)

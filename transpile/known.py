@@ -69,7 +69,7 @@ class Known:
             return self._is_decided(test.expression)
         if isinstance(test, cst.Comparison) and all(isinstance(c.operator, (cst.Is, cst.IsNot)) for c in test.comparisons):
             return True
-        return tree.dotted(getattr(test, "func", test)) in ("isinstance", "hasattr", "training") or not isinstance(self.context.value(test), Tensor) and self.how(test) != How.NOT
+        return tree.dotted(getattr(test, "func", test)) in ("isinstance", "hasattr") or not isinstance(self.context.value(test), Tensor) and self.how(test) != How.NOT
 
     def needed(self, nodes: list[Any]) -> set[str]:
         """The arrays among the locals that these follow from."""

@@ -118,6 +118,8 @@ def asked(scope: Scope, node: cst.Call) -> Any:
     arrays = path.params if place == "params" else path.state
     if function == "getattr":
         return tree.replace(tree.expression("x.get()"), func=tree.expression(f"{arrays}.get"), args=[cst.Arg(a.value) for a in node.args[1:] if tree.code(a.value) != "None"])
+    if place == "state" and not all(array.registered for ref in base.refs if isinstance(ref, ClassInfo) and (array := scope.arrays.find(ref, there.attr.value)) is not None):
+        return tree.expression(f'{arrays}.get("{_name(scope, there)}") is not None')  # it begins as None where a call is to set it
     return tree.expression(f'"{_name(scope, there)}" in {arrays}')
 
 
@@ -155,7 +157,8 @@ def _asked_by_pattern(scope: Scope, node: cst.Call, base: Module) -> Any:
     holders = [holder for place, holder in (("params", path.params), ("state", path.state)) if place in places]
     made: Any = tree.replace(node, args=[node.args[0], tree.replace(node.args[1], value=name)])
     for holder in reversed(holders):
-        test = tree.replace(tree.expression(f"x in {holder}"), left=name)
+        test = tree.expression(f"x in {holder}" if holder == path.params else f"{holder}.get(x) is not None")
+        test = tree.replace(test, left=name) if holder == path.params else tree.replace(test, left=tree.replace(test.left, args=[cst.Arg(name)]))
         made = cst.BooleanOperation(test, cst.Or(), made)
     return made
 
