@@ -60,7 +60,8 @@ def _with_plain_stores(context: Context, function: Any) -> Any:
         mask, base = context.value(target.slice[0].slice.value), context.value(target.value)
         if not isinstance(mask, Tensor) or mask.kind != "b" or not isinstance(base, Tensor) or isinstance(context.value(node.value), Static):
             return None
-        if not isinstance(node.operator, (cst.DivideAssign, cst.PowerAssign)) and not _is_curved(node.value, text) and not _reads_chosen(function, node.value, text):
+        quotient = isinstance(node.operator, (cst.DivideAssign, cst.PowerAssign)) and _selects(node.value, text)
+        if not quotient and not _is_curved(node.value, text) and not _reads_chosen(function, node.value, text):
             return None
         read = tree.replace(target)
         context.facts.carry(target, read)
