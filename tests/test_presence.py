@@ -8,7 +8,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 MODULE = """class Inner(nn.Module):
     def __init__(self, there):
@@ -66,9 +66,8 @@ def test_arrays_are_asked_for_where_they_are(name, there):
     source = HEAD + MODULE + "".join(f"        {line}\n" for line in body.splitlines()) + "        return x\n"
     result = convert_source(source)
     assert not result.diagnostics and part in result.code, (result.diagnostics, result.code)
-    torch_side = {}
-    exec(compile(source, "program.py", "exec"), torch_side)
-    torch_module, module = torch_side["M"](there).eval(), load(result)["M"](there)
+    torch_module, module = both_modules(source, result, there)
+    torch_module.eval()
     params, state = from_torch(torch_module, module)
     x = torch.randn(2, 3)
     got = jax.jit(module.__call__)(*([params, state] if "state, x" in result.code else [params]), jnp.asarray(x.numpy()))
@@ -99,9 +98,8 @@ MIXED = FILLED.replace("class M(nn.Linear)", "class Scale:\n    def __init__(sel
 def test_an_initialiser_asks_for_what_it_fills(source, there):
     result = convert_source(HEAD + source)
     assert {d.id for d in result.diagnostics} == {"frozen-param"}, (result.diagnostics, result.code)
-    torch_side = {}
-    exec(compile(HEAD + source, "program.py", "exec"), torch_side)
-    params, made = from_torch(torch_side["M"](there), load(result)["M"](there))[0], load(result)["M"](there).init(jax.random.key(0))
+    torch_module, module = both_modules(HEAD + source, result, there)
+    params, made = from_torch(torch_module, module)[0], module.init(jax.random.key(0))
     assert jax.tree.structure(params) == jax.tree.structure(made), result.code
     assert not there or 0.8 < float(made["w"].std()) < 1.2, result.code
     assert 0.1 < float(jnp.abs(made["weight"]).max()) < 0.6
@@ -137,9 +135,7 @@ class M(nn.Module):
 def test_what_a_call_is_yet_to_set_is_not_there():
     result = convert_source(HEAD + LATE)
     assert not result.diagnostics, result.code
-    torch_side = {}
-    exec(compile(HEAD + LATE, "program.py", "exec"), torch_side)
-    torch_module, module = torch_side["M"](), load(result)["M"]()
+    torch_module, module = both_modules(HEAD + LATE, result)
     state, x = module.init_state(jax.random.key(0)), torch.randn(2, 3)
     for _ in range(2):
         y, state = module(state, jnp.asarray(x.numpy()))

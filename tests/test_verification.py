@@ -5,14 +5,12 @@ import torch
 import transpile
 from transpile import convert_source
 
-from .small_programs import HEAD, load
+from .small_programs import HEAD, both_modules
 
 
 def report_of(source, *inputs, changed=("", "")):
     """What verify says of the M of a source and of what it is converted to, where something in it may be another."""
-    here = {}
-    exec(compile(HEAD + source, "program.py", "exec"), here)
-    return transpile.verify(here["M"](), load(convert_source(HEAD + source.replace(*changed)))["M"](), *inputs)
+    return transpile.verify(*both_modules(HEAD + source, convert_source(HEAD + source.replace(*changed))), *inputs)
 
 
 FLOAT32 = "class M(nn.Module):\n    def forward(self, x):\n        angles = 10000 ** (torch.arange(8, dtype=torch.float32) / 8)\n        return (x.float()[:, None] / angles).sin().cumsum(1)\n"

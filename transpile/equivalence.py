@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .copies import copied
-from .weights import _tensors, from_torch
+from .weights import _tensors, from_torch, in_each
 
 STRICT = 1e-7  # float64, relative and absolute
 DRAWS = 4000  # elements of a tensor compared by distribution
@@ -97,17 +97,14 @@ def _compare(report: Report, torch_module: Any, jax_module: Any, inputs: Any, ke
 
 
 def _cast(value: Any, dtype: Any) -> Any:
-    return _mapped(lambda v: v.to(dtype) if hasattr(v, "is_floating_point") and v.is_floating_point() else v, value)
+    return in_each(lambda v: v.to(dtype) if hasattr(v, "is_floating_point") and v.is_floating_point() else v, value)
 
 
-def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
-    """A value with what a function makes of each thing in its dicts and lists."""
-    if isinstance(value, dict):
-        return {k: _mapped(function, v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        made = [_mapped(function, v) for v in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    return function(value)
+def _arrays(value: Any) -> Any:
+    """JAX's arrays for torch's tensors, also in dicts and lists."""
+    import jax.numpy as jnp
+
+    return in_each(lambda v: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v, value)
 
 
 def _without_dropout(module: Any) -> list[str]:
@@ -157,7 +154,7 @@ def _is_random(module: Any, args: Any, kwargs: Any) -> bool:
 
 
 def _cloned(values: Any) -> Any:
-    return _mapped(lambda v: v.clone() if hasattr(v, "clone") else v, values)
+    return in_each(lambda v: v.clone() if hasattr(v, "clone") else v, values)
 
 
 def leaves(value: Any) -> list[Any]:
@@ -200,7 +197,7 @@ def _jax_side(module: Any, original: Any, args: Any, kwargs: Any, training: bool
 
     params, state = from_torch(original, module)
     call = caller(module, training)
-    arrays, named = _mapped(lambda v: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v, (args, kwargs))
+    arrays, named = _arrays((args, kwargs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
     floats = [i for i in places if jnp.issubdtype(arrays[i].dtype, jnp.floating)]
     float_names = [k for k, v in named.items() if hasattr(v, "dtype") and jnp.issubdtype(v.dtype, jnp.floating)]
@@ -359,12 +356,11 @@ def _distribution(a: Any, b: Any) -> str:
 def verify_lowering(torch_module: Any, jax_module: Any, *inputs: Any, platforms: tuple[str, ...] = ("cpu", "cuda", "tpu")) -> Report:
     """Lower the jitted module for each platform, which needs none of them."""
     import jax
-    import jax.numpy as jnp
 
     report = Report()
     params, state = from_torch(torch_module, jax_module)
     call = caller(jax_module, False)
-    arrays = _mapped(lambda v: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v, list(inputs))
+    arrays = _arrays(list(inputs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
 
     def run(params: Any, xs: Any) -> Any:

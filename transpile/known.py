@@ -19,7 +19,7 @@ from .effects import Effects
 from .project import ClassInfo, FunctionInfo
 from .values import UNKNOWN, Function, Module, Static, Tensor
 
-Properties = Mapping[ClassInfo, Mapping[str, list[Any]]]  # by class and name, the body that computes a constant
+Properties = Mapping[ClassInfo, dict[str, list[Any]]]  # by class and name, the body that computes a constant
 
 # names that NumPy and jax.numpy share, with the same arguments and, of whole numbers and bools, the same results
 SAME = frozenset(
@@ -201,9 +201,7 @@ class Known:
         """Whether a function follows from what it is given and from constants: no params, state, draw or attribute that is set."""
         if info in above:
             return True
-        if self.effects.functions.get(info) or info.outer is not None or any(n for n in tree.nodes(info.node, cst.Yield, cst.Global)):
-            return False
-        if any(isinstance(n, cst.Name) and n.value == KEY for n in tree.nodes(info.node.body, cst.Name)):
+        if self.effects.functions.get(info) or info.outer is not None or any(tree.nodes(info.node, cst.Yield, cst.Global)):
             return False
         called = [v for n in tree.nodes(info.node.body, cst.Call) if isinstance(v := self.context.facts.of(n.func), Function)]
         return all(self._is_pure(v.info, (*above, info)) for v in called)
@@ -218,24 +216,20 @@ def _takes_any(context: Context, call: cst.Call) -> bool:
 def _bindings(function: cst.FunctionDef) -> tuple[dict[str, list[Any]], set[str]]:
     """The values of the locals that are given values by plain assignments alone, one or several; and which of them are one of several results."""
     plain: dict[str, list[Any]] = {}
-    targets, apart = set(), set()
+    apart = set()
     for node in tree.scope_nodes(function.body, cst.Assign):
-        names = [t.target for t in node.targets]
-        if len(names) == 1 and isinstance(names[0], cst.Name):
-            plain.setdefault(names[0].value, []).append(node.value)
-            targets.add(id(names[0]))
-        elif len(names) == 1 and isinstance(names[0], cst.Tuple) and isinstance(node.value, cst.Call):  # `i, j = jnp.nonzero(mask)`
-            for element in names[0].elements:
-                if isinstance(element.value, cst.Name):
-                    plain.setdefault(element.value.value, []).append(node.value)
-                    targets.add(id(element.value))
-                    apart.add(element.value.value)
-    other = tree.parameter_names(function) | {
-        name
-        for n in tree.nodes(function.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.WithItem, cst.Del, cst.FunctionDef, cst.Param, cst.Global, cst.Nonlocal)
-        for name in _otherwise(n, targets)
-    }
-    return {name: values for name, values in plain.items() if name not in other}, apart
+        target: Any = node.targets[0].target
+        if len(node.targets) == 1 and isinstance(target, cst.Name):
+            plain.setdefault(target.value, []).append(node.value)
+        elif len(node.targets) == 1 and isinstance(target, cst.Tuple) and isinstance(node.value, cst.Call):  # `i, j = jnp.nonzero(mask)`
+            for name in (e.value.value for e in target.elements if isinstance(e.value, cst.Name)):
+                plain.setdefault(name, []).append(node.value)
+                apart.add(name)
+    other = {n.name.value for n in tree.nodes(function, cst.Param)}
+    other |= {item.name.value for n in tree.nodes(function.body, cst.Global, cst.Nonlocal) for item in n.names}  # type: ignore[attr-defined]
+    other |= {name for n in tree.nodes(function.body, cst.Del) for name in tree.target_names(n.target)}
+    times = tree.times_bound(function.body)
+    return {name: values for name, values in plain.items() if times[name] == len(values) and name not in other}, apart
 
 
 def _tests(function: cst.FunctionDef) -> dict[int, list[Any]]:
@@ -258,20 +252,3 @@ def _deciding(node: Any) -> Iterator[Any]:
         yield node.test
     elif isinstance(node, cst.For):
         yield node.iter
-
-
-def _otherwise(node: Any, plain: set[int]) -> set[str]:
-    """The names that a node binds in another way than by one of the plain assignments."""
-    if isinstance(node, cst.Assign):
-        return {n for t in node.targets for n in _unlisted(t.target, plain)}
-    if isinstance(node, (cst.FunctionDef, cst.Param)):
-        return {node.name.value}
-    if isinstance(node, (cst.Global, cst.Nonlocal)):
-        return {item.name.value for item in node.names}
-    target = node.asname.name if isinstance(node, cst.WithItem) and node.asname is not None else getattr(node, "target", None)
-    return set(tree.target_names(target)) if target is not None else set()
-
-
-def _unlisted(target: Any, plain: set[int]) -> set[str]:
-    parts = [e.value for e in target.elements] if isinstance(target, (cst.Tuple, cst.List)) else [target]
-    return {name for part in parts if id(part) not in plain and not isinstance(part, (cst.Attribute, cst.Subscript)) for name in tree.target_names(part)}

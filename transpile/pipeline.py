@@ -310,9 +310,10 @@ class _Classes:
         self._write_out(functions)
         nodes = {f: f.node for f in functions if f.name != "__init__"}
         effects = Effects(self.facts, self.arrays, nodes, self.running | initialising)
+        properties = {cls: made.properties for cls, made in constructors.items()}
         for info in functions:
             if info in self.running and info.outer is None:
-                self._set(info, known_masks.run(self.contexts[info.module], info, effects, self.arrays, constructors))
+                self._set(info, known_masks.run(self.contexts[info.module], info, effects, self.arrays, properties))
         for info in functions:
             if info.name == "__init__" and info.owner in constructors:
                 early_properties.report(self.contexts[info.module], info, original[info], effects)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 
@@ -91,16 +91,17 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
     for name in own_state or ():
         if name not in state:
             value = getattr(original, name, None) if original is not None else None
-            state[name] = _with_arrays(value)
+            state[name] = in_each(lambda v: to_array(v) if hasattr(v, "detach") else v, value)
 
 
-def _with_arrays(value: Any) -> Any:
-    """An attribute with arrays for its tensors, also for those in lists and dicts: `self.grid = [torch.zeros(1)] * 3`."""
+def in_each(function: Callable[[Any], Any], value: Any) -> Any:
+    """A value with what a function makes of each thing in its dicts and lists: `self.grid = [torch.zeros(1)] * 3`."""
     if isinstance(value, dict):
-        return {key: _with_arrays(inner) for key, inner in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(map(_with_arrays, value))
-    return to_array(value) if hasattr(value, "detach") else value
+        return {key: in_each(function, inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        made = [in_each(function, inner) for inner in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    return function(value)
 
 
 def _nested(tree: Any, path: str, tensors: dict[str, tuple[str, Any]]) -> Any:

@@ -11,7 +11,7 @@ stays what it is, and its report stays too.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from typing import Any
 
 import libcst as cst
@@ -20,28 +20,27 @@ from .. import tree
 from ..arrays import Arrays
 from ..context import Context
 from ..effects import Effects
-from ..known import SAME, TYPES, How, Known
-from ..project import ClassInfo, FunctionInfo
+from ..known import SAME, TYPES, How, Known, Properties
+from ..project import FunctionInfo
 from ..values import Tensor
-from .construction import Constructor
 
 _SELECT = "nn.masked_select"
 _CHOOSING = frozenset({"jnp.nonzero", "jnp.argwhere", _SELECT})
 
 
-def run(context: Context, info: FunctionInfo, effects: Effects, arrays: Arrays, constructors: Mapping[ClassInfo, Constructor]) -> cst.FunctionDef:
+def run(context: Context, info: FunctionInfo, effects: Effects, arrays: Arrays, properties: Properties) -> cst.FunctionDef:
     """A function that is traced, with the masks that sizes tell known; the properties that they come from are rewritten."""
-    constants = {name for c in (info.owner.family() if info.owner is not None else ()) if c in constructors for name in constructors[c].properties}
+    constants = {name for c in (info.owner.family() if info.owner is not None else ()) for name in properties.get(c, ())}
     uses = [n for n in tree.nodes(info.node.body, cst.Subscript, cst.Call) if _may_choose(context, n, constants)]
     if not uses or context.module.imports.get("np", "numpy") != "numpy":
         return info.node
-    known = Known(context, info, effects, arrays, {cls: made.properties for cls, made in constructors.items()})
+    known = Known(context, info, effects, arrays, properties)
     chosen = [(use, masks) for use in uses if (masks := _masks(known, use))]
     if not chosen:
         return info.node
     places = {context.place(use) for use, _ in chosen}
     context.diagnostics = [d for d in context.diagnostics if d.id != "data-dependent-shape" or (d.line, d.column) not in places]
-    return _rewritten(known, [mask for _, masks in chosen for mask in masks], constructors)
+    return _rewritten(known, [mask for _, masks in chosen for mask in masks])
 
 
 def _may_choose(context: Context, use: Any, constants: Set[str]) -> bool:
@@ -72,12 +71,12 @@ def _is_mask(known: Known, node: Any) -> bool:
     return isinstance(value, Tensor) and value.kind == "b"
 
 
-def _rewritten(known: Known, masks: list[Any], constructors: Mapping[ClassInfo, Constructor]) -> cst.FunctionDef:
+def _rewritten(known: Known, masks: list[Any]) -> cst.FunctionDef:
     """The function with what these masks follow from as NumPy has it."""
     values = [value for name in known.needed(masks) for value in known.bound[name]]
     plain = {id(n) for n in [*masks, *values] if known.how(n) == How.SAME}
     at_once = {id(n) for n in values if known.how(n) == How.AT_ONCE}
-    _rewrite_properties(known, [*masks, *values], constructors)
+    _rewrite_properties(known, [*masks, *values])
 
     def before(node: Any) -> Any:
         if id(node) in plain:
@@ -90,18 +89,18 @@ def _rewritten(known: Known, masks: list[Any], constructors: Mapping[ClassInfo, 
     return tree.rewrite(known.info.node, before)  # type: ignore[no-any-return]
 
 
-def _rewrite_properties(known: Known, nodes: list[Any], constructors: Mapping[ClassInfo, Constructor]) -> None:
+def _rewrite_properties(known: Known, nodes: list[Any]) -> None:
     """Let the properties that these read give NumPy's arrays."""
     for cls, name in {found for part in nodes for n in tree.nodes(part, cst.Attribute) if (found := known.constant(n)) is not None}:
-        made, value = constructors[cls].properties[name], known.returned((cls, name))
+        made, value = known.properties[cls][name], known.returned((cls, name))
         if isinstance(made[0], cst.With) or any(n.value == "np" for n in tree.nodes(value, cst.Name)):
             continue  # by another method that chooses by it
         line = functools.partial(tree.replace, made[-1])
         if len(made) == 1 and known.how(value) == How.SAME:
-            constructors[cls].properties[name] = [line(body=[cst.Return(_of_numpy(value))])]
-            _rewrite_properties(known, [value], constructors)
+            known.properties[cls][name] = [line(body=[cst.Return(_of_numpy(value))])]
+            _rewrite_properties(known, [value])
         else:
-            constructors[cls].properties[name] = [_at_once(*made[:-1], line(body=[cst.Return(_as_array(value))]))]
+            known.properties[cls][name] = [_at_once(*made[:-1], line(body=[cst.Return(_as_array(value))]))]
 
 
 def _of_numpy(node: Any) -> Any:

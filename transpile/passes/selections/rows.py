@@ -13,8 +13,7 @@ from ... import tree
 from ...context import Context
 from ...project import ClassInfo, FunctionInfo
 from ...values import Method, Module, Static, Tensor, Torch
-
-_ROWS = ("LINEAR", "SMOOTH", "SAFE")  # the tables of what goes element by element
+from .scope import tables
 
 
 def is_by_rows(context: Context, module: Module, above: tuple[ClassInfo, ...] = ()) -> bool:
@@ -44,7 +43,7 @@ class _Rows:
     def __init__(self, context: Context, info: FunctionInfo, given: str, above: tuple[ClassInfo, ...]) -> None:
         self.context, self.info, self.above = context, info, above
         self.names = {given}
-        self.tables = frozenset[str]().union(*(frozenset(context.rulebook.table(name)) for name in _ROWS))
+        self.elementwise = tables(context).elementwise
 
     def all_of_it(self) -> bool:
         """Whether all statements are assignments of rows to names, and the last returns some."""
@@ -77,4 +76,4 @@ class _Rows:
         elif not isinstance(value, Torch):
             return False
         name = value.name.rpartition(".")[2]
-        return name in self.tables and bool(given) and self._is_rows(given[0]) and all(self._is_rows(g) or isinstance(self.context.value(g), Static) for g in given)
+        return name in self.elementwise and bool(given) and self._is_rows(given[0]) and all(self._is_rows(g) or isinstance(self.context.value(g), Static) for g in given)
