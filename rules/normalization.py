@@ -24,7 +24,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     wide = widened(input)
     mean_square = (wide * wide).mean(axis=tuple(range(-len(normalized_shape), 0)), keepdims=True)
     eps = jnp.finfo(input.dtype).eps if eps is None else eps
-    return rescale(wide, mean_square, weight, None, eps).astype(input.dtype)
+    return affine(wide * lax.rsqrt(mean_square + eps), weight, None).astype(input.dtype)
 
 
 @rule("torch.nn.functional.group_norm", "torch.group_norm")
@@ -79,9 +79,8 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 def standardize(input, axes, weight, bias, eps):
     """Mean 0 and variance 1 over ``axes``, then ``weight`` and ``bias``."""
     wide = widened(input)
-    centered = wide - wide.mean(axis=axes, keepdims=True)
-    var = (centered * centered).mean(axis=axes, keepdims=True)
-    return rescale(centered, var, weight, bias, eps).astype(input.dtype)
+    mean, var = wide.mean(axis=axes, keepdims=True), wide.var(axis=axes, keepdims=True)
+    return affine((wide - mean) * lax.rsqrt(var + eps), weight, bias).astype(input.dtype)
 
 
 def widened(input):
@@ -89,11 +88,10 @@ def widened(input):
     return input.astype(jnp.promote_types(input.dtype, jnp.float32))
 
 
-def rescale(centered, var, weight, bias, eps):
-    """``centered / sqrt(var + eps) * weight + bias``; ``weight`` and ``bias`` may be None."""
-    scale = lax.rsqrt(var + eps)
-    scale = scale if weight is None else scale * weight
-    return centered * scale if bias is None else centered * scale + bias
+def affine(input, weight, bias):
+    """``input * weight + bias``; each of the two may be None."""
+    scaled = input if weight is None else input * weight
+    return scaled if bias is None else scaled + bias
 
 
 def flat_channels(input, spatial):
@@ -124,8 +122,8 @@ def normalize_channels(input, mean, var, weight=None, bias=None, eps=1e-5):
     """Normalize (N, C, ...) by a mean and a variance for each channel."""
     flat = widened(flat_channels(input, input.ndim - 2))
     mean, var, weight, bias = (column(v, flat) for v in (mean, var, weight, bias))
-    output = rescale(flat - mean, var, weight, bias, eps)
-    return output.reshape(input.shape).astype(input.dtype)
+    scale = affine(lax.rsqrt(var + eps), weight, None)  # one number a channel, before the long arrays
+    return affine(flat - mean, scale, bias).reshape(input.shape).astype(input.dtype)
 
 
 def normalize_batch(input, weight=None, bias=None, eps=1e-5):
