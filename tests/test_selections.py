@@ -122,6 +122,14 @@ def test_kept(name):
     assert {d.id for d in result.diagnostics} == {"data-dependent-shape"}, result.code
 
 
+def test_what_functions_write_is_found_once():
+    """Each of forty functions calls the one before twice: by all ways through them, 2**40 calls."""
+    chain = "def f0(t, n):\n    return t if n == 0 else f40(t, n - 1)\n"
+    chain += "".join(f"def f{i + 1}(t, n):\n    return f{i}(t, n) + f{i}(t * 2, n)\n" for i in range(40))
+    result = convert_source(source_of(chain + "def f(x, y):\n    m = x > 0\n    return x[m].sum() + f40(x, 1)"))
+    assert "where=m" in result.code, result.code
+
+
 @pytest.mark.parametrize("body", NONE)
 def test_of_none(body):
     """The mean of nothing is NaN, and no gradient comes of it."""

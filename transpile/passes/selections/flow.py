@@ -16,16 +16,18 @@ from . import masks
 from .expressions import converted, settled
 from .scope import Asserts, Scope, candidates
 from .wholes import RAW, Chosen, Env, Info, Mixed, Number, Root, joined, origins
+from .writes import Writes
 
 _ROUNDS = 12
 
 
 def run(context: Context, module: cst.Module) -> cst.Module:
     """Keep the selections of one file whole where all uses of them can be."""
-    return tree.rewrite(module, lambda node: _function(context, node), only={cst.FunctionDef})  # type: ignore[no-any-return]
+    writes = Writes(context)
+    return tree.rewrite(module, lambda node: _function(context, node, writes), only={cst.FunctionDef})  # type: ignore[no-any-return]
 
 
-def _function(context: Context, node: Any) -> Any:
+def _function(context: Context, node: Any, writes: Writes) -> Any:
     """A function, again and again until nothing more is found that must stay as it is."""
     if node.name.value == "__init__":
         return None
@@ -37,7 +39,7 @@ def _function(context: Context, node: Any) -> Any:
     preferred: dict[Any, int] = {}
     asserted: Asserts = {}
     for _ in range(_ROUNDS + len(found)):
-        scope = Scope(context, node, found, set(refused), preferred, asserted)
+        scope = Scope(context, node, found, set(refused), preferred, asserted, writes)
         for name in tree.parameter_names(node):
             scope.bind(name)
         body = _block(scope, tree.body_statements(node))
@@ -117,7 +119,7 @@ def _statement(scope: Scope, node: Any) -> list[Any]:
         return _led(scope, number, node, _with_block(scope, node if same else tree.replace(node, items=items), _block(scope, tree.body_statements(node))))
     if isinstance(node, cst.FunctionDef):
         scope.refuse_reads(node)
-        return [_function(scope.context, node) or node]
+        return [_function(scope.context, node, scope.writes) or node]
     scope.refuse_reads(node)
     for name in tree.names_assigned(node):
         scope.refuse(scope.entry(name).info)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator, Set
 from typing import Any, NamedTuple
 
 import libcst as cst
 
 from ... import tree
 from ...context import Context
-from ...inplace import is_inplace_name
-from ...project import ClassInfo, FunctionInfo
-from ...values import Function, Method, Module, Tensor, Torch, Value
+from ...values import Method, Module, Tensor, Torch, Value
 from .ranks import Ranks, Reader, moved
 from .wholes import Entry, Env, Info, origins
+from .writes import Writes
 
 Asserts = dict[int, list[tuple[str, str]]]
 
@@ -45,7 +43,9 @@ def tables(context: Context) -> Tables:
 class Scope:
     """One way through a function: what is found on it, and what is left as it is."""
 
-    def __init__(self, context: Context, function: cst.FunctionDef, candidates: set[int], refused: set[int], preferred: dict[Any, int], asserted: Asserts) -> None:
+    def __init__(
+        self, context: Context, function: cst.FunctionDef, candidates: set[int], refused: set[int], preferred: dict[Any, int], asserted: Asserts, writes: Writes
+    ) -> None:
         self.context, self.function, self.candidates, self.refused, self.preferred = context, function, candidates, refused, preferred
         self.asserted = asserted  # the names that are asserted to have one rank before each statement, as an earlier round found
         self.asserts: Asserts = collections.defaultdict(list)  # and as this one does
@@ -54,7 +54,7 @@ class Scope:
         self.tables = tables(context)
         self.env = Env()
         self.needs: dict[Any, set[float]] = collections.defaultdict(set)  # for names, what operations need outside of the mask
-        self.written = _written(context, function, candidates)
+        self.writes, self.written = writes, writes.names(function, candidates)
         self.used = {n.value for n in tree.nodes(function, cst.Name)}
         self.uses: collections.Counter[str] = collections.Counter()
         self.pending: dict[str, Any] = {}  # masks of the current statement that got a name
@@ -162,46 +162,3 @@ def _is_call(context: Context, node: Any) -> bool:
     if isinstance(value, Method) and isinstance(node.func, cst.Attribute):
         return value.name == "masked_select" and len(node.args) == 1 and plain and isinstance(value.receiver, Tensor)
     return value == Torch("torch.masked_select") and len(node.args) == 2 and plain
-
-
-def _written(context: Context, function: cst.FunctionDef, copies: Set[int] = frozenset(), callers: frozenset[FunctionInfo] = frozenset()) -> set[str]:
-    """The names through which something is written in place, here or by what they are given to, and those that may share memory with them."""
-    found = {n.target.value for n in tree.nodes(function.body, cst.NamedExpr) if isinstance(n.target, cst.Name)}  # which the walk over statements does not see bound
-    shared: Iterator[Any] = tree.nodes(function.body, cst.Nonlocal, cst.Global)
-    found |= {item.name.value for n in shared for item in n.names}
-    writing: Iterator[Any] = tree.nodes(function.body, cst.Assign, cst.AugAssign, cst.Call, cst.Arg)
-    for node in writing:
-        targets: list[Any] = []
-        if isinstance(node, cst.Assign):
-            targets = [t.target.value for t in node.targets if isinstance(t.target, cst.Subscript)]
-        elif isinstance(node, cst.AugAssign):
-            targets = [node.target]
-        elif isinstance(node, cst.Arg):
-            targets = [node.value] if node.keyword is not None and node.keyword.value == "out" else []
-        elif isinstance(node.func, cst.Attribute) and is_inplace_name(node.func.attr.value):
-            targets = [node.func.value, *(a.value for a in node.args[:1])]
-        elif isinstance(node, cst.Call):
-            targets = [given for info in _called(context, node) - callers for name, given in info.given(node).items() if name in _written(context, info.node, callers=callers | {info})]
-        found |= {name for t in targets for name in [_root(t)] if name}
-    bound = [(name, _root(a.value)) for a in tree.nodes(function.body, cst.Assign) if id(a.value) not in copies for name in tree.names_assigned(a)]
-    while more := {n for a, b in bound if b and (a in found) != (b in found) for n in (a, b)} - found:
-        found |= more
-    return found
-
-
-def _called(context: Context, node: cst.Call) -> Set[FunctionInfo]:
-    """The functions of the user's that a call may run, with tensors as arguments."""
-    value = context.value(node.func)
-    if isinstance(value, Function):
-        return {value.info}
-    found = [ref.find("forward") for ref in value.refs if isinstance(ref, ClassInfo)] if isinstance(value, Module) else []
-    return {info for info in found if info is not None}
-
-
-def _root(node: Any) -> str:
-    """The name that an expression may be a view of: `m` of `m[0].view(-1)`."""
-    while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
-        node = node.func if isinstance(node, cst.Call) else node.value
-    return node.value if isinstance(node, cst.Name) else ""
-
-
