@@ -378,9 +378,9 @@ class Decide:
         if isinstance(value, Tensor) and not value.assumed:
             return bool(words & {"jax.Array", "jnp.ndarray"}) or (UNDECIDED if "jax.core.Tracer" in words else False)
         if isinstance(value, Sequence):
-            return ("tuple" if value.tuple else "list") in words
+            return UNDECIDED if value.loose else ("tuple" if value.tuple else "list") in words
         if isinstance(value, Static) and value.type in ("int", "float", "bool", "str"):
-            return value.type in words or value.type == "bool" and "int" in words
+            return UNDECIDED if value.loose else value.type in words or value.type == "bool" and "int" in words
         if isinstance(value, Static) and value.type in ("shape",):
             return "tuple" in words
         return UNDECIDED

@@ -148,6 +148,7 @@ class Sequence(Value):
     items: tuple[Value, ...] | None = None
     tuple: bool = False
     beginning: Beginning | None = None  # where the items are not known
+    loose: bool = field(default=False, compare=False)  # by a default alone: `size=(3, 3)` may be given 3
 
 
 # Generators of Python and NumPy: an object of such a class goes by the name of the class, and its methods by theirs below it.

@@ -185,7 +185,7 @@ def of_kind(frame: Frame, default: Value) -> Value:
         return UNKNOWN
     if isinstance(default, Sequence):
         items = None if default.items is None else tuple(of_kind(frame, item) for item in default.items)
-        return Sequence(of_kind(frame, default.element), items, default.tuple)
+        return Sequence(of_kind(frame, default.element), items, default.tuple, loose=True)
     if isinstance(default, Mapping):
         return Mapping(of_kind(frame, default.element), default.placed)
     return default
