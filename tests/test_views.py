@@ -47,6 +47,7 @@ PROGRAMS = {
     "split by a size": "z = x.detach().clone()\na, b, c = z.split(2, dim=1)\nc.mul_(2.0)\nreturn z, a * y[:, :2]",
     "one chunk written": "z = x.detach().clone()\nz.chunk(2, dim=1)[1].mul_(2.0)\nz.split(2)[0][1] += 3.0\nreturn z * y",
     "two names at once": "a = b = x * 1\na += y\nc = d = b[0]\nd.mul_(2.0)\nreturn b, c",
+    "a row and a name unpacked": "z = x.detach().clone()\nz[0], b = y[1], y[2]\nz[1], i = b, 2\nz[i], i = x[0] + i, 3\nreturn z * i + y",
     "unbind unpacked": "z = x.detach().clone()\na, b, c, d = z.unbind()\na += b\nd.zero_()\nreturn z + y, a",
     "rows unpacked and written": "z = x.detach().clone()\na, b, c, d = z\na += b\nd.zero_()\nreturn z + y, a",
     "diagonal written": "z = x[:, :4].clone()\nz.diagonal().add_(1.0)\nreturn z * y[:, :4]",
@@ -327,6 +328,7 @@ BUFFERS = {
     "statistics of a functional norm": ("self.register_buffer('m', torch.zeros(6))\nself.register_buffer('v', torch.ones(6))", "", "m = self.m\ny = F.batch_norm(x, self.m, self.v, training=True)\nreturn y + m"),
     "a buffer that a method adds to": ("self.register_buffer('n', torch.zeros(6))", "def step(self, x):\n    self.n += x.sum(0)\n    return x * 2", "n = self.n\ny = self.step(x)\nreturn y * n"),
     "a buffer that a method of a method stores to": ("self.register_buffer('n', torch.zeros(6))", "def store(self, x):\n    self.n[1:] = x.sum()\ndef step(self, x):\n    self.store(x)", "n = self.n\nself.step(x)\nreturn x * n"),
+    "data of a buffer unpacked": ("self.register_buffer('n', torch.zeros(6))", "def totals(self, x):\n    return x.sum(0), x.mean(0)", "self.n.data, m = self.totals(x)\nreturn x * self.n + m"),
     "a buffer that a method replaces": ("self.register_buffer('n', torch.zeros(6))", "def step(self, x):\n    self.n = self.n + x.sum(0)", "n = self.n\nself.step(x)\nreturn x * n"),
 }  # fmt: skip
 

@@ -114,7 +114,7 @@ def _assign(frame: Frame, node: cst.Assign, target: Any) -> Any:
         return store(frame, node, target, rewritten(frame, node.value))
     if frame.is_data(target):
         return rebind(frame, target, rewritten(frame, node.value), node)
-    if isinstance(target, cst.Tuple) and any(frame.is_element(e.value) for e in target.elements):
+    if isinstance(target, cst.Tuple) and any(frame.is_element(e.value) or frame.is_data(e.value) for e in target.elements):
         return _unpacked(frame, node, target)
     if isinstance(target, cst.Name) and isinstance(node.value, cst.Call):
         update = updated_by(frame, node.value)
@@ -207,10 +207,12 @@ def _unpacked(frame: Frame, node: cst.Assign, target: cst.Tuple) -> Any:
         message = "rows are given to rows of the same tensor, some of them views that the first stores change"
         return cst.Expr(frame.context.unconverted("aliased-write", value, message))
     used = tree.names_read(frame.node)
-    names = [fresh_name(used, f"value_{i}") for i in range(len(left))]
+    asked = {n.value for one in left if not isinstance(one, cst.Name) for n in tree.nodes(one, cst.Name)}
+    plain = [isinstance(one, cst.Name) and one.value not in asked for one in left]  # `w.data, scale = quantized(w)`
+    names = [one.value if is_plain else fresh_name(used, f"value_{i}") for i, (one, is_plain) in enumerate(zip(left, plain))]
     temporaries = tree.replace(target, elements=[tree.replace(e, value=cst.Name(n)) for e, n in zip(target.elements, names)])
     frame.prelude.append(tree.assignment(temporaries, rewritten(frame, value)))
-    return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], cst.Name(name)) for one, name in zip(left, names)])
+    return _one_by_one(frame, [cst.Assign([cst.AssignTarget(one)], cst.Name(name)) for one, name, is_plain in zip(left, names, plain) if not is_plain])
 
 
 def _reads_late(frame: Frame, left: list[Any], value: Any) -> list[bool]:
