@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> selections -> choices -> single_elements -> arguments -> mutation -> operations -> noops -> unread
+    parse -> lightning -> libraries -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> selections -> choices -> single_elements -> arguments -> mutation -> operations -> noops -> unread
     -> inlining -> construction -> effects -> known_masks -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -22,11 +22,14 @@ from . import (
     frozen,
     handed_weights,
     hidden_writes,
+    libraries,
+    lightning,
     line_breaks,
     scripts,
     sharing,
     support,
     tree,
+    unset_attributes,
 )
 from .arrays import Arrays, filling_functions, forward_functions, returns_parameter, running_functions, traced_functions
 from .carriers import Carriers
@@ -100,7 +103,7 @@ class Converted:
 def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[Converted]:
     """Convert all files of a project together. `support_import(path)` is the statement that imports jax_nn."""
     concerned = _linked(project)
-    for early in (entry_points, handed_weights, boxed_sizes):
+    for early in (lightning, libraries, entry_points, handed_weights, boxed_sizes):
         if concerned and early.run(project):
             concerned = _linked(project)  # its files were parsed again
     if not concerned:
@@ -113,6 +116,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
     trees = {module: module.tree for module in contexts}
     for module, context in contexts.items():
         entry_points.report(context, module)
+        libraries.report(context, module)
     untouched = [m for m in project.modules.values() if m not in concerned]
     forward = forward_functions(facts)
     traced, computing = traced_functions(facts, forward), running_functions(facts, forward)
@@ -324,8 +328,10 @@ class _Classes:
                 report_draws(self.contexts[info.module], info.node)
                 method = info.method or info
                 hidden_writes.report_kept(self.contexts[info.module], info.node, method.self_name, self._plain_lists(method))
+        names_set = unset_attributes.names_set(self.facts.project)
         for module, context in self.contexts.items():
             accounting.report_undefined(context, [f.node for f in functions if f.module is module and f in self.arrays.forward])
+            unset_attributes.report(context, [f for f in functions if f.module is module], names_set)
         for info in self.running:
             if info.module in self.contexts:
                 report_handlers(self.contexts[info.module], info.node)

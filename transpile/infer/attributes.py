@@ -88,7 +88,10 @@ def _of_external(frame: Frame, base: External, name: str) -> Value:
         if isinstance(value, Function) and value.info.is_property:
             return functions.result(frame, value.info)
         return value if value is not None else UNKNOWN
-    return _FLOAT if base.name in ("numpy", "math") and name in ("pi", "e") else External(f"{base.name}.{name}")
+    found = f"{base.name}.{name}"
+    if found in frame.facts.rulebook.by_torch:  # `timm.layers.DropPath`
+        return torch_name(frame, found)
+    return _FLOAT if base.name in ("numpy", "math") and name in ("pi", "e") else External(found)
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:

@@ -14,7 +14,7 @@ from .. import module_casts, tree
 from ..context import Context
 from ..frozen import is_flag, only_flags
 from ..rulebook import CHECKS, DECORATORS, is_block
-from ..values import UNKNOWN, Function, Module, Tensor
+from ..values import UNKNOWN, Function, Method, Module, Tensor
 
 MODULE_STATEMENTS = ("eval", "train", "requires_grad_", "zero_grad", "flatten_parameters")
 _ONLY_OF_MODULES = ("eval", "half", "bfloat16", "double", "zero_grad", "flatten_parameters")  # `trainer.train()` may be of anything
@@ -64,6 +64,8 @@ def _visit(context: Context, node: Any, constructs: bool = False) -> Any:
             return cst.RemoveFromParent() if made is None else tree.replace(node, body=[tree.replace(small, value=made)])
         _report_unknown(context, small, constructs)
         if _requires_grad(context, small) or _sets_backend(context, small) or _freezes(context, small, constructs) or _marks(context, small):
+            return cst.RemoveFromParent()
+        if _logs(context, small):
             return cst.RemoveFromParent()
         if _sets_own_mode(context, small, constructs):
             return tree.replace(node, body=[cst.Expr(context.unconverted("module-mode", small.value, _MODE))])
@@ -184,6 +186,16 @@ def _freezes(context: Context, small: Any, constructs: bool) -> bool:
             context.report("module-mode", call, f"{tree.code(call.func)}() is left out: {_MODE}")
         return known and name in MODULE_STATEMENTS
     return False
+
+
+def _logs(context: Context, small: Any) -> bool:
+    """`self.log("loss", loss)` of Lightning, in a class that has no such method."""
+    call: Any = small.value if isinstance(small, cst.Expr) else None
+    method = context.value(call.func) if isinstance(call, cst.Call) else UNKNOWN
+    if not isinstance(method, Method) or method.name not in ("log", "log_dict") or not isinstance(method.receiver, Module) or not method.receiver.is_self:
+        return False
+    context.report("taken-for-granted", call, f"{tree.code(call.func)}() is left out: return what is to be logged")
+    return True
 
 
 def _report_unknown(context: Context, small: Any, constructs: bool) -> None:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from .. import tree
 from ..context import Context
+from ..libraries import is_library
 from ..project import import_base
 
 IMPORTS = {
@@ -35,7 +36,7 @@ def run(context: Context, module: cst.Module, support: str) -> cst.Module:
         if isinstance(statement, cst.SimpleStatementLine):
             new, removed = _line(context, statement, lost)
             if removed and at is None:
-                at = len(body)
+                at = len(body) + (new is not None and not _third_party(new))
                 kept_header = list(statement.leading_lines) if new is None else []
             if new is None:
                 continue
@@ -180,9 +181,10 @@ def _all_have_rules(context: Context, module: str, node: cst.ImportFrom) -> bool
 
 
 def _is_spare(module: str, alias: cst.ImportAlias, lost: set[str]) -> bool:
-    """Whether an import of Python's own library has lost its use: `copy`, where copies of layers were all that it made."""
+    """Whether an import of Python's own library, or of one that brings torch, has lost its use: `copy`, where copies of layers were all that it made."""
     name = alias.asname.name if alias.asname is not None else alias.name
-    return module.partition(".")[0] in sys.stdlib_module_names and module != "__future__" and isinstance(name, cst.Name) and name.value in lost
+    ours = module.partition(".")[0] in sys.stdlib_module_names and module != "__future__"
+    return (ours or is_library(module)) and tree.code(name).partition(".")[0] in lost
 
 
 def _is_torchs(context: Context, name: str) -> bool:
