@@ -738,7 +738,11 @@ def test_an_initialiser_that_is_a_default_gets_a_key():
     assert 0.1 < np.std(params["w"]) < 0.2 and not np.any(params["b"]), result.code
 
 
-def test_an_initialiser_of_a_method_that_runs_in_init_is_refused():
+def test_an_initialiser_of_a_method_that_fills_a_param_gets_a_key():
     source = HEAD + "class M(nn.Module):\n    def __init__(self, n=4):\n        super().__init__()\n        self.fc = nn.Linear(n, n)\n        self.fc.weight.data.copy_(self.start(self.fc.weight))\n\n    def start(self, w, init=nn.init.kaiming_normal_):\n        return init(torch.zeros(2, 4)).repeat(2, 1)\n\n    def forward(self, x):\n        return self.fc(x)\n"
     result = convert_source(source)
-    assert [d.id for d in result.diagnostics] == ["random-in-init"] and "init(torch.zeros(2, 4))" in result.code, result.code
+    assert not result.diagnostics and "nn.initial(init, jnp.zeros((2, 4)), key=key)" in result.code, result.code
+    module = load(result)["M"]()
+    weight, other = (module.init(jax.random.key(seed))["fc"]["weight"] for seed in (0, 1))
+    np.testing.assert_array_equal(weight[:2], weight[2:])
+    assert weight.std() > 0.4 and (weight != other).all()  # kaiming_normal_ of 4 inputs has 0.7

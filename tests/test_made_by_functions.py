@@ -55,6 +55,26 @@ def test_the_params_are_those_of_torch(name):
     np.testing.assert_allclose(jax_side(params, x.numpy()), torch_side(x).detach().numpy(), 1e-5, err_msg=result.code)
 
 
+FILLING = {
+    "its data": ("self._fill(self.w.data)", "def _fill(self, w):\n        w.copy_(torch.arange(2.0 * self.n).reshape(w.shape))"),
+    "by an initialiser": ("self._fill(self.w, 0.5)\n        self._fill(self.b, 0.25)", "def _fill(self, t, value):\n        nn.init.constant_(t, value)"),
+    "where it is there": ("if self.w is not None:\n            self._fill(self.w.data)", "def _fill(self, w):\n        size = w.size(-1)\n        w.copy_(torch.from_numpy(np.eye(self.n, size)))"),
+    "by a static method": ("self._fill(self.w)", "@staticmethod\n    def _fill(w):\n        with torch.no_grad():\n            w.mul_(0).add_(3)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILLING)
+def test_methods_give_params_their_values(name):
+    called, method = FILLING[name]
+    source = f"{HEAD}import numpy as np\n\n\nclass M(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.n = n\n        self.w, self.b = nn.Parameter(torch.ones(n, 2)), nn.Parameter(torch.ones(2))\n        {called}\n\n    {method}\n\n    def forward(self, x):\n        return x @ self.w + self.b\n"
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_side, jax_side = both_modules(source, result, 3)
+    made = jax_side.init(jax.random.key(0))
+    for path, value in torch_side.state_dict().items():
+        np.testing.assert_array_equal(made[path], value.numpy(), err_msg=result.code)
+
+
 DRAWN = """
 def noise(n, scale=1.0):
     w = torch.empty(n, 2)

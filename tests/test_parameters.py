@@ -50,7 +50,7 @@ def test_values_and_gradients(name):
 
 
 def test_in_a_method_that_returns_early_it_is_refused():
-    result = convert_source(HEAD + OWN + "        self.clip()\n        return x * self.w\n\n    def clip(self):\n        if self.n > 3:\n            return\n        self.w.data.clamp_(-0.5, 0.5)\n")
+    result = convert_source(HEAD + OWN + "        self.clip()\n        return x * self.w\n\n    def clip(self):\n        if len(self.w) > 3:\n            return\n        self.w.data.clamp_(-0.5, 0.5)\n")
     assert [d.id for d in result.diagnostics] == ["parameter-write"]
     assert 'nn.unconverted("parameter-write"' in result.code
 

@@ -580,9 +580,9 @@ def filling_functions(facts: Inference, running: Set[FunctionInfo]) -> set[Funct
 
 
 def _fills(facts: Inference, info: FunctionInfo) -> bool:
-    """A plain function that is called with tensors, and no modules: `trunc_normal_(self.weight, std=0.02)` in a constructor."""
+    """A function or method that is called with tensors, and no modules: `self._init_pos(self.pos.data)` in a constructor."""
     given = facts.parameters.get(info, {})
-    if info.owner is not None or any(isinstance(v, (Module, Class)) for v in given.values()) or _hands_out(facts, info):
+    if info.name == "__init__" or any(isinstance(v, (Module, Class)) for v in given.values()) or _hands_out(facts, info):
         return False
     evidence = used_as_tensors(facts, info)
     return any(isinstance(v, Tensor) and not v.assumed or name in evidence and (v == UNKNOWN or isinstance(v, Tensor)) for name, v in given.items())
