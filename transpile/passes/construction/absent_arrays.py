@@ -22,14 +22,13 @@ def taken_away(context: Context, line: cst.SimpleStatementLine, own: str | None)
     array = foreign_array(context, target, own) or below_self(context, target, own)
     if array is None or getattr(context.value(target.value), "is_bare", False):
         return None
-    if isinstance(small, cst.Assign) and _is_flag(context, context.value(target.value), array.name):
+    layer = context.value(target.value)
+    if isinstance(small, cst.Assign) and isinstance(layer, Module) and not layer.open and layer.classes and all(is_flag(context, ref, array.name) for ref in layer.refs):
         return line
     return cst.SimpleStatementLine([cst.Expr(context.unconverted("module-value", small, NO_ARRAYS))], leading_lines=line.leading_lines)
 
 
-def _is_flag(context: Context, layer: Any, name: str) -> bool:
+def is_flag(context: Context, ref: ClassInfo | str, name: str) -> bool:
     """Whether such a layer keeps under the array's name whether it is made with one: `bias=True`."""
-    if not isinstance(layer, Module) or layer.open or not layer.classes:
-        return False
-    definitions = [context.facts.layer_of(ref) if isinstance(ref, ClassInfo) else context.rulebook.layer(ref) for ref in layer.refs]
-    return all(d is not None and any(p.name == name for p in context.rulebook.constructor(d)) and name in context.rulebook.optional(d.name) for d in definitions)
+    definition = context.facts.layer_of(ref) if isinstance(ref, ClassInfo) else context.rulebook.layer(ref)
+    return definition is not None and any(p.name == name for p in context.rulebook.constructor(definition)) and name in context.rulebook.optional(definition.name)

@@ -15,6 +15,7 @@ from ...emit import unaugmented
 from ...paths import below
 from ...project import FunctionInfo
 from ...values import NONE, Module
+from .absent_arrays import is_flag
 from .constructors import Original
 from .given import initial, is_given
 from .initial_values import holds_parameter, initial_value, is_none, parameter_call, registered_name
@@ -116,7 +117,7 @@ class Moves:
         if array is None:
             return STAYS
         if array.where == "params" and is_none(small.value):
-            return DROPPED
+            return self._without(statement, name)
         if array.plain and not holds_parameter(small) and is_plain(self.context.value(small.value), small.value, self.cls.methods["__init__"]):
             return STAYS  # `self.gamma = 1.0` on the way on which it is no parameter
         if array.where == "params" and isinstance(small.value, cst.IfExp) and not any(map(self._declares, _sides(small.value))):
@@ -169,6 +170,17 @@ class Moves:
             return STAYS
         value = initial(self.context, call, cst.Name(KEY))
         return Move("params", (tree.replace(statement, body=[cst.Assign([cst.AssignTarget(first)], value)]),))
+
+    def _without(self, statement: Any, name: str) -> Move:
+        """`self.bias = None`: nothing for a param that this class makes on another way, and for one that it inherits the end of it."""
+        if is_flag(self.context, self.cls, name):
+            return STAYS
+        above = [self.arrays.own[c].arrays.get(name) for c in self.cls.ancestors() if c is not self.cls and c in self.arrays.own]
+        inherited = next((array for array in above if array is not None and array.where == "params"), None)
+        if inherited is None or self.arrays.own[self.cls].assigned[name] > 1:
+            return DROPPED
+        deletion = tree.statement(f'{below(())}.pop("{name}"{", None" if inherited.optional else ""})')
+        return Move("params", (tree.replace(deletion, leading_lines=statement.leading_lines),))
 
     def _registered(self, statement: Any, call: cst.Call) -> Move:
         name = registered_name(call)
