@@ -63,7 +63,7 @@ def test_what_is_built_on_torch_is_reported_at_its_line(name):
 
 
 def test_constants_and_tokenizers_are_not_reported():
-    source = "from timm.data import IMAGENET_DEFAULT_MEAN\nfrom transformers import AutoTokenizer\nimport torch\n\n\ndef f(x, text):\n    return torch.exp(x) - IMAGENET_DEFAULT_MEAN[0], AutoTokenizer.from_pretrained(text)\n"
+    source = "from timm.data import IMAGENET_DEFAULT_MEAN\nfrom transformers import AutoTokenizer\nimport torch\nimport torchvision\n\nNEW = torchvision.__version__ > '0.9'\n\n\ndef f(x, text):\n    return torch.exp(x) - IMAGENET_DEFAULT_MEAN[0], AutoTokenizer.from_pretrained(text)\n"
     assert not convert_source(source).diagnostics
 
 

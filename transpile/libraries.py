@@ -37,7 +37,7 @@ _BUILT_ON_TORCH = frozenset(
     " mmengine mmseg monai open_clip peft pretrainedmodels pytorch3d pytorch_lightning pytorch_metric_learning segmentation_models_pytorch sentence_transformers"
     " spconv timm torch_cluster torch_geometric torch_scatter torch_sparse torchaudio torchmetrics torchtext torchvision transformers xformers".split()
 )
-_WITHOUT_TORCH = re.compile(r".*\.[A-Z0-9_]+|transformers\..*(Tokenizer|Config|Processor).*")
+_WITHOUT_TORCH = re.compile(r".*\.[A-Z0-9_]+|.*\.__\w+__.*|transformers\..*(Tokenizer|Config|Processor).*")
 
 
 def run(project: Project) -> bool:
@@ -148,7 +148,7 @@ def _uses(statement: Any, names: dict[str, str]) -> Iterator[tuple[Any, str]]:
     found: list[tuple[Any, str]] = []
 
     def before(node: Any) -> Any:
-        if isinstance(node, (cst.Import, cst.ImportFrom, cst.Annotation)):
+        if isinstance(node, (cst.Import, cst.ImportFrom, cst.Annotation, cst.AssignTarget)):
             return node
         if isinstance(node, cst.Attribute) and tree.dotted(node) is None:
             return None
@@ -157,5 +157,5 @@ def _uses(statement: Any, names: dict[str, str]) -> Iterator[tuple[Any, str]]:
             found.append((node, name))
         return node if isinstance(node, cst.Attribute) else None
 
-    tree.rewrite(statement, before, only={cst.Name, cst.Attribute, cst.Import, cst.ImportFrom, cst.Annotation})
+    tree.rewrite(statement, before, only={cst.Name, cst.Attribute, cst.Import, cst.ImportFrom, cst.Annotation, cst.AssignTarget})
     yield from found
