@@ -11,6 +11,8 @@ SET = {
     "in a method": ("        self.scale = 2\n", "self.fc(x) * self.scale", "nn.Module"),
     "by another object": ("\n    def share(self, other):\n        other.scale = 2\n", "self.fc(x) * self.scale", "nn.Module"),
     "under a name in text": ("        setattr(self, 'scale', 2)\n", "self.fc(x) * self.scale", "nn.Module"),
+    "under a computed name": ("        for name in ('sca', 'le'):\n            self.register_buffer('s' + name, torch.ones(n))\n", "self.fc(x) * self.ssca", "nn.Module"),
+    "under a computed name, by another": ("\n    def share(self, other, name):\n        setattr(other, name, 2)\n", "self.fc(x) * self.scale", "nn.Module"),
     "by words": ("        self.__dict__.update(scale=2)\n", "self.fc(x) * self.scale", "nn.Module"),
     "in the class": ("    scale = 2\n", "self.fc(x) * self.scale", "nn.Module"),
     "by an annotation": ("    scale: float\n", "self.fc(x) * self.scale", "nn.Module"),
@@ -27,6 +29,7 @@ def test_what_may_be_set_is_not_reported(name):
 
 @pytest.mark.parametrize("value", ["self.fc(x) * self.scale", "self.fc(x) if self.scaled() else x", "self.fc(x) * self.trainer.max_epochs"])
 def test_what_nothing_sets_is(value):
-    lines = (HEAD + MODULE.format(base="nn.Module", more="", value=value)).splitlines()
+    other = "class Other(nn.Module):\n    def add(self, name, layer):\n        self.add_module(name, layer)\n\n\n"
+    lines = (HEAD + other + MODULE.format(base="nn.Module", more="", value=value)).splitlines()
     found = [d for d in convert_source("\n".join(lines) + "\n").diagnostics if d.id == "undefined-name"]
     assert [d.line for d in found] == [len(lines)] and "is set nowhere" in found[0].message

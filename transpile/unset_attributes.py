@@ -21,11 +21,16 @@ _OF_MODULES = frozenset(
 )
 
 
-def names_set(project: Project) -> frozenset[str]:
-    """All names that attributes may have: those that are assigned or defined anywhere, words, and names in text, which setattr may be given."""
+_NAMING = frozenset({"setattr", "register_buffer", "register_parameter", "register_module", "add_module"})
+
+
+def names_set(project: Project) -> frozenset[str] | None:
+    """All names that attributes may have: those that are assigned or defined anywhere, words, and names in text. None where names of other objects are computed."""
     found: set[str] = set()
     for module in project.modules.values():
         for node in tree.walk(module.tree):
+            if isinstance(node, cst.Call) and _computes_name(node) and not _is_on_self(node):
+                return None
             if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
                 found.add(node.name.value)
             elif isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Element)):
@@ -39,8 +44,10 @@ def names_set(project: Project) -> frozenset[str]:
     return frozenset(found)
 
 
-def report(context: Context, functions: list[FunctionInfo], names: Set[str]) -> None:
+def report(context: Context, functions: list[FunctionInfo], names: Set[str] | None) -> None:
     """Report the reads of `self.name` where no class, and no code of the project, sets such a name: once for each class."""
+    if names is None:
+        return
     seen: set[tuple[ClassInfo, str]] = set()
     for info in functions:
         cls = info.owner
@@ -54,12 +61,24 @@ def report(context: Context, functions: list[FunctionInfo], names: Set[str]) -> 
             context.report("undefined-name", node, f"self.{name} is set nowhere: no module has it here")
 
 
+def _computes_name(call: cst.Call) -> bool:
+    """`setattr(m, f"u{i}", u)`, `self.register_buffer(name, t)`."""
+    called = (tree.dotted(call.func) or "").rpartition(".")[2]
+    names = [a.value for a in call.args if a.keyword is None or a.keyword.value == "name"][called == "setattr" :][:1]
+    return called in _NAMING and not (names and isinstance(names[0], cst.SimpleString))
+
+
+def _is_on_self(call: cst.Call) -> bool:
+    """`self.add_module(name, m)`, `setattr(self, name, m)`."""
+    return tree.code(call.func).startswith("self.") or bool(call.args) and tree.code(call.args[0].value) == "self"
+
+
 def _is_plain(cls: ClassInfo) -> bool:
-    """Whether all that it has is in sight: no class of another library, no names that are computed."""
-    open_ended = {"setattr", "vars", "__dict__", "__getattr__", "__getattribute__"}
-    return set(cls.foreign_bases()) <= PLAIN_MODULE and not any(
-        n.value in open_ended for c in cls.family() for n in tree.nodes(c.node, cst.Name)
-    )
+    """Whether all that it has is in sight: no class of another library, no table of names."""
+    open_ended = {"vars", "__dict__", "__getattr__", "__getattribute__"}
+    if not set(cls.foreign_bases()) <= PLAIN_MODULE or any(n.value in open_ended for c in cls.family() for n in tree.nodes(c.node, cst.Name)):
+        return False
+    return not any(_computes_name(n) for c in cls.family() for n in tree.nodes(c.node, cst.Call))
 
 
 def _targets(node: Any) -> Iterator[str]:
