@@ -67,7 +67,7 @@ def test_each_turn_draws_for_itself():
 LEFT = {
     "its name is read after it": "for f in [self.conv1, self.bn1]:\n    x = f(x)\nreturn f(x)",
     "what is listed changes in it": "y = x * 2\nfor f, z in [(self.conv1, x), (self.bn1, y)]:\n    x = f(z) + x\nreturn x",
-    "it is left early": "for f in [self.conv1, self.bn1]:\n    x = f(x)\n    if self.flag:\n        break\nreturn x",
+    "it is left early": "for f in [self.conv1, self.bn1]:\n    x = f(x)\n    if x.dim() > 3:\n        break\nreturn x",
 }  # fmt: skip
 
 
