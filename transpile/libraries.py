@@ -95,7 +95,7 @@ def _spelt(project: Project, module: ModuleInfo) -> cst.Module:
 
     def imported(node: Any) -> Any:
         smalls = [made for small in node.body for made in _imported(project, module, small, used)]
-        if all(a is b for a, b in zip(smalls, node.body)) and len(smalls) == len(node.body):
+        if tree.same(smalls, node.body):
             return node
         smalls += [tree.statement(f"import {name}").body[0] for name in sorted(wanted)] or ([] if smalls else [tree.statement("import torch").body[0]])  # a line for a line
         wanted.clear()

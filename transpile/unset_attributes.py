@@ -19,8 +19,6 @@ _OF_MODULES = frozenset(
     " register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module register_parameter register_state_dict_post_hook"
     " register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory state_dict to to_empty train training type zero_grad".split()
 )
-
-
 _NAMING = frozenset({"setattr", "register_buffer", "register_parameter", "register_module", "add_module"})
 
 
@@ -51,14 +49,15 @@ def report(context: Context, functions: list[FunctionInfo], names: Set[str] | No
     seen: set[tuple[ClassInfo, str]] = set()
     for info in functions:
         cls = info.owner
-        if cls is None or not _is_plain(cls):
+        if cls is None:
             continue
         for node in tree.nodes(info.node.body, cst.Attribute):
             name = node.attr.value
             if name in names or name in _OF_MODULES or name.startswith("_") or (cls, name) in seen or tree.code(node.value) != "self":
                 continue
             seen.add((cls, name))
-            context.report("undefined-name", node, f"self.{name} is set nowhere: no module has it here")
+            if _is_plain(cls):  # asked last, since it goes through the whole class and nearly all names are set
+                context.report("undefined-name", node, f"self.{name} is set nowhere: no module has it here")
 
 
 def _computes_name(call: cst.Call) -> bool:

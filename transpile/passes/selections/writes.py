@@ -55,8 +55,8 @@ class Writes:
                 bodies[one] = _body(self._context, one.node)
                 todo += [called for called, _, _ in bodies[one].handed]
         found: dict[FunctionInfo, set[str]] = {one: set() for one in bodies} | self._found
-        while more := [one for one, body in bodies.items() if body.written(found.__getitem__) != found[one]]:
-            found |= {one: bodies[one].written(found.__getitem__) for one in more}
+        while more := {one: names for one, body in bodies.items() if (names := body.written(found.__getitem__)) != found[one]}:
+            found |= more
         self._found = found
 
 
