@@ -16,6 +16,8 @@ KEPT = {
     "a list of self": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen.append(x * 2)\n        return").replace("kept(x)", "len(self.seen)"),
     "a global count": "STEP = 0\n\n\ndef kept(x):\n    global STEP\n    STEP += 1\n    return x * STEP\n\n\n" + MODULE + FORWARD,
     "a count of a class": "class C:\n    calls = 0\n\n\ndef kept(x):\n    C.calls += 1\n    return x * C.calls\n\n\n" + MODULE + FORWARD,
+    "a default": "def kept(x, seen=[]):\n    seen.append(x * 2)\n    return sum(seen)\n\n\n" + MODULE + FORWARD,
+    "a table that is a default": "def kept(x, seen={}):\n    seen[x.dim()] = x * 2\n    return x\n\n\n" + MODULE + FORWARD,
     "a static method": MODULE + "    @staticmethod\n    def kept(self, x):\n        self._grid = torch.arange(x.size(1)).float()\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(self, x)"),
 }
 PLAIN = {
@@ -25,6 +27,8 @@ PLAIN = {
     "a list of names": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen.append('x')\n        return").replace("kept(x)", "x"),
     "a list of each call": MODULE.replace("self.sizes = {}", "self.seen = []") + FORWARD.replace("        return", "        self.seen = []\n        self.seen.append(x * 2)\n        return").replace("kept(x)", "self.seen[0]"),
     "state": MODULE + "    def kept(self, x):\n        self._grid = x * 2\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),
+    "a default that is only read": "def kept(x, scales=[1, 2]):\n    found = []\n    for s in scales:\n        found.append(x * s)\n    return sum(found)\n\n\n" + MODULE + FORWARD,
+    "a default that is replaced": "def kept(x, seen=[]):\n    seen = list(seen)\n    seen.append(x * 2)\n    return sum(seen)\n\n\n" + MODULE + FORWARD,
     "outside of a forward pass": "CACHE = {}\n\n\ndef kept(x):\n    CACHE[0] = torch.sin(x)\n    return CACHE[0]\n",
 }
 

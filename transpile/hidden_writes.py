@@ -9,6 +9,7 @@ Reads by a computed name of what may be a param or a submodule: which of them ne
 And arrays that are kept beyond the call where no state is, which under jit are tracers, of that call alone:
 
     CACHE[n] = torch.hann_window(n)    grid.kept = torch.arange(n)    global LAST; LAST = x    self.seen.append(x)
+    def trace(x, seen=[]): seen.append(x)
 
 And what counts calls where no state is, which under jit counts the traces:
 
@@ -87,12 +88,13 @@ def _table(context: Context, node: Any) -> str | None:
 def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None, grown: Set[str]) -> None:
     """Report what is put where the next call finds it, and is no state: arrays, and numbers that move on; `grown` are the lists of self that are none."""
     shared = {item.name.value for n in tree.nodes(node.body, cst.Global) for item in n.names}
+    shared_defaults = _shared_defaults(node)
     own = set(tree.names_assigned(node.body)) | tree.parameter_names(node)
     for n in tree.nodes(node.body, cst.Assign):
         if not is_traced(context.value(n.value)):
             continue
         for target in (t.target for t in n.targets):
-            if _outlives(context, target, shared, own - shared, self_name):
+            if _outlives(context, target, shared, own - shared, self_name) or isinstance(target, cst.Subscript) and tree.dotted(target.value) in shared_defaults:
                 context.report("taken-for-granted", target, _KEPT.format(tree.code(target)))
     for moved in tree.nodes(node.body, cst.AugAssign):
         if not is_traced(context.value(moved.target)) and _outlives(context, moved.target, shared, own - shared, self_name):
@@ -100,8 +102,14 @@ def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None, 
     for line in tree.nodes(node.body, cst.Expr):
         call: Any = line.value
         holder = call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in _GROWING else None
-        if isinstance(holder, cst.Attribute) and tree.dotted(holder) in grown and any(isinstance(context.value(a.value), Tensor) for a in call.args):
+        if holder is not None and tree.dotted(holder) in grown | shared_defaults and any(isinstance(context.value(a.value), Tensor) for a in call.args):
             context.report("taken-for-granted", call, _KEPT.format(f"what {tree.dotted(holder)} gets"))
+
+
+def _shared_defaults(node: cst.FunctionDef) -> set[str]:
+    """The parameters whose default is a list or dict, of which there is one for all calls; not where the function gives them another."""
+    given = [p for p in tree.nodes(node.params, cst.Param) if isinstance(p.default, (cst.List, cst.Dict)) or isinstance(p.default, cst.Call) and tree.dotted(p.default.func) in ("list", "dict")]
+    return {p.name.value for p in given} - set(tree.names_assigned(node.body))
 
 
 def _outlives(context: Context, target: Any, shared: set[str], own: set[str], self_name: str | None) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
-from .callables import Scope, Target
+from .callables import Scope, Target, is_of_object
 from .casts import is_copy
 from .computed_names import HOLE, pattern
 from .context import Context
@@ -52,6 +55,7 @@ class Place:
     parts: bool = False  # a tuple of different parts of one tensor: `x.chunk(2)`
     part: tuple[Any, int] | None = None  # one of several that are made of different parts: of the expression that makes them, and its number
     repeated: bool = False  # a list two elements of which may be the same memory: `[h, h]`, `[torch.zeros(3)] * 2`
+    grown: frozenset[Place] = frozenset()  # what this was, of a list that has got more: `acc.append(t)`
 
     def closure(self) -> set[Place]:
         found: set[Place] = set()
@@ -61,6 +65,17 @@ class Place:
             if current not in found:
                 found.add(current)
                 todo.extend(current.parents)
+        return found
+
+    def holders(self) -> set[Place]:
+        """What gets more where this does: itself, as it was before, and what it was taken out of."""
+        found: set[Place] = set()
+        todo = [self]
+        while todo:
+            current = todo.pop()
+            if current not in found:
+                found.add(current)
+                todo.extend([*current.grown, *(current.parents if current.entry is not None else ())])
         return found
 
 
@@ -73,17 +88,34 @@ class Passed:
     """What the result of a function may be, or be a view of: parameters, and names around it."""
 
     parameters: frozenset[str] = frozenset()
-    free: frozenset[str] = frozenset()
+    free: frozenset[str] = frozenset()  # `self.x` of a method
     repeated: bool = False  # two elements of the result may be the same memory
+    left: frozenset[str] = frozenset()  # `self.x` of a method, as it is after the call: `self.h = y * 2; return self.h`
+    exact: bool = False  # it is the only one of these, and no view of it
+    items: tuple[Passed, ...] = ()  # where it is always a tuple of as many
+    kept: tuple[tuple[str, Passed], ...] = ()  # what a call leaves in `self.x`, and adds to what a parameter holds: `self.x = t`, `acc.append(t)`
 
     def __or__(self, other: Passed) -> Passed:
-        return Passed(self.parameters | other.parameters, self.free | other.free, self.repeated or other.repeated)
+        return Passed(self.parameters | other.parameters, self.free | other.free, self.repeated or other.repeated, self.left | other.left, self.exact and self == other, self._both_items(other))
+
+    def _both_items(self, other: Passed) -> tuple[Passed, ...]:
+        return tuple(a | b for a, b in zip(self.items, other.items)) if len(self.items) == len(other.items) else ()
+
 
 
 _HOLDERS = frozenset({"items", "values", "get", "setdefault", "pop"})  # methods of what may be a dict, by which it gives what it holds
 _KEEPING = frozenset("append appendleft insert extend extendleft update setdefault add put".split())  # methods of what holds others, by which it gets more
 # Python's functions that give back what they are given, or what holds it.
 _HANDING_ON = frozenset("list tuple dict reversed sorted zip enumerate iter next filter max min copy.copy itertools.chain collections.OrderedDict collections.deque".split())
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a function gives out at one place: what it may share memory with, what it is, and the parts of a tuple."""
+
+    shared: frozenset[Place]
+    places: frozenset[Place]
+    parts: tuple[Result, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +132,10 @@ class Memory:
         self.context, self.info, self.views = context, info, views
         self.passed = passed  # for each function or lambda asked about
         self.env: Env = {}
-        self.returned: Passed | None = None  # collects what that which is returned may share memory with
+        self.returned: list[Result] | None = None  # collects what that which is returned may share memory with
+        self.stored: dict[str, frozenset[Place]] = {}  # for each parameter, what has been put into what it holds
+        self.before: Env = {}  # attributes to which calls in the current statement have given other memory, as they were
+        self.paths: dict[str, Any] = {}  # arrays of submodules that have been met, as expressions: `self.bn.running_mean`
         starred = [p for p in (info.node.params.star_arg, info.node.params.star_kwarg) if isinstance(p, cst.Param)]
         self.starred = {p.name.value for p in starred}
         for parameter in [*info.parameters(), *starred]:
@@ -129,7 +164,13 @@ class Memory:
         if not isinstance(held, Module) or any(isinstance(ref, ClassInfo) and ref.find(node.attr.value) is not None for ref in held.refs):
             return None  # a property may make a new one each time
         path, own = tree.code(node), f"{self.info.self_name}."
-        return "self." + path.removeprefix(own) if path.startswith(own) else path
+        path = "self." + path.removeprefix(own) if path.startswith(own) else path
+        self.paths.setdefault(path, node)
+        return path
+
+    def path(self, node: Any) -> str | None:
+        """`x`, `self.x`, or the path of an array of a submodule."""
+        return self.name(node) or self.state(node)
 
     def places(self, name: str) -> frozenset[Place]:
         if name not in self.env:
@@ -144,6 +185,7 @@ class Memory:
             for small in node.body:
                 self._small(small)
         elif isinstance(node, cst.If):
+            self.evaluated(node.test)
             before = dict(self.env)
             self.block(tree.body_statements(node))
             then, self.env = self.env, before
@@ -153,12 +195,14 @@ class Memory:
                 self.block(tree.body_statements(node.orelse))
             self.env = merge(then, self.env)
         elif isinstance(node, (cst.For, cst.While)):
-            for _ in range(2):
+            for turn in range(2):
                 before = dict(self.env)
+                self.evaluated(node.iter if isinstance(node, cst.For) else node.test)
                 if isinstance(node, cst.For):
                     self.loop_target(node)
                 self.block(tree.body_statements(node))
-                self.env = merge(before, self.env)
+                if turn or not self._has_turns(node):
+                    self.env = merge(before, self.env)
         elif isinstance(node, (cst.With, cst.Try)):
             self.block(tree.body_statements(node))
             if isinstance(node, cst.Try):
@@ -167,6 +211,16 @@ class Memory:
                     self.block(tree.body_statements(handler))
                     self.env = merge(before, self.env)
 
+    def _has_turns(self, node: Any) -> bool:
+        """Whether what a call comes to may take a loop to have turns: one over layers, or over as many as self says, which a model without any would not have.
+
+            for conv in self.convs: x = conv(x) + x         for i in range(self.depth): x = self.convs[i](x)
+        """
+        if self.returned is None or not isinstance(node, cst.For):
+            return False
+        parts = list(tree.nodes(node.iter, cst.Name, cst.Attribute))
+        return any(isinstance(self.context.value(n), Module) or isinstance(n, cst.Attribute) and self.name(n) is not None for n in parts)
+
     def block(self, statements: list[Any]) -> None:
         for statement in statements:
             self.transfer(statement)
@@ -174,8 +228,11 @@ class Memory:
     def loop_target(self, node: cst.For) -> None:
         self.bind(node.target, Part(node.iter))
 
-    def name_parts(self, node: Any) -> None:
-        """Move past the names that an expression gives to parts of itself: `(z := x * 2)`."""
+    def evaluated(self, node: Any) -> None:
+        """Move past an expression: what its calls keep, and the names that it gives to parts of itself, `(z := x * 2)`."""
+        self.before = {}
+        for call in tree.nodes(node, cst.Call) if cst.Call in tree.kinds(node) else ():
+            self._keep(call)
         for named in tree.nodes(node, cst.NamedExpr) if cst.NamedExpr in tree.kinds(node) else ():
             self.bind(named.target, named.value)
 
@@ -183,10 +240,9 @@ class Memory:
         for base in self._given_anew(node):
             self.env[base] = frozenset([Place(self.places(base))])
         self._reshape(node)
-        self.name_parts(node)
+        self.evaluated(node)
         if self.returned is not None:
-            for value in _given_out(node):
-                self.returned |= self._given_out(value)
+            self.returned += [self._result(value) for value in _given_out(node)]
         if isinstance(node, cst.Assign):
             self._bind_all([t.target for t in node.targets], node.value)
         elif isinstance(node, cst.AnnAssign) and node.value is not None:
@@ -241,9 +297,79 @@ class Memory:
         return self.name(node)
 
     def _hold(self, holder: str, value: Any) -> None:
-        shared = self.shares(value)
-        if shared:
-            self.env[holder] = frozenset([Place(frozenset(self.places(holder) | shared))])
+        self._add(holder, self.shares(value))
+
+    def _add(self, holder: str, shared: frozenset[Place]) -> None:
+        """Move past what puts something into a list, dict or object: all names for that hold it."""
+        if not shared:
+            return
+        holders = {p for place in self.places(holder) for p in place.holders()}
+        for parameter in {p.parameter for p in holders if p.parameter is not None}:
+            self.stored[parameter] = self.stored.get(parameter, frozenset()) | shared
+        grown: dict[frozenset[Place], frozenset[Place]] = {}  # names that were the same stay the same
+        for name, places in list(self.env.items()):
+            if places & holders:
+                if places not in grown:
+                    grown[places] = frozenset([Place(places | shared, grown=places)])
+                self.env[name] = grown[places]
+
+    def _keep(self, call: cst.Call) -> None:
+        """Move past what a call of the user's leaves on its self, and in lists and dicts that it is given."""
+        called = self._called(call)
+        for target in called:
+            for name, held in self.passes(target).kept:
+                shared = self._handed(target, call, held)
+                if not name.startswith("self."):
+                    for _, argument in (bound for bound in target.bound(call) if bound[0] == name):
+                        if (holder := self._root(argument.value)) is not None:
+                            self._add(holder, shared)
+                elif (path := self._here(target, call, name)) is not None:
+                    self.before.setdefault(path, self.places(path))
+                    alone = path.startswith("self.") and self._is_certain(call, called)  # another name may be that of several modules
+                    certain = self._exactly(target, call, held) if alone else None
+                    self.env[path] = certain or frozenset([Place(shared if self._is_certain(call, called) else shared | self.before[path])])
+                elif (holder := self._root(self._receiver(call))) is not None:
+                    self._add(holder, shared)
+
+    def _receiver(self, call: cst.Call) -> Any:
+        """What a method or module is called on: `self.b` of `self.b.step(x)` and of `self.b(x)`."""
+        value = self.context.value(call.func)
+        if isinstance(value, Module) and not (isinstance(call.func, cst.Attribute) and call.func.attr.value == "forward"):
+            return call.func
+        if not isinstance(call.func, cst.Attribute):
+            return None
+        if isinstance(value, Function) and value.base:
+            return cst.Name(self.info.self_name or "self")
+        return call.func.value
+
+    def _here(self, target: Target, call: cst.Call, name: str) -> str | None:
+        """What a name around a function, or `self.h` of a method, is called where it is called: `self.b.h`; None where there is no name for it."""
+        if not isinstance(target.function, FunctionInfo) or target.function.owner is None:
+            return name if self._is_inside(target) else None
+        receiver = self._receiver(call)
+        if not name.startswith("self.") or receiver is None:
+            return None
+        if tree.dotted(receiver) == self.info.self_name and self.info.self_name is not None:
+            return name
+        found = self._below(receiver, name.split(".")[1:]) if tree.dotted(receiver) else None
+        if found is None:
+            return None
+        own = f"{self.info.self_name}."
+        path = tree.code(found)
+        path = "self." + path.removeprefix(own) if path.startswith(own) else path
+        self.paths.setdefault(path, found)
+        return path
+
+    def _below(self, node: Any, names: list[str]) -> Any:
+        """`self.b.fc.weight` of `self.b` and the names below it; None where that is no array of a module that is known."""
+        for i, name in enumerate(names):
+            held = self.context.value(node)
+            if not isinstance(held, Module) or not name.isidentifier():
+                return None
+            values = [value for ref in held.refs if isinstance(ref, ClassInfo) and (value := self.context.facts.attribute(ref, name)) is not None]
+            node = cst.Attribute(node, cst.Name(name))
+            self.context.facts.tell(node, Tensor() if i == len(names) - 1 else values[0] if len(values) == 1 else UNKNOWN)
+        return node
 
     def _bind_all(self, targets: list[Any], value: Any) -> None:
         """`residual = out = x * 2`: one tensor, of which the first name is another name, and `h = c = 0`: a number each."""
@@ -262,7 +388,7 @@ class Memory:
             for part, places in list(self._unpacked(target, value)):  # all that is assigned is there before the first name is
                 self._set(part, places)
             return
-        if isinstance(target, (cst.Subscript, cst.Attribute)) and self.name(target) is None:
+        if isinstance(target, (cst.Subscript, cst.Attribute)) and self.path(target) is None:
             holder = self._root(target.value)
             if holder is not None and not isinstance(self.context.value(target.value), (Tensor, Module)):
                 self._hold(holder, value.value if isinstance(value, Part) else value)
@@ -280,7 +406,7 @@ class Memory:
             for element, part in zip(target.elements, inner.elements):
                 yield from self._unpacked(element.value, part.value)
             return
-        several = (self._parts(inner, target) or self._turns(inner, target)) if whole else None
+        several = (self._parts(inner, target) or self._turns(inner, target) or self._results(inner, target)) if whole else None
         if several is None and whole and self._repeats(inner):
             made = self._made(inner)
             several = [frozenset([Place(made)]) for _ in target.elements]
@@ -320,6 +446,25 @@ class Memory:
             return None
         count = range(len(target.elements))
         return [frozenset([Place(one(over.elements[i].value))]) if shown else frozenset([Place(one(over), part=(value, i))]) for i in count]
+
+    def _results(self, value: Any, target: Any) -> list[frozenset[Place]] | None:
+        """The places of `y, bias = self.fc(x)`: each of what the function gives in its place."""
+        called = self._called(value) if isinstance(value, cst.Call) and not self._is_open(value) else []
+        count = len(target.elements)
+        starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+        if not called or starred or any(len(self.passes(t).items) != count or self.passes(t).repeated for t in called):
+            return None
+        made = []
+        for i in range(count):
+            each = [(t, self.passes(t).items[i]) for t in called]
+            certain = self._exactly(each[0][0], value, each[0][1]) if self._is_certain(value, called) else None
+            made.append(certain or frozenset([Place(_all(self._handed(t, value, passed) for t, passed in each))]))
+        return made
+
+    def _is_open(self, call: cst.Call) -> bool:
+        """Whether a call may run modules that are not known."""
+        value = self.context.value(call.func)
+        return isinstance(value, Module) and value.open
 
     def _repeated(self, value: Any) -> tuple[Callable[[Any], frozenset[Place]], Any]:
         """What one turn of `map(f, xs)` or `[f(x) for x in xs]` shares, by what it is given, and xs; None for another expression."""
@@ -372,7 +517,7 @@ class Memory:
         return same and a.parents == b.parents and disjoint(a.view.slice, b.view.slice)
 
     def _set(self, target: Any, places: frozenset[Place]) -> None:
-        name = self.name(target)
+        name = self.path(target)
         if name is not None:
             self.env[name] = places
         elif isinstance(target, (cst.Tuple, cst.List)):
@@ -397,6 +542,8 @@ class Memory:
         written = self._written(value)
         if written is not None:
             return self._made(written)  # an in-place call returns what it writes
+        if (same := self.given_back(value)) is not None:
+            return same
         base = self.view_base(value)
         if base is not None:
             other = tuple((n, self.places(n)) for n in sorted(tree.names_read(value) - {base, "torch", self.info.self_name or ""}))
@@ -592,17 +739,67 @@ class Memory:
                 return self.shares(node.args[0].value) if node.args else frozenset()
             return frozenset()
         if isinstance(value, Module):
-            kinds = {r.rpartition(".")[2].lower() for r in value.classes if isinstance(r, str)}
-            passes = value.inplace is not False or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds) or not value.items and "sequential" in kinds
-            if passes or not value.open:
-                return everything if passes else frozenset()
+            if self._passes_on(value):
+                return everything
+            if not value.open:
+                return _all(self._handed(t, node, self.passes(t)) for t in self._called(node))
         if value == External("builtins.map") and node.args:
             return self._mapped(node)
         if value == External("einops.rearrange"):
             return self.shares(node.args[0].value) if node.args and not moves_apart(node) else frozenset()
         if self._makes_object(node.func) or isinstance(value, External) and value.name.removeprefix("builtins.") in _HANDING_ON:
             return everything
-        return _all(self._passed(t, node) for t in self._targets(node.func)) | self._of_parameter(node)
+        return _all(self._handed(t, node, self.passes(t)) for t in self._called(node)) | self._of_parameter(node)
+
+    def _passes_on(self, value: Module) -> bool:
+        """Whether a layer of torch's may give back what it is given, or a view of it: nn.Identity, nn.Flatten, an empty nn.Sequential."""
+        kinds = {r.rpartition(".")[2].lower() for r in value.classes if isinstance(r, str)}
+        if value.inplace is not False or any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds):
+            return True
+        held = [v for _, v in value.items] if value.items is not None else [value.element] if value.element is not None else []
+        return "sequential" in kinds and all(isinstance(one, Module) and (self._passes_on(one) or self._passes_argument(one)) for one in held)
+
+    def _passes_argument(self, value: Module) -> bool:
+        """Whether a module of the user's may give back an argument."""
+        return any(self.passes(t).parameters for t in self._forwards(value))
+
+    def _called(self, call: cst.Call) -> list[Target]:
+        """The functions of the user's that a call may run, those of modules among them."""
+        value = self.context.value(call.func)
+        if isinstance(value, Module):
+            return [*self._forwards(value), *(self._targets(call.func) if value.open else ())]
+        if is_of_object(value) and isinstance(call.func, cst.Attribute):
+            scope = Scope(self.context.module, self.info)
+            return [Target(f, scope) for f in self.context.facts.callables.methods(call.func, scope)]
+        return [] if isinstance(value, (Torch, Method)) else self._targets(call.func)
+
+    def _forwards(self, value: Module) -> list[Target]:
+        forwards = [f for ref in value.refs if (f := self.context.facts.forward_of(ref)) is not None]
+        return [Target(f, Scope(self.context.module, self.info)) for f in forwards]
+
+    def given_back(self, node: Any) -> frozenset[Place] | None:
+        """The places of what a function gives back as it is: `self.keep(y)` that returns y, `self.pool.last()` that returns `self.h`."""
+        if not isinstance(node, cst.Call):
+            return None
+        called = self._called(node)
+        return self._exactly(called[0], node, self.passes(called[0])) if self._is_certain(node, called) else None
+
+    def _is_certain(self, call: cst.Call, called: list[Target]) -> bool:
+        """Whether a call is certain to run this one function."""
+        value = self.context.value(call.func)
+        if isinstance(value, Module):
+            return len(called) == 1 and len(value.classes) == 1 and not value.open
+        return len(called) == 1 and isinstance(value, Function) and (tree.dotted(call.func) or "").rpartition(".")[2] == value.info.name
+
+    def _exactly(self, target: Target, call: cst.Call, passed: Passed) -> frozenset[Place] | None:
+        """The places of the argument, or of the attribute, that a function gives back or keeps, where that is certain."""
+        if not passed.exact:
+            return None
+        given = [argument for name, argument in target.bound(call) if name in passed.parameters]
+        if len(given) == 1 and not given[0].star:
+            return self._made(given[0].value)
+        path = self._here(target, call, next(iter(passed.free | passed.left))) if passed.free | passed.left else None
+        return None if path is None else self.places(path) if passed.left else self.before.get(path, self.places(path))
 
     def _each(self, loop: cst.CompFor, element: Any) -> frozenset[Place]:
         """What the element of a comprehension shares, in any of its turns."""
@@ -626,7 +823,7 @@ class Memory:
     def _mapped(self, node: cst.Call) -> frozenset[Place]:
         """What `map(f, xs, ys)` gives: what f returns of each."""
         each = tree.replace(node, args=node.args[1:])
-        return _all(self._passed(t, each) for t in self._targets(node.args[0].value))
+        return _all(self._handed(t, each, self.passes(t)) for t in self._targets(node.args[0].value))
 
     def _makes_object(self, function: Any) -> bool:
         """Whether a call makes an object, which keeps what it is made of: of a class, also of another library's, or of a namedtuple's."""
@@ -646,11 +843,14 @@ class Memory:
             return frozenset()
         return frozenset(p for p in self.places(node.func.value) if p.parameter == node.func.value)
 
-    def _passed(self, target: Target, node: cst.Call) -> frozenset[Place]:
+    def _handed(self, target: Target, node: cst.Call, passed: Passed) -> frozenset[Place]:
         """The arguments of a call that its result may be, or be a view of, and what the function finds around it."""
-        passed = self.passes(target)
-        around = self._around(passed) if self._is_inside(target) else frozenset()
-        return around | _all(self.shares(a.value) for name, a in target.bound(node) if name in passed.parameters)
+        return self._found(target, node, passed) | _all(self.shares(a.value) for name, a in target.bound(node) if name in passed.parameters)
+
+    def _found(self, target: Target, node: cst.Call, passed: Passed) -> frozenset[Place]:
+        """What a function finds around it, or on its self, by the names that this has here."""
+        before, after = ([self._here(target, node, name) for name in sorted(names)] for names in (passed.free, passed.left))
+        return _all(self.before.get(path, self.places(path)) for path in before if path is not None) | _all(self.places(path) for path in after if path is not None)
 
     def _is_inside(self, target: Target) -> bool:
         """Whether what a function finds around it goes by the same name here: of one inside of this, or of a method of the same object."""
@@ -664,12 +864,30 @@ class Memory:
 
     def _given_out(self, value: Any) -> Passed:
         """What a function hands on by giving out a value."""
-        found = {p for place in self.shares(value) for p in place.closure()}
+        return self._passed(self.shares(value), self._made(value), {})
+
+    def _result(self, value: Any) -> Result:
+        """What a function gives out, and the parts of it, where they are written there."""
+        elements = [e.value for e in value.elements] if isinstance(value, cst.Tuple) else []
+        parts = () if any(isinstance(e, cst.StarredElement) for e in getattr(value, "elements", ())) else tuple(self._result(e) for e in elements)
+        return Result(self.shares(value), self._made(value), parts)
+
+    def _of_result(self, result: Result, left: Env) -> Passed:
+        found = self._passed(result.shared, result.places, left)
+        return dataclasses.replace(found, items=tuple(self._of_result(part, left) for part in result.parts))
+
+    def _passed(self, shared: frozenset[Place], places: frozenset[Place], left: Env) -> Passed:
+        """What may be the memory of a value: that which it shares, and which it is, where that is certain; `left` is what the call leaves on self."""
+        found = {p for place in shared for p in place.closure()}
         parameters, free = frozenset(p.parameter for p in found if p.parameter is not None), frozenset(p.free for p in found if p.free is not None)
-        return Passed(parameters, free, any(p.repeated for place in self._made(value) for p in place.closure()))
+        own = frozenset(p for p in found if p.parameter is None and p.free is None)
+        kept = frozenset(name for name, its in left.items() if any(place.closure() & own for place in its))
+        only = next(iter(places)) if len(places) == 1 else None
+        exact = only is not None and ((only.parameter or only.free) is not None or any(left[name] == places for name in kept)) and len(parameters | free | kept) == 1
+        return Passed(parameters, free, any(p.repeated for place in places for p in place.closure()), kept, exact)
 
     def passes(self, target: Target) -> Passed:
-        """What the result of a function may share memory with."""
+        """What the result of a function may share memory with, and what a call of it leaves in other hands."""
         function = target.function
         if function not in self.passed:
             self.passed[function] = Passed()  # while it is being found out: recursion
@@ -678,10 +896,23 @@ class Memory:
                 inner.env = {name: frozenset([Place(parameter=name)]) for name in target.parameters()}
                 self.passed[function] = inner._given_out(function.body)
             else:
-                inner.returned = Passed()
-                inner.block(tree.body_statements(function.node))
-                self.passed[function] = inner.returned
+                self.passed[function] = inner._summary(function.node)
         return self.passed[function]
+
+    def _summary(self, node: cst.FunctionDef) -> Passed:
+        """What a function does to memory, found by going through it."""
+        self.returned = []
+        self.block(tree.body_statements(node))
+        kept = {name: self._passed(places, frozenset(), {}) for name, places in self.stored.items()}
+        left = {name: places for name, places in self.env.items() if name.startswith("self.") and name.count(".") == 1 and any(p.free != name for p in places)}
+        for name, places in left.items():
+            kept[name] = self._passed(places, places, {})
+            if _returns_early(node):
+                kept[name] = dataclasses.replace(kept[name], free=kept[name].free | {name}, exact=False)
+        given = [self._of_result(result, left) for result in self.returned]
+        found = functools.reduce(operator.or_, given) if given else Passed()
+        later = bool(node.decorators or node.asynchronous) or cst.Yield in tree.kinds(node.body)
+        return dataclasses.replace(found, exact=found.exact and not later, items=() if later else found.items, kept=tuple(sorted(kept.items())))
 
     # ------------------------------------------------------------------ questions
 
@@ -773,6 +1004,13 @@ def _given_out(node: Any) -> list[Any]:
         return [node.value] if node.value is not None else []
     yielded = [n.value for n in tree.scope_nodes(node, cst.Yield)] if cst.Yield in tree.kinds(node) else []
     return [value.item if isinstance(value, cst.From) else value for value in yielded if value is not None]
+
+
+def _returns_early(node: cst.FunctionDef) -> bool:
+    """Whether a function may end before its last statement."""
+    body = tree.body_statements(node)
+    last = tree.only_small(body[-1]) if body else None
+    return any(n is not last for n in tree.walk_scope(node.body) if isinstance(n, cst.Return))
 
 
 def moves_apart(node: cst.Call) -> bool:

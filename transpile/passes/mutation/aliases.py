@@ -20,7 +20,7 @@ from .views import of_base, written_back
 
 def follow(frame: Frame, subject: Any, node: Any) -> None:
     """Names for the same memory that are read later get the new value."""
-    name = frame.memory.name(subject)
+    name = frame.memory.path(subject)
     if not frame.follows(subject):
         return
     if name is None:
@@ -213,7 +213,7 @@ def _holder(frame: Frame, subject: Any) -> str | None:
 
 def refuse(frame: Frame, name: str, node: Any, message: str) -> None:
     """A name that cannot follow raises where it is read."""
-    written = node.value if hasattr(node, "value") else node
+    written = node.value if hasattr(node, "value") and not isinstance(node, cst.AugAssign) else node
     frame.after.append(tree.assignment(frame.named(name), frame.context.unconverted("aliased-write", written, message)))
 
 

@@ -128,7 +128,7 @@ def _assign(frame: Frame, node: cst.Assign, target: Any) -> Any:
 def _through(frame: Frame, node: cst.Assign, subject: Any, value: Any) -> Any:
     """`y = x.add_(1)`: x changes, and y is x."""
     root, target = lvalue(frame, subject), tree.code(node.targets[0].target)
-    name = frame.memory.name(root) if root is not None else viewed_name(frame, subject)
+    name = frame.memory.path(root) if root is not None else viewed_name(frame, subject)
     if memory_of(frame, subject) == "copy":
         return tree.replace(node, value=value)
     if root is None and name is None:

@@ -51,6 +51,8 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
         for name, argument in _arguments(target, written, call):
             if taken_back and isinstance(argument.value, (cst.Name, cst.Attribute, cst.Subscript)):
                 continue
+            if _is_given_back(frame, node, argument.value):
+                continue
             message = f"{target.name} changes {name} in place, and "
             for own in _owns(frame, argument.value):
                 below = own in frame.inside or bool(frame.memory.sharing(own, frame.inside))
@@ -59,6 +61,18 @@ def check_arguments(frame: Frame, node: cst.Call) -> Any:
                 _refuse(frame, node, own, f"{message}{own} is read afterwards")
                 frame.record_write(own)
     return None
+
+
+def _is_given_back(frame: Frame, node: cst.Call, subject: Any) -> bool:
+    """Let z follow in `w = relu_(z)`, of a function of the user's that is certain to return what it writes; whether that is so."""
+    target: Any = frame.current.body[0].targets[0].target if node is frame.assigned and frame.current is not None else None  # type: ignore[attr-defined]
+    if not isinstance(target, cst.Name) or not isinstance(subject, cst.Name) or frame.memory.given_back(node) != frame.memory.places(subject.value):
+        return False
+    if target.value != subject.value:
+        frame.after.append(tree.assignment(subject.value, cst.Name(target.value)))
+        frame.facts.carry(subject, frame.after[-1].body[0].value)
+    follow(frame, subject, node)
+    return True
 
 
 def _owns(frame: Frame, argument: Any) -> list[str]:
@@ -166,7 +180,7 @@ def _refuse(frame: Frame, node: cst.Call, own: str, message: str, itself: bool =
     lost = [own] if itself and (own in live or own.startswith("self.") or frame.memory.is_unheld(own)) else []
     for name in [*lost, *frame.memory.sharing(own, live)]:
         poison = frame.context.unconverted("mutated-argument", node, message)
-        if name.startswith("self."):
+        if "." in name:  # of a module
             continue
         line = tree.assignment(name, poison)
         if not any(line.deep_equals(one) for one in frame.after):  # several functions that the call may run write it

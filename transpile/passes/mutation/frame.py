@@ -31,8 +31,8 @@ class Frame:
         self.runs = runs  # whether it computes with tensors: in other functions, which build models, only names of what they make follow
         self.facts = context.facts
         self.views = context.rulebook.table("VIEWS")
-        own = frozenset(f"self.{n.attr.value}" for n in tree.nodes(node.body, cst.Attribute) if self.is_on_self(n))
-        self.liveness = Liveness(node, info.self_name, own, not mutations.reshapes(context.facts))  # what a name of `self.cache` writes, the next call reads
+        self.own = frozenset(f"self.{n.attr.value}" for n in tree.nodes(node.body, cst.Attribute) if self.is_on_self(n))
+        self.liveness = Liveness(node, info.self_name, self.own, not mutations.reshapes(context.facts))  # what a name of `self.cache` writes, the next call reads
         self.memory = Memory(context, info, self.views, mutations.passed)
         self.followers: dict[int, tuple[Any, str]] = {}  # what lets an alias follow, and the alias: dropped where it is overwritten unread
         self.rows: list[tuple[cst.For, str]] = []  # loops around the current statement that go over a tensor's rows
@@ -81,6 +81,10 @@ class Frame:
 
     def named(self, name: str) -> Any:
         """A name of the alias analysis as an expression: `self.x` by what the function calls self."""
+        if (path := self.memory.paths.get(name)) is not None:
+            made = tree.replace(path)
+            self.facts.carry(path, made)
+            return made
         node = tree.expression(name.replace("self.", f"{self.info.self_name}.", 1) if name.startswith("self.") else name)
         if name.startswith("self.") and self.info.owner is not None:
             self.facts.tell(node.value, Module(frozenset([self.info.owner]), is_self=True))
@@ -88,8 +92,15 @@ class Frame:
         return node
 
     def reached(self, name: str) -> list[str]:
-        """The names that are read later and may have the memory of this one."""
-        return self.memory.sharing(name, self.live)
+        """The names that are read later and may have the memory of this one; what stands on modules and is not named here, others read."""
+        return self.memory.sharing(name, self.live | self.elsewhere())
+
+    def elsewhere(self) -> set[str]:
+        """Attributes of self that only what is called names, and arrays of submodules: they outlive the call. In code that builds
+        models arrays of modules are written by their paths."""
+        if not self.runs:
+            return set()
+        return {name for name in self.memory.env if "." in name and name != COMPUTED and name not in self.own}
 
     def follows(self, node: Any) -> bool:
         """Whether other names for what is written follow: in code that builds models arrays of modules are written by their paths."""
@@ -101,13 +112,13 @@ class Frame:
 
     def is_read_later(self, name: str) -> bool:
         """Whether what a write of this name changes is read after the statement, under this name or another."""
-        return name in self.live or bool(self.reached(name)) or name.startswith("self.")
+        return name in self.live or bool(self.reached(name)) or "." in name
 
     def record_write(self, name: str, holder: str | None = None) -> None:
         """A write of this name writes the parameters whose memory it may have; not one that holds it, where its caller finds what is new."""
         self.mutations.record(self.info, self.memory.parameters(name) - {holder})
         if name.startswith("self.") and self.info.owner is not None and self.info.owner.is_module:
-            self.mutations.state.setdefault(self.info, set()).add(name.removeprefix("self."))
+            self.mutations.state.setdefault(self.info, set()).add(name.rpartition(".")[2])
 
     # ------------------------------------------------------------------ what expressions are
 

@@ -45,7 +45,7 @@ class _Look:
         if node is self.call:
             self.passed = True
             return
-        if self.frame.memory.name(node) == self.name and id(node) not in self.inside:
+        if self.frame.memory.path(node) == self.name and id(node) not in self.inside:
             self.found.add("after" if self.passed or around else "before")
             return
         holds = _holds(node, self.call)

@@ -158,4 +158,4 @@ def lvalue(frame: Frame, subject: Any) -> Any:
 def written_name(frame: Frame, subject: Any) -> str | None:
     """That name for the alias analysis: `x`, or `self.x`."""
     root = lvalue(frame, subject)
-    return frame.memory.name(root) if root is not None else None
+    return frame.memory.path(root) if root is not None else None

@@ -85,7 +85,7 @@ def _head(frame: Frame, node: Any, expression: Any) -> Any:
     frame.live |= frame.inside
     new = rewritten(frame, expression)
     frame.inside = frozenset()
-    frame.memory.name_parts(expression)
+    frame.memory.evaluated(expression)
     if new is not expression and isinstance(node, cst.While):
         frame.prelude, frame.after = [], []  # once is not every turn
         return frame.context.unconverted("aliased-write", expression, "the condition of a loop writes in place: write it in the body of `while True`")
