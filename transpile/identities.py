@@ -18,6 +18,7 @@ def simplified(node: Any) -> Any:
     """A call of jax's, or what does the same; `x.new(3).zero_()` gives the outer one an array that it does not need."""
     if not isinstance(node, cst.Call) or not node.args:
         return node
+    node = _with_plain_axes(node)
     made: Any = node.args[0].value
     function = tree.dotted(node.func)
     if function == "jnp.expand_dims":
@@ -37,6 +38,19 @@ def simplified(node: Any) -> Any:
             value = tree.replace(value, value=filled)
         return tree.replace(made, func=tree.expression("jnp.full"), args=[tree.replace(made.args[0], comma=cst.MaybeSentinel.DEFAULT), value, *made.args[1:]])
     return node
+
+
+def _with_plain_axes(node: cst.Call) -> cst.Call:
+    """`x.sum(axis=(0, 2))` for torch's `x.sum([0, 2])`, `x.sum(axis=1)` for `x.sum([1])`."""
+    args = [tree.replace(a, value=_plain(a.value)) if a.keyword is not None and a.keyword.value == "axis" and isinstance(a.value, cst.List) else a for a in node.args]
+    return node if tree.same(args, node.args) else tree.replace(node, args=args)
+
+
+def _plain(axes: cst.List) -> Any:
+    numbers = [e.value.expression if isinstance(e.value, cst.UnaryOperation) else e.value for e in axes.elements]
+    if not numbers or not all(isinstance(n, cst.Integer) for n in numbers):
+        return axes
+    return axes.elements[0].value if len(numbers) == 1 else cst.Tuple(axes.elements)
 
 
 def _as_float(node: Any) -> Any:
