@@ -96,6 +96,17 @@ class Biased(nn.Module):
         return self.fc(x), self.bias
 
 
+class Given(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mask = None
+
+    def forward(self, x):
+        if self.mask is not None:
+            x = x.masked_fill(self.mask.unsqueeze(0)[0] > 0, 2.0)
+        return x + 1
+
+
 class Rows(nn.Module):
     def __init__(self):
         super().__init__()
@@ -130,7 +141,7 @@ class M(nn.Module):
         self.sub, self.other, self.feature, self.same = Sub(), Sub(), Feature(), Same()
         self.perhaps, self.rows = Perhaps(), Rows()
         self.pair, self.either = nn.Sequential(Same(), Same()), nn.Sequential(Perhaps(), nn.Identity())
-        self.biased = Biased()
+        self.biased, self.given, self.others = Biased(), Given(), nn.ModuleList([Given(), Given()])
         self.subs, self.blocks = nn.ModuleList([Sub(), Sub()]), nn.ModuleList([Residual(), Residual()])
 
     def remember(self, t):
@@ -162,6 +173,9 @@ REACHED = {
     "what a loop over layers makes": "total = None\nfor block in self.blocks:\n    if total is None:\n        total = block(x)\n    else:\n        total += block(x)\nreturn total + x",
     "one part of what a module gives": "y, bias = self.biased(x)\ny += bias\nreturn y * bias",
     "the other part of what a module gives": "y, bias = self.biased(x)\nbias += x[0]\nreturn y * self.biased.bias",
+    "what is set on a submodule": "self.given.mask = x * 2\nreturn self.given(x)",
+    "what is set on a submodule, and written": "y = x * 2\nself.given.mask = y\ny -= 1\nreturn self.given(x)",
+    "what is set on submodules": "for one in self.others:\n    one.mask = x * 2\nfor one in self.others:\n    x = one(x)\nreturn x",
     "what a test keeps": "y = x + 0\nif self.sub.remember(y) is None:\n    y.add_(1)\nreturn self.sub(x)",
 }
 # Who holds it has no name here, or may be another.

@@ -87,6 +87,7 @@ class Arrays:
         for cls, found in self.own.items():
             self._overwritten(cls, found)
         self._written_elsewhere()
+        self._set_elsewhere()
         self._written_by_computed_names()
         for cls, found in self.own.items():
             self._given_again(cls, found)
@@ -277,6 +278,17 @@ class Arrays:
                     array = self.find(ref, target.attr.value) if isinstance(ref, ClassInfo) else None
                     if array is not None and array.where == "constant" and array.registered:
                         array.where = "state"
+
+    def _set_elsewhere(self) -> None:
+        """What a forward pass sets on a submodule, `self.attn.mask = mask`, is state of that, as if it had set it itself."""
+        for function in sorted(self.running & self.forward, key=lambda f: f.qualname):
+            for assigned in tree.nodes(function.node.body, cst.Assign):
+                for target in (t.target for t in assigned.targets if isinstance(t.target, cst.Attribute)):
+                    base = self.facts.of(target.value)
+                    known = isinstance(base, Module) and not base.is_self and not base.open and isinstance(self.facts.of(assigned.value), Tensor)
+                    for ref in base.refs if known and isinstance(base, Module) else ():
+                        if ref in self.own and self.find(ref, target.attr.value) is None:
+                            self.own[ref].arrays[target.attr.value] = Array(target.attr.value, "state", written=True)
 
     def _is_frozen(self, cls: ClassInfo, name: str) -> bool:
         """Whether no optimizer trains a parameter: one that forward writes is state, as a buffer would be."""

@@ -9,7 +9,20 @@ from typing import Any
 import libcst as cst
 
 from ..project import ClassInfo
-from ..values import NUMPY, UNKNOWN, External, Mapping, Module, Sequence, Tensor, Value, beginning, element_of, join
+from ..values import (
+    NONE,
+    NUMPY,
+    UNKNOWN,
+    External,
+    Mapping,
+    Module,
+    Sequence,
+    Tensor,
+    Value,
+    beginning,
+    element_of,
+    join,
+)
 from .annotations import annotated
 from .frame import Env, Frame, Handlers
 from .numpy_names import is_bound_to_numpy
@@ -67,6 +80,11 @@ def _bind_attribute(frame: Frame, target: cst.Attribute, value: Value, env: Env)
         store(frame, target.value, receiver.with_part(target.attr.value, value), env)
     elif isinstance(receiver, Module) and not receiver.is_self and isinstance(value, Module):
         _replace(frame, receiver, target.attr.value, value)
+    elif isinstance(receiver, Module) and not receiver.is_self and not receiver.open and isinstance(value, Tensor):
+        for ref in receiver.refs:  # `self.attn.mask = mask`, of what a constructor sets to None
+            before = facts.attribute_values(ref).get(target.attr.value) if isinstance(ref, ClassInfo) else None
+            if before == NONE or isinstance(before, Tensor) and before.none:
+                facts.set_attribute(ref, target.attr.value, value)
     facts.set(target, value)
 
 
