@@ -45,6 +45,7 @@ class Array:
     optional: bool = False  # None on some path
     plain: bool = False  # something else on some path, which self keeps: `self.p = p if fixed else nn.Parameter(…)`
     written: bool = False  # assigned while the model runs
+    removed: bool = False  # a class below sets it to None
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Arrays:
         self._written_by_computed_names()
         for cls, found in self.own.items():
             self._given_again(cls, found)
+            self._removed(cls, found)
 
     def find(self, cls: ClassInfo, name: str) -> Array | None:
         """An array attribute of a class, of an ancestor or of a descendant."""
@@ -267,6 +269,12 @@ class Arrays:
             if array.where == "constant" and inherited is not None:
                 array.where, array.registered = inherited.where, inherited.registered
 
+    def _removed(self, cls: ClassInfo, found: ClassArrays) -> None:
+        """What a subclass sets to None, `self.bias = None` after `super().__init__()`, the methods that it inherits may not have."""
+        for name in (a.name for a in found.arrays.values() if a.optional or a.removed):
+            for above in (self.own[c].arrays[name] for c in cls.ancestors() if c is not cls and c in self.own and name in self.own[c].arrays):
+                above.removed = True
+
     def _written_elsewhere(self) -> None:
         """A constant that another module's constructor writes, `self.s.mask.fill_(5)`, is state: what it is hangs on who made the module."""
         for function in (f for f in _functions(self.facts) if f not in self.running):
@@ -333,7 +341,8 @@ class Arrays:
             found.running.append((name, node))
             return
         if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
-            found.arrays.setdefault(name, Array(name, inherited, registered=True))
+            array = found.arrays.setdefault(name, Array(name, inherited, registered=True))
+            array.removed = array.removed or known == NONE
             return
         is_parameter = _makes_parameter(facts, value)
         if is_parameter and not _always_runs(function, node):

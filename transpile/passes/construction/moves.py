@@ -177,9 +177,12 @@ class Moves:
             return STAYS
         above = [self.arrays.own[c].arrays.get(name) for c in self.cls.ancestors() if c is not self.cls and c in self.arrays.own]
         inherited = next((array for array in above if array is not None and array.where == "params"), None)
-        if inherited is None or self.arrays.own[self.cls].assigned[name] > 1:
+        layer = self.context.facts.layer_of(self.cls)
+        of_layer = layer is not None and self.context.rulebook.arrays(layer.name).get(name) == "params"
+        if inherited is None and not of_layer or self.arrays.own[self.cls].assigned[name] > 1:
             return DROPPED
-        deletion = tree.statement(f'{below(())}.pop("{name}"{", None" if inherited.optional else ""})')
+        certain = inherited is not None and not inherited.optional
+        deletion = tree.statement(f'{below(())}.pop("{name}"{"" if certain else ", None"})')
         return Move("params", (tree.replace(deletion, leading_lines=statement.leading_lines),))
 
     def _registered(self, statement: Any, call: cst.Call) -> Move:

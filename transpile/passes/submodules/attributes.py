@@ -207,7 +207,7 @@ def _place(scope: Scope, node: cst.Attribute, base: Module, name: str) -> _Place
         if isinstance(ref, ClassInfo):
             array = scope.arrays.find(ref, node.attr.value)
             if array is not None:
-                where, optional, plain = array.where, array.optional, array.plain
+                where, optional, plain = array.where, array.optional or array.removed, array.plain
                 if where == "constant":
                     return _Place(where)
             elif inherited := scope.effects.inherited_array(ref, name):
