@@ -288,12 +288,16 @@ class Arrays:
                         array.where = "state"
 
     def _set_elsewhere(self) -> None:
-        """What a forward pass sets on a submodule, `self.attn.mask = mask`, is state of that, as if it had set it itself."""
+        """What a forward pass sets on a submodule, `self.attn.mask = mask`, is state of that, as if it had set it itself.
+
+        Not on a module that it is given, of whose state nothing comes back.
+        """
         for function in sorted(self.running & self.forward, key=lambda f: f.qualname):
             for assigned in tree.nodes(function.node.body, cst.Assign):
                 for target in (t.target for t in assigned.targets if isinstance(t.target, cst.Attribute)):
                     base = self.facts.of(target.value)
-                    known = isinstance(base, Module) and not base.is_self and not base.open and isinstance(self.facts.of(assigned.value), Tensor)
+                    given = (tree.dotted(target.value) or "").partition(".")[0] in tree.parameter_names(function.node) - {function.self_name}
+                    known = isinstance(base, Module) and not given and not base.is_self and not base.open and isinstance(self.facts.of(assigned.value), Tensor)
                     for ref in base.refs if known and isinstance(base, Module) else ():
                         if ref in self.own and self.find(ref, target.attr.value) is None:
                             self.own[ref].arrays[target.attr.value] = Array(target.attr.value, "state", written=True)
