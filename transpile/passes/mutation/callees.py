@@ -68,7 +68,7 @@ def _is_given_back(frame: Frame, node: cst.Call, subject: Any) -> bool:
     target: Any = frame.current.body[0].targets[0].target if node is frame.assigned and frame.current is not None else None  # type: ignore[attr-defined]
     if not isinstance(target, cst.Name) or not isinstance(subject, cst.Name) or frame.memory.given_back(node) != frame.memory.places(subject.value):
         return False
-    if target.value != subject.value:
+    if target.value != subject.value and frame.is_read_later(subject.value):
         frame.after.append(tree.assignment(subject.value, cst.Name(target.value)))
         frame.facts.carry(subject, frame.after[-1].body[0].value)
     follow(frame, subject, node)
