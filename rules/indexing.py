@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 
 @rule("torch.gather", "torch.Tensor.gather")
@@ -20,6 +20,8 @@ def gather(input, dim, index, *, sparse_grad=False):
 
 @rule("torch.index_select", "torch.Tensor.index_select")
 def index_select(input, dim, index):
+    if known(index.ndim > 0):
+        return jnp.take(input, index, axis=dim)
     return jnp.take(input, jnp.atleast_1d(index), axis=dim)
 
 

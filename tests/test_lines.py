@@ -19,6 +19,8 @@ LINES = [
     ("torch.transpose(x, 0, 0)", "x"),
     ("x.t()", "x.T"),
     ("x.unsqueeze(1)", "jnp.expand_dims(x, 1)"),
+    ("x.index_select(0, y)", "jnp.take(x, jnp.atleast_1d(y), axis=0)"),
+    ("x.index_select(1, y.view(-1))", "jnp.take(x, y.reshape(-1), axis=1)"),
     ("x.sum([0, 1])", "x.sum(axis=(0, 1))"),
     ("x.mean([-1], keepdim=True)", "x.mean(axis=-1, keepdims=True)"),
     ("x.flip([1])", "jnp.flip(x, axis=1)"),
