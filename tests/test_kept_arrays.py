@@ -7,6 +7,7 @@ from transpile import convert_source
 from .small_programs import HEAD
 
 MODULE = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._grid = None\n        self.sizes = {}\n\n"
+SUB = "class Sub(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.h = None\n\n    def forward(self, x):\n        return x + self.h\n\n\n" + MODULE.replace("self.sizes = {}", "self.sub = Sub()")
 FORWARD = "    def forward(self, x, lengths):\n        return x + kept(x)\n"
 KEPT = {
     "a function": "def kept(x):\n    if not hasattr(kept, 'grid'):\n        kept.grid = torch.arange(x.size(1)).float()\n    return kept.grid\n\n\n" + MODULE + FORWARD,
@@ -18,6 +19,8 @@ KEPT = {
     "a count of a class": "class C:\n    calls = 0\n\n\ndef kept(x):\n    C.calls += 1\n    return x * C.calls\n\n\n" + MODULE + FORWARD,
     "a default": "def kept(x, seen=[]):\n    seen.append(x * 2)\n    return sum(seen)\n\n\n" + MODULE + FORWARD,
     "a table that is a default": "def kept(x, seen={}):\n    seen[x.dim()] = x * 2\n    return x\n\n\n" + MODULE + FORWARD,
+    "a module that is given": SUB + "    def give(self, sub, x):\n        sub.h = x * 2\n\n" + FORWARD.replace("        return", "        self.give(self.sub, x)\n        return").replace("kept(x)", "self.sub(x)"),
+    "modules that are walked over": SUB + "    def kept(self, x):\n        for m in self.modules():\n            m.h = x * 2\n        return self.sub(x)\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),
     "a static method": MODULE + "    @staticmethod\n    def kept(self, x):\n        self._grid = torch.arange(x.size(1)).float()\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(self, x)"),
 }
 PLAIN = {
@@ -29,6 +32,7 @@ PLAIN = {
     "state": MODULE + "    def kept(self, x):\n        self._grid = x * 2\n        return self._grid\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),
     "a default that is only read": "def kept(x, scales=[1, 2]):\n    found = []\n    for s in scales:\n        found.append(x * s)\n    return sum(found)\n\n\n" + MODULE + FORWARD,
     "a default that is replaced": "def kept(x, seen=[]):\n    seen = list(seen)\n    seen.append(x * 2)\n    return sum(seen)\n\n\n" + MODULE + FORWARD,
+    "state of a submodule": SUB + "    def kept(self, x):\n        self.sub.h = x * 2\n        return self.sub(x)\n\n" + FORWARD.replace("kept(x)", "self.kept(x)"),
     "outside of a forward pass": "CACHE = {}\n\n\ndef kept(x):\n    CACHE[0] = torch.sin(x)\n    return CACHE[0]\n",
 }
 

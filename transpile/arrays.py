@@ -299,7 +299,10 @@ class Arrays:
                     given = (tree.dotted(target.value) or "").partition(".")[0] in tree.parameter_names(function.node) - {function.self_name}
                     known = isinstance(base, Module) and not given and not base.is_self and not base.open and isinstance(self.facts.of(assigned.value), Tensor)
                     for ref in base.refs if known and isinstance(base, Module) else ():
-                        if ref in self.own and self.find(ref, target.attr.value) is None:
+                        array = self.find(ref, target.attr.value) if ref in self.own else None
+                        if array is not None and array.where == "constant":
+                            array.where = "state"
+                        elif array is None and ref in self.own:
                             self.own[ref].arrays[target.attr.value] = Array(target.attr.value, "state", written=True)
 
     def _is_frozen(self, cls: ClassInfo, name: str) -> bool:

@@ -85,7 +85,7 @@ def _table(context: Context, node: Any) -> str | None:
     return None
 
 
-def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None, grown: Set[str]) -> None:
+def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None, grown: Set[str], arrays: Arrays) -> None:
     """Report what is put where the next call finds it, and is no state: arrays, and numbers that move on; `grown` are the lists of self that are none."""
     shared = {item.name.value for n in tree.nodes(node.body, cst.Global) for item in n.names}
     shared_defaults = _shared_defaults(node)
@@ -94,7 +94,8 @@ def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None, 
         if not is_traced(context.value(n.value)):
             continue
         for target in (t.target for t in n.targets):
-            if _outlives(context, target, shared, own - shared, self_name) or isinstance(target, cst.Subscript) and tree.dotted(target.value) in shared_defaults:
+            of_default = isinstance(target, cst.Subscript) and tree.dotted(target.value) in shared_defaults
+            if of_default or _outlives(context, target, shared, own - shared, self_name) or _stays_on_module(context, target, arrays):
                 context.report("taken-for-granted", target, _KEPT.format(tree.code(target)))
     for moved in tree.nodes(node.body, cst.AugAssign):
         if not is_traced(context.value(moved.target)) and _outlives(context, moved.target, shared, own - shared, self_name):
@@ -104,6 +105,12 @@ def report_kept(context: Context, node: cst.FunctionDef, self_name: str | None, 
         holder = call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in _GROWING else None
         if holder is not None and tree.dotted(holder) in grown | shared_defaults and any(isinstance(context.value(a.value), Tensor) for a in call.args):
             context.report("taken-for-granted", call, _KEPT.format(f"what {tree.dotted(holder)} gets"))
+
+
+def _stays_on_module(context: Context, target: Any, arrays: Arrays) -> bool:
+    """Whether an array is set on a module whose state is not at hand: `for m in self.modules(): m.mask = mask`."""
+    holder = context.value(target.value) if isinstance(target, cst.Attribute) else None
+    return isinstance(holder, Module) and not holder.is_self and not holder.is_bare and arrays.held(target) is None
 
 
 def _shared_defaults(node: cst.FunctionDef) -> set[str]:

@@ -327,7 +327,7 @@ class _Classes:
             if info.module in self.contexts:
                 report_draws(self.contexts[info.module], info.node)
                 method = info.method or info
-                hidden_writes.report_kept(self.contexts[info.module], info.node, method.self_name, self._plain_lists(method))
+                hidden_writes.report_kept(self.contexts[info.module], info.node, method.self_name, self._plain_lists(method), self.arrays)
         names_set = unset_attributes.names_set(self.facts.project)
         for module, context in self.contexts.items():
             accounting.report_undefined(context, [f.node for f in functions if f.module is module and f in self.arrays.forward])
