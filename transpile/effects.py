@@ -27,6 +27,7 @@ class Effects:
     def __init__(self, facts: Inference, arrays: Arrays, nodes: dict[FunctionInfo, cst.FunctionDef], running: set[FunctionInfo]) -> None:
         self.facts, self.arrays, self.nodes, self.running = facts, arrays, nodes, running
         self.functions: dict[FunctionInfo, frozenset[str]] = {f: NOTHING for f in nodes}
+        self._left_to_subclasses = [group for f in nodes for group in _left_to_subclasses(f, nodes[f])]
         uses = {f: list(_uses(facts, node, self._bound(f))) for f, node in nodes.items()}
         changed = True
         while changed:
@@ -58,6 +59,12 @@ class Effects:
                     both = self.functions[other] | self.functions[function]
                     self.functions[other] = self.functions[function] = both
                     changed = True
+        for methods in self._left_to_subclasses:
+            known = [self.functions[m] for m in methods if m in self.functions]
+            both = NOTHING.union(*known)
+            if any(one != both for one in known):
+                self.functions.update({m: both for m in methods if m in self.functions})
+                changed = True
         return changed
 
     def _of_uses(self, function: FunctionInfo, uses: list[Any]) -> frozenset[str]:
@@ -199,6 +206,15 @@ class Effects:
         if forward is None and ref.torch_base() is not None and "state" not in self.cls(ref):
             return self.layer(ref.torch_base() or "")
         return self.cls(ref)
+
+
+def _left_to_subclasses(function: FunctionInfo, node: cst.FunctionDef) -> list[list[FunctionInfo]]:
+    """The methods of the classes below that a method calls by one name, `self.density(x)`, of which its own class has none."""
+    owner = function.owner
+    if owner is None or function.self_name is None:
+        return []
+    called = {call.func.attr.value for call in tree.nodes(node.body, cst.Call) if isinstance(call.func, cst.Attribute) and tree.dotted(call.func.value) == function.self_name}
+    return [owner.overriding(name) for name in sorted(called) if owner.find(name) is None]
 
 
 def _uses(facts: Inference, function: cst.FunctionDef, bound: Set[str] = frozenset()) -> Iterator[tuple[str, Any]]:
