@@ -123,8 +123,10 @@ def functions_called(memory: Memory, call: cst.Call) -> list[Target]:
 
 
 def forwards(memory: Memory, value: Module) -> list[Target]:
-    forwards = [f for ref in value.refs if (f := memory.context.facts.forward_of(ref)) is not None]
-    return [Target(f, Scope(memory.context.module, memory.info)) for f in forwards]
+    """The forwards of the user's classes that a module may be of, also of those below them: `block: Block` may be any."""
+    found = [f for ref in value.refs if (f := memory.context.facts.forward_of(ref)) is not None]
+    below = [f for ref in value.refs if isinstance(ref, ClassInfo) for f in ref.overriding("forward")]
+    return [Target(f, Scope(memory.context.module, memory.info)) for f in dict.fromkeys([*found, *below])]
 
 
 def given_back(memory: Memory, node: Any) -> frozenset[Place] | None:
