@@ -3,7 +3,7 @@
 HARNESS is the folder of judge.py; PARITY_CORPUS names the corpus; TMPDIR is that of the judge's run, which left the converter's findings
 there. Each row that ran and differed gets a `verdict`, the first that holds:
 
-- `draws`: torch's own results differ between two seeds set after the inputs were made: the stage compares random numbers;
+- `draws`: torch's own outputs or gradients differ between two seeds set after the inputs were made: the stage compares random numbers;
 - `rounding`: both sides in float64 agree in outputs, gradients and training mode to 1e-6 of the largest element;
 - `reported`: the converter reports a line of the class, or of a class or function of the file that it uses;
 - `wrong`: none of these.
@@ -61,9 +61,19 @@ class Examination:
         with torch.no_grad():
             return module(*args, **kwargs), list(module.buffers())
 
+    def torch_gradients(self, seed):
+        """Torch's gradients, in float64, drawn from `seed` on; None where it has none."""
+        module, inputs = self.cases.build(self.case).double(), tuple(map(wide, self.cases.inputs(self.case)))
+        self.cases.seed(seed)
+        return self.judge.torch_gradient(module, *inputs)
+
     def draws(self):
         modes = [False] + [True] * self.trains
-        return any(not self.cases.compare(*(self.torch_results(mode, seed) for seed in (2, 3)))["ok"] for mode in modes)
+        pairs = [[self.torch_results(mode, seed) for seed in (2, 3)] for mode in modes]
+        gradients = [self.torch_gradients(seed) for seed in (2, 3)]
+        if None not in gradients:
+            pairs.append([[*named.values(), *of_inputs] for named, of_inputs in gradients])
+        return any(not self.cases.compare(*pair)["ok"] for pair in pairs)
 
     def stages(self):
         """The harness's comparisons with both sides in float64, one after the other."""

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tests.small_programs import both, compare, three
+from transpile import convert_source
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -140,8 +141,6 @@ REFUSED = {
 }  # fmt: skip
 
 # the names that are lost with what is refused are reported too
-REFUSED_TWICE = {"set on one side": ["traced-branch", "left-over", "left-over"]}
-
 
 @pytest.mark.parametrize("name", [*BRANCHES, *LOOPS])
 def test_program(name):
@@ -164,7 +163,7 @@ def test_unrolled(name):
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
     body, diagnostic = REFUSED[name]
-    _, converted, code = both(body, REFUSED_TWICE.get(name, [diagnostic]))
+    _, converted, code = both(body, [diagnostic])
     with pytest.raises(NotImplementedError, match=diagnostic):
         converted(*(torch.ones(2, 3).numpy() for _ in range(2)))
 
@@ -181,3 +180,10 @@ def test_checks_of_what_a_function_is_given_are_left_out():
 
 def test_checks_are_left_out():
     compare("assert x.dim() == 2\nassert torch.isfinite(x).all()\nif torch.isnan(x).any():\n    raise ValueError('nan')\nreturn x * y", three(), ["data-check", "data-check"])
+
+
+def test_what_a_refused_loop_would_set_is_not_without_a_value():
+    source = "import torch\n\n\ndef f(x):\n    while True:\n        w = torch.rand(3)\n        i = w.max(0)[1]\n        if (w > x).all():\n            continue\n        break\n    return w, i\n"
+    result = convert_source(source)
+    assert 'w = i = nn.unconverted("traced-loop", "True")' in result.code
+    assert [(d.id, d.line) for d in result.diagnostics] == [("traced-loop", 5)]

@@ -110,3 +110,9 @@ def test_lightning(imports, base, saved, monkeypatch):
 def test_hyperparameters_by_subscript_stay():
     source = LIGHTNING.format(imports="import pytorch_lightning as pl\n" + HEAD, base="pl.LightningModule", saved="", kept="self.hparams").replace("self.hparams.scale", 'self.hparams["scale"]')
     assert {(d.line, d.id) for d in convert_source(source).diagnostics} >= {(14, "undefined-name"), (15, "undefined-name")}
+
+
+def test_imports_of_such_libraries_that_nothing_uses_go():
+    source = "import torchvision\nimport timm.models as models\nfrom torchvision import datasets, transforms\n" + HEAD + "def f(root):\n    return datasets.MNIST(root)\n"
+    lines = convert_source(source).code.splitlines()
+    assert [line for line in lines if "torchvision" in line or "timm" in line] == ["from torchvision import datasets"]

@@ -32,6 +32,15 @@ def test_a_module_by_a_quoted_annotation():
     assert 'return self.model.fc(params["model"]["fc"], x)' in convert_source(source).code
 
 
+def test_torchs_names_in_quoted_annotations():
+    source = (
+        "from typing import Optional\n\nimport torch\nfrom torch import Tensor\n\n\n"
+        "def f(x: 'torch.Tensor', y: \"Optional[Tensor]\" = None, z: 'Foo' = None) -> 'torch.FloatTensor':\n    return x + 1\n"
+    )
+    code = convert_source(source).code
+    assert """def f(x: "jax.Array", y: "Optional[jax.Array]" = None, z: "Foo" = None) -> "jax.Array":""" in code and "import jax\n" in code, code
+
+
 CACHE = """def put(cache, layer, value):
     name = {}
     cache[name] = value

@@ -71,12 +71,18 @@ class Lowering:
             if why.keep:
                 self.context.report(self.diagnostic, what, f"{why}: it is left to Python, and cannot be under jax.jit")
                 return [new]
-            return [cst.SimpleStatementLine([cst.Expr(self.context.unconverted(self.diagnostic, what, str(why)))])]
+            return [self._raising(node, self.context.unconverted(self.diagnostic, what, str(why)))]
         lines = node.leading_lines
         if made and (any(line.comment is not None for line in lines) or len(made) == 1):
             apart = [] if len(made) == 1 or not lines[0].comment else [cst.EmptyLine(indent=False)]
             made[0] = tree.replace(made[0], leading_lines=[*apart, *lines])
         return made
+
+    def _raising(self, node: Any, poison: Any) -> cst.SimpleStatementLine:
+        """The statement that stands for one that is refused: it raises, and the names that are read later are not without a value."""
+        lost = [name for name in tree.names_assigned(node) if name in self.liveness.after.get(id(node), ()) and name not in self.defined]
+        made = cst.Assign([cst.AssignTarget(cst.Name(name)) for name in lost], poison) if lost else cst.Expr(poison)
+        return cst.SimpleStatementLine([made])
 
     def _inside(self, node: Any) -> Any:
         defined, before = set(self.defined), self.before

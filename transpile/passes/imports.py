@@ -28,6 +28,7 @@ def run(context: Context, module: cst.Module, support: str) -> cst.Module:
     """Rewrite the import statements of a converted file; `support` is the statement that imports jax_nn."""
     used = _names(module)
     lost = _names(context.module.source) - used  # what conversion has left without a use
+    lost |= {bound for bound, name in context.module.imports.items() if is_library(name) and not _hands_on(context)} - used
     bound: set[str] = set()
     body: list[Any] = []
     at: int | None = None
@@ -185,6 +186,11 @@ def _is_spare(module: str, alias: cst.ImportAlias, lost: set[str]) -> bool:
     name = alias.asname.name if alias.asname is not None else alias.name
     ours = module.partition(".")[0] in sys.stdlib_module_names and module != "__future__"
     return (ours or is_library(module)) and tree.code(name).partition(".")[0] in lost
+
+
+def _hands_on(context: Context) -> bool:
+    """Whether others import from this file what it imports."""
+    return context.module.path.name == "__init__.py"
 
 
 def _is_torchs(context: Context, name: str) -> bool:

@@ -250,6 +250,7 @@ class _Jumps:
         if isinstance(node, cst.While):
             always = isinstance(node.test, cst.Name) and node.test.value == "True" or tree.code(node.test) == "1"
             test = self._asks(loop.flag) if always else self._both(loop.flag, node.test)
+            self.context.facts.origin.setdefault(id(test), self.context.facts.origin.get(id(node.test), node.test))  # where diagnostics show it
             new = tree.replace(tree.with_body(node, made), test=test, orelse=None)
         else:
             node, kept = self._kept(node, made)

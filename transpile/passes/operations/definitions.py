@@ -92,10 +92,28 @@ def variable(walk: Walk, node: cst.AnnAssign) -> Any:
 def _in_header_annotation(walk: Walk, node: cst.Annotation) -> Any:
     """The annotation of a parameter or result; None where it names what has no equivalent: nobody needs it."""
     count = len(walk.context.diagnostics)
-    new = walk.convert(node.annotation)
+    quoted = isinstance(node.annotation, cst.SimpleString)
+    new = _in_string(walk, node.annotation) if quoted else walk.convert(node.annotation)
     if len(walk.context.diagnostics) > count:
         return None
     return node if new is node.annotation else tree.replace(node, annotation=new)
+
+
+def _in_string(walk: Walk, node: Any) -> Any:
+    """An annotation in quotes, `"Optional[torch.Tensor]"`, with what its names are here."""
+    text = node.evaluated_value
+    try:
+        parsed: Any = cst.parse_expression(text) if isinstance(text, str) else node
+    except cst.ParserSyntaxError:
+        return node
+    project, facts = walk.context.facts.project, walk.context.facts
+    for name in tree.nodes(parsed, cst.Attribute, cst.Name) if parsed is not node else ():
+        found = project.resolve(walk.context.module, tree.dotted(name) or "?")
+        if isinstance(found, str) and found.startswith("torch."):
+            facts.tell(name, Torch(found))
+            facts.origin[id(name)] = node
+    new = walk.convert(parsed)
+    return node if new is parsed else tree.replace(node, value=node.quote + tree.code(new) + node.quote)
 
 
 def parameter(walk: Walk, node: cst.Param) -> Any:
