@@ -140,7 +140,6 @@ REFUSED = {
     "list in a while": ("parts = []\nwhile x.norm() > 1:\n    x = x * 0.5\n    parts.append(x)\nreturn torch.stack(parts)", "traced-loop"),
 }  # fmt: skip
 
-# the names that are lost with what is refused are reported too
 
 @pytest.mark.parametrize("name", [*BRANCHES, *LOOPS])
 def test_program(name):
