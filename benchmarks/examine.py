@@ -117,9 +117,7 @@ def reported(file, cls):
 
 
 def examine(harness, row):
-    if row["kind"] == "error":
-        found = reported(row["file"], row["cls"])
-        return f"reported: {found}" if found else "not reported"
+    """The verdict on a row that ran and differed."""
     jax.config.update("jax_enable_x64", True)
     examination = Examination(harness, row)
     try:
@@ -136,7 +134,11 @@ def examine(harness, row):
 
 def main(harness, results, target):
     rows = [json.loads(line) for line in Path(results).read_text().splitlines()]
-    failed = [row for row in rows if row.get("kind") in ("wrong", "error") and row.get("cls")]
+    for row in rows:
+        if row.get("kind") == "error" and row.get("cls"):
+            found = reported(row["file"], row["cls"])
+            row["verdict"] = f"reported: {found}" if found else "not reported"
+    failed = [row for row in rows if row.get("kind") == "wrong"]
     # a process for each case: corpus files leave their marks on the interpreter
     with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=1) as pool:
         for row, verdict in zip(failed, pool.imap(functools.partial(examine, harness), failed)):
