@@ -77,6 +77,33 @@ def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None
             _report(context, module, f"{what} not there any more, and is still used")
 
 
+def raising(context: Context, module: cst.Module, made: cst.Module) -> cst.Module:
+    """The file with what raises in the place of each read of a name that nothing binds any more; `made` is what it comes out as.
+
+    Not in a file that takes names from elsewhere by a star, or that does not parse: there `check` says what is left.
+    """
+    try:
+        lost = undefined(tree.code(made))
+    except SyntaxError:
+        return module
+    if not lost or context.module.stars or any(isinstance(n.names, cst.ImportStar) for n in tree.nodes(module, cst.ImportFrom)):
+        return module
+    lost -= undefined(context.source)
+    reads = {id(node): (node, around) for name in lost for s in _readers(module, lost).get(name, ()) for node, around in _reads_below(s, name, (s,))}
+    kept = {id(t) for n in tree.nodes(module, cst.AugAssign, cst.Del) for t in tree.walk(n.target)}  # type: ignore[attr-defined]
+
+    def replaced(node: Any) -> Any:
+        if id(node) not in reads or id(node) in kept:
+            return None
+        placed = next((n for n in reads[id(node)][1] if context.place(n) is not None), node)
+        context.facts.origin.setdefault(id(node), placed if context.place(node) is None else node)
+        source = context.module.imports.get(node.value)
+        call = context.unconverted("left-over", node, f"{node.value} is {source + ', which is ' if source else ''}not there any more, and is still used")
+        return tree.replace(call, args=[call.args[0], cst.Arg(cst.SimpleString(f'"{node.value}"'))])
+
+    return tree.rewrite(module, replaced, only={cst.Name}) if reads else module
+
+
 def undefined(code: str) -> set[str]:
     """The names that a file reads and binds nowhere, builtins left out."""
     top = symtable.symtable(code, "<output>", "exec")

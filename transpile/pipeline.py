@@ -143,7 +143,10 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             if keys.has_sites(trees[module]):
                 trees[module] = _no_draws(context, keys.in_lambdas(context, trees[module]))
             if trees[module] is not module.tree or imports.brings_torch(context):
-                trees[module] = quotes.run(imports.run(context, trees[module], support_import(module.path)))
+                made = imports.run(context, trees[module], support_import(module.path))
+                whole = accounting.raising(context, trees[module], made)
+                made = made if whole is trees[module] else imports.run(context, whole, support_import(module.path))
+                trees[module] = quotes.run(made)
     out = [Converted(m.path, m.tree, [], False) for m in untouched]
     return out + [_accounted(context, trees, support_import(context.module.path)) for context in contexts.values()]
 
