@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-from transpile import convert_source
+from transpile import convert_source, from_torch
 
 HEAD = "import math\n\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
@@ -35,6 +35,22 @@ def both_modules(source, result, *args):
     torch_side = {}
     exec(compile(source, "program.py", "exec"), torch_side)
     return torch_side["M"](*args), load(result)["M"](*args)
+
+
+def compare_twice(source, running):
+    """Run the class M of a source twice against torch, as `running` of the module says, and compare outputs and then the state."""
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    torch_module, jax_module = both_modules(source, result)
+    params, state = from_torch(torch_module, jax_module)
+    run = running(jax_module)
+    for x in torch.randn(2, 4, 3):
+        want = leaves(torch_module(x))
+        got, state = run(params, state, jnp.asarray(x.numpy()))
+        for g, w in zip(leaves(got), want, strict=True):
+            np.testing.assert_allclose(g, array(w), 1e-5, 1e-6, err_msg=result.code)
+    _, want = from_torch(torch_module, jax_module)
+    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-5, 1e-6, err_msg=result.code), state, want)
 
 
 def both(body, diagnostics=()):

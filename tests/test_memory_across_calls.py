@@ -4,14 +4,11 @@ Each program is the end of a module's class; it is run twice against torch, and 
 """
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
-import torch
 
-from transpile import convert_source, from_torch
+from transpile import convert_source
 
-from .small_programs import HEAD, array, both_modules, leaves
+from .small_programs import HEAD, compare_twice
 
 DEFINITIONS = """class Kept:
     def __init__(self):
@@ -202,18 +199,7 @@ def _source(body):
 
 @pytest.mark.parametrize("name", REACHED)
 def test_reached(name):
-    source = _source(REACHED[name])
-    result = convert_source(source)
-    assert not result.diagnostics, (result.diagnostics, result.code)
-    torch_module, jax_module = both_modules(source, result)
-    params, state = from_torch(torch_module, jax_module)
-    for x in torch.randn(2, 4, 3):
-        want = leaves(torch_module(x))
-        got, state = jax.jit(jax_module.apply)(params, state, jnp.asarray(x.numpy()))
-        for g, w in zip(leaves(got), want, strict=True):
-            np.testing.assert_allclose(g, array(w), 1e-5, 1e-6, err_msg=result.code)
-    _, want = from_torch(torch_module, jax_module)
-    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-5, 1e-6, err_msg=result.code), state, want)
+    compare_twice(_source(REACHED[name]), lambda module: jax.jit(module.apply))
 
 
 @pytest.mark.parametrize("name", REPORTED)

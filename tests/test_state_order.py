@@ -1,14 +1,12 @@
 """Calls that change the state beside what reads it: Python evaluates from left to right, and assigns so. Each run twice against torch."""
 
-import jax
-import jax.numpy as jnp
-import numpy as np
+from functools import partial
+
 import pytest
-import torch
 
-from transpile import convert_source, from_torch
+from transpile import convert_source
 
-from .small_programs import HEAD, array, both_modules, leaves
+from .small_programs import HEAD, compare_twice
 
 MODULES = """class Sub(nn.Module):
     def __init__(self):
@@ -86,17 +84,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_order(name):
     source = HEAD + MODULES + "".join(f"        {line}\n" for line in PROGRAMS[name].splitlines())
-    result = convert_source(source)
-    assert not result.diagnostics, (result.diagnostics, result.code)
-    torch_module, jax_module = both_modules(source, result)
-    params, state = from_torch(torch_module, jax_module)
-    for x in torch.randn(2, 4, 3):
-        want = leaves(torch_module(x))
-        got, state = jax_module.apply(params, state, jnp.asarray(x.numpy()), training=True)
-        for g, w in zip(leaves(got), want, strict=True):
-            np.testing.assert_allclose(g, array(w), 1e-5, 1e-6, err_msg=result.code)
-    _, want = from_torch(torch_module, jax_module)
-    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-5, 1e-6, err_msg=result.code), state, want)
+    compare_twice(source, lambda module: partial(module.apply, training=True))
 
 
 def test_what_both_binds_and_writes_is_refused():

@@ -64,17 +64,24 @@ def _names(context: Context, module: cst.Module, code: str, stars: bool) -> None
         lost -= undefined(context.source)
     if stars:
         lost = {name for name in lost if _is_torch(info.imports.get(name, ""))}
-    reading = _readers(module, lost)
-    for name in sorted(lost):
-        source = info.imports.get(name)
-        what = f"{name} is {source}, which is" if source else f"{name} is"
-        found = False
-        for node, around in (r for s in reading.get(name, ()) for r in _reads_below(s, name, (s,))):
-            found = True
-            placed = next((n for n in (node, *around) if context.place(n) is not None), module)
-            _report(context, placed, f"{what} not there any more, and is still used")
-        if not found:
-            _report(context, module, f"{what} not there any more, and is still used")
+    reads = list(_reads(module, lost))
+    for node, around in reads:
+        _report_lost(context, module, node.value, (node, *around))
+    for name in sorted(lost - {node.value for node, _ in reads}):
+        _report_lost(context, module, name, ())
+
+
+def _reads(module: cst.Module, names: set[str]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Where a file reads some names that are global: each with the statements around it, innermost first."""
+    reading = _readers(module, names)
+    return (read for name in sorted(names) for s in reading.get(name, ()) for read in _reads_below(s, name, (s,)))
+
+
+def _report_lost(context: Context, module: cst.Module, name: str, places: tuple[Any, ...]) -> None:
+    """Report a name that nothing binds any more, at the first of these nodes that stood in the source."""
+    source = context.module.imports.get(name)
+    placed = next((n for n in places if context.place(n) is not None), module)
+    _report(context, placed, f"{name} is {source + ', which is ' if source else ''}not there any more, and is still used")
 
 
 def raising(context: Context, module: cst.Module, made: cst.Module) -> cst.Module:
@@ -88,18 +95,14 @@ def raising(context: Context, module: cst.Module, made: cst.Module) -> cst.Modul
         return module
     if not lost or context.module.stars or any(isinstance(n.names, cst.ImportStar) for n in tree.nodes(module, cst.ImportFrom)):
         return module
-    lost -= undefined(context.source)
-    reads = {id(node): (node, around) for name in lost for s in _readers(module, lost).get(name, ()) for node, around in _reads_below(s, name, (s,))}
-    kept = {id(t) for n in tree.nodes(module, cst.AugAssign, cst.Del) for t in tree.walk(n.target)}  # type: ignore[attr-defined]
+    targets = {id(t) for n in tree.nodes(module, cst.AugAssign, cst.Del) for t in tree.walk(n.target)}  # type: ignore[attr-defined]
+    reads = {id(node): (node, *around) for node, around in _reads(module, lost - undefined(context.source)) if id(node) not in targets}
 
     def replaced(node: Any) -> Any:
-        if id(node) not in reads or id(node) in kept:
+        if id(node) not in reads:
             return None
-        placed = next((n for n in reads[id(node)][1] if context.place(n) is not None), node)
-        context.facts.origin.setdefault(id(node), placed if context.place(node) is None else node)
-        source = context.module.imports.get(node.value)
-        call = context.unconverted("left-over", node, f"{node.value} is {source + ', which is ' if source else ''}not there any more, and is still used")
-        return tree.replace(call, args=[call.args[0], cst.Arg(cst.SimpleString(f'"{node.value}"'))])
+        _report_lost(context, module, node.value, reads[id(node)])
+        return tree.expression(f'{context.name("unconverted")}("left-over", "{node.value}")')
 
     return tree.rewrite(module, replaced, only={cst.Name}) if reads else module
 

@@ -293,17 +293,18 @@ class Arrays:
         Not on a module that it is given, of whose state nothing comes back.
         """
         for function in sorted(self.running & self.forward, key=lambda f: f.qualname):
-            for assigned in tree.nodes(function.node.body, cst.Assign):
-                for target in (t.target for t in assigned.targets if isinstance(t.target, cst.Attribute)):
-                    base = self.facts.of(target.value)
-                    given = (tree.dotted(target.value) or "").partition(".")[0] in tree.parameter_names(function.node) - {function.self_name}
-                    known = isinstance(base, Module) and not given and not base.is_self and not base.open and isinstance(self.facts.of(assigned.value), Tensor)
-                    for ref in base.refs if known and isinstance(base, Module) else ():
-                        array = self.find(ref, target.attr.value) if ref in self.own else None
-                        if array is not None and array.where == "constant":
-                            array.where = "state"
-                        elif array is None and ref in self.own:
-                            self.own[ref].arrays[target.attr.value] = Array(target.attr.value, "state", written=True)
+            given = tree.parameter_names(function.node) - {function.self_name}
+            tensors = (n for n in tree.nodes(function.node.body, cst.Assign) if isinstance(self.facts.of(n.value), Tensor))
+            for target in (t.target for n in tensors for t in n.targets if isinstance(t.target, cst.Attribute)):
+                base, name = self.facts.of(target.value), target.attr.value
+                if not isinstance(base, Module) or base.is_self or base.open or (tree.dotted(target.value) or "").partition(".")[0] in given:
+                    continue
+                for ref in (ref for ref in base.refs if ref in self.own):
+                    array = self.find(ref, name)
+                    if array is None:
+                        self.own[ref].arrays[name] = Array(name, "state", written=True)
+                    elif array.where == "constant":
+                        array.where = "state"
 
     def _is_frozen(self, cls: ClassInfo, name: str) -> bool:
         """Whether no optimizer trains a parameter: one that forward writes is state, as a buffer would be."""

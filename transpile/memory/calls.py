@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from .. import tree
-from ..callables import Scope, Target, is_of_object
+from ..callables import Target, is_of_object
 from ..project import ClassInfo, FunctionInfo
 from ..values import UNKNOWN, Function, Method, Module, Tensor, Torch
 from .places import Env, Passed, Place, Result, union
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def keep(memory: Memory, call: cst.Call) -> None:
     """Move past what a call of the user's leaves on its self, and in lists and dicts that it is given."""
     called = functions_called(memory, call)
+    certain = is_certain(memory, call, called)
     for target in called:
         for name, held in passes(memory, target).kept:
             shared = handed(memory, target, call, held)
@@ -31,9 +32,8 @@ def keep(memory: Memory, call: cst.Call) -> None:
                         added(memory, holder, shared)
             elif (path := here(memory, target, call, name)) is not None:
                 memory.before.setdefault(path, memory.places(path))
-                alone = path.startswith("self.") and is_certain(memory, call, called)  # another name may be that of several modules
-                certain = exactly(memory, target, call, held) if alone else None
-                memory.env[path] = certain or frozenset([Place(shared if is_certain(memory, call, called) else shared | memory.before[path])])
+                same = exactly(memory, target, call, held) if certain and path.startswith("self.") else None  # another name may be that of several modules
+                memory.env[path] = same or frozenset([Place(shared if certain else shared | memory.before[path])])
             elif (holder := root(memory, receiver_of(memory, call))) is not None:
                 added(memory, holder, shared)
 
@@ -117,8 +117,7 @@ def functions_called(memory: Memory, call: cst.Call) -> list[Target]:
     if isinstance(value, Module):
         return [*forwards(memory, value), *(targets(memory, call.func) if value.open else ())]
     if is_of_object(value) and isinstance(call.func, cst.Attribute):
-        scope = Scope(memory.context.module, memory.info)
-        return [Target(f, scope) for f in memory.context.facts.callables.methods(call.func, scope)]
+        return [Target(f, memory.scope) for f in memory.context.facts.callables.methods(call.func, memory.scope)]
     return [] if isinstance(value, (Torch, Method)) else targets(memory, call.func)
 
 
@@ -126,7 +125,7 @@ def forwards(memory: Memory, value: Module) -> list[Target]:
     """The forwards of the user's classes that a module may be of, also of those below them: `block: Block` may be any."""
     found = [f for ref in value.refs if (f := memory.context.facts.forward_of(ref)) is not None]
     below = [f for ref in value.refs if isinstance(ref, ClassInfo) for f in ref.overriding("forward")]
-    return [Target(f, Scope(memory.context.module, memory.info)) for f in dict.fromkeys([*found, *below])]
+    return [Target(f, memory.scope) for f in dict.fromkeys([*found, *below])]
 
 
 def given_back(memory: Memory, node: Any) -> frozenset[Place] | None:
@@ -156,12 +155,8 @@ def exactly(memory: Memory, target: Target, call: cst.Call, passed: Passed) -> f
     return None if path is None else memory.places(path) if passed.left else memory.before.get(path, memory.places(path))
 
 
-def own_target(memory: Memory, function: FunctionInfo | cst.Lambda) -> Target:
-    return Target(function, Scope(memory.context.module, memory.info))
-
-
 def targets(memory: Memory, function: Any) -> list[Target]:
-    return memory.context.facts.callables.targets(function, Scope(memory.context.module, memory.info))
+    return memory.context.facts.callables.targets(function, memory.scope)
 
 
 def handed(memory: Memory, target: Target, node: cst.Call, passed: Passed) -> frozenset[Place]:
@@ -194,9 +189,8 @@ def given_out(memory: Memory, value: Any) -> Passed:
 
 def result_of(memory: Memory, value: Any) -> Result:
     """What a function gives out, and the parts of it, where they are written there."""
-    elements = [e.value for e in value.elements] if isinstance(value, cst.Tuple) else []
-    parts = () if any(isinstance(e, cst.StarredElement) for e in getattr(value, "elements", ())) else tuple(result_of(memory, e) for e in elements)
-    return Result(memory.shares(value), memory.made(value), parts)
+    apart = isinstance(value, cst.Tuple) and not any(isinstance(e, cst.StarredElement) for e in value.elements)
+    return Result(memory.shares(value), memory.made(value), tuple(result_of(memory, e.value) for e in value.elements) if apart else ())
 
 
 def of_result(memory: Memory, result: Result, left: Env) -> Passed:

@@ -55,7 +55,7 @@ def transfer(memory: Memory, node: Any) -> None:
 def has_turns(memory: Memory, node: Any) -> bool:
     """Whether what a call comes to may take a loop to have turns: one over layers, or over as many as self says, which a model without any would not have.
 
-        for conv in memory.convs: x = conv(x) + x         for i in range(memory.depth): x = memory.convs[i](x)
+        for conv in self.convs: x = conv(x) + x         for i in range(self.depth): x = self.convs[i](x)
     """
     if memory.returned is None or not isinstance(node, cst.For):
         return False
@@ -82,6 +82,7 @@ def evaluated(memory: Memory, node: Any) -> None:
 
 
 def past_small(memory: Memory, node: Any) -> None:
+    """Move past a simple statement."""
     for base in given_anew(memory, node):
         memory.env[base] = frozenset([Place(memory.places(base))])
     reshape(memory, node)

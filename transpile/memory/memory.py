@@ -7,6 +7,7 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..callables import Scope
 from ..computed_names import HOLE, pattern
 from ..context import Context
 from ..indices import disjoint
@@ -22,6 +23,7 @@ class Memory:
 
     def __init__(self, context: Context, info: FunctionInfo, views: dict[str, str], passed: dict[Any, Passed]) -> None:
         self.context, self.info, self.views = context, info, views
+        self.scope = Scope(context.module, info)
         self.passed = passed  # for each function or lambda asked about
         self.env: Env = {}
         self.returned: list[Result] | None = None  # collects what that which is returned may share memory with
@@ -84,8 +86,7 @@ class Memory:
         flow.transfer(self, node)
 
     def block(self, statements: list[Any]) -> None:
-        for statement in statements:
-            flow.transfer(self, statement)
+        flow.block(self, statements)
 
     def loop_target(self, node: cst.For) -> None:
         flow.loop_target(self, node)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from .. import tree
+from ..callables import Target
 from ..casts import is_copy
 from ..indices import index_kind
 from ..inplace import is_handed, is_inplace_name, says_inplace
@@ -26,7 +27,7 @@ from ..values import (
     Torch,
     is_anything,
 )
-from .calls import around, forwards, functions_called, handed, is_inside, own_target, passes, targets
+from .calls import around, forwards, functions_called, handed, is_inside, passes, targets
 from .places import COMPUTED, Part, Place, union
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def shares(memory: Memory, node: Any) -> frozenset[Place]:
     if isinstance(value, Static) and value != NUMPY:
         return frozenset()
     if isinstance(value, Function) and isinstance(node, (cst.Name, cst.Attribute)):  # as of a lambda
-        function = own_target(memory, value.info)
+        function = Target(value.info, memory.scope)
         return around(memory, passes(memory, function)) if is_inside(memory, function) else frozenset()
     if isinstance(node, cst.Name):
         return memory.places(node.value) if node.value not in ("None", "True", "False") and not isinstance(value, (Module, External, Torch)) else frozenset()
@@ -85,7 +86,7 @@ def shares(memory: Memory, node: Any) -> frozenset[Place]:
     if isinstance(node, cst.NamedExpr):
         return shares(memory, node.value)
     if isinstance(node, cst.Lambda):  # what is called with its result has that of it
-        return around(memory, passes(memory, own_target(memory, node)))
+        return around(memory, passes(memory, Target(node, memory.scope)))
     if isinstance(node, (cst.ListComp, cst.GeneratorExp, cst.DictComp)):
         return of_each(memory, node.for_in, node.value if isinstance(node, cst.DictComp) else node.elt)
     if isinstance(node, cst.Call):

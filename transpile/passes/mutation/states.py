@@ -51,7 +51,7 @@ def names_follow(frame: Frame, node: cst.Call) -> Any:
 
 def _array(frame: Frame, path: str) -> Any:
     """An array of a module as an expression, as it was taken before."""
-    found = next((n for n in tree.nodes(frame.node.body, cst.Attribute) if (frame.memory.name(n) or frame.memory.state(n)) == path), None)
+    found = next((n for n in tree.nodes(frame.node.body, cst.Attribute) if frame.memory.path(n) == path), None)
     if found is None:
         return frame.named(path)
     made = tree.replace(found)
