@@ -197,6 +197,12 @@ def test_module(name, training):
                 np.testing.assert_allclose(g, array(w), 1e-9, 1e-9, err_msg=result.code)
 
 
+def test_what_frees_memory_goes():
+    source = HEAD + "def f(x, rows):\n    y, z = x * 2, x + 1; w = y + z; del y\n    if w.sum() > 0:\n        u = w * 2\n        w = w + u\n        del u\n    rows = dict(rows)\n    del rows['a'], z\n    return w, rows\n"
+    code = convert_source(source).code
+    assert "    y, z = x * 2, x + 1\n    w = y + z\n" in code and "    del rows[\"a\"]\n" in code and code.count("del ") == 1 and "lax.cond" in code, code
+
+
 def test_what_rules_leave_of_placement_goes():
     source = HEAD + "def f(x, y):\n    x = x.cuda()\n    if y.is_cuda:\n        y = y.cpu()\n    x = x\n    y = y.contiguous()  # kept with its comment\n    return x + y\n"
     body = convert_source(source).code.split("def f(x, y):\n")[1]

@@ -1,6 +1,6 @@
 """The passes, in order, over all files of a project.
 
-    parse -> lightning -> libraries -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> placement -> masks -> selections -> choices -> single_elements -> arguments -> mutation -> operations -> noops -> unread
+    parse -> lightning -> libraries -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> deletions -> placement -> masks -> selections -> choices -> single_elements -> arguments -> mutation -> operations -> noops -> unread
     -> inlining -> construction -> effects -> known_masks -> submodules -> keys
     -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
 """
@@ -49,6 +49,7 @@ from .passes import (
     conditions,
     construction,
     decided,
+    deletions,
     drawn_calls,
     element_indices,
     entered,
@@ -130,7 +131,7 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             trees[module] = decided.run(context, gradients.run(context, trees[module], carriers), carriers)
             trees[module] = second_names.run(context, first_names.run(context, trees[module], firsts), seconds)
             trees[module] = written_names.run(context, trees[module], running)
-            for early in (tags, erasures, placement, masks, selections, choices, single_elements, element_indices):
+            for early in (tags, erasures, deletions, placement, masks, selections, choices, single_elements, element_indices):
                 trees[module] = early.run(context, trees[module])
             _refresh(facts, trees[module])
         _mutations(contexts, trees, facts, running, carriers)
