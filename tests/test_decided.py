@@ -31,6 +31,7 @@ BODIES = {
     "hasattr of what is not there": ("if hasattr(torch, 'no_such'):\n    return torch.no_such(x)\nreturn x", "return x"),
     "versions": ("if torch.__version__ >= '2.4':\n    x = x + 1\nif torch.__version__ < '1.10':\n    x = x + 2\nreturn x * (3 if version.parse(torch.__version__) > version.parse('1.5.0') else 4)", "x = x + 1\nreturn x * 3"),
     "a dtype": ("if torch.is_complex(x):\n    x = x.real\nreturn x", "if jnp.iscomplexobj(x):\n    x = x.real\nreturn x"),
+    "what only that way sets": ("if x.is_cuda:\n    y = x + 1\nif x.is_cuda:\n    x = x.cuda()\n    z = 1\nreturn y * x", "y = x + 1\nreturn y * x"),
     "nothing is left": ("if x.is_cuda:\n    x = x.cuda()\nelse:\n    pass\nreturn x", "return x"),
     "marks that nothing asks for": ("x = x + 1\nx.require_grad = False\nx.seen = True\nreturn x if x.seen else x * 2", "x = x + 1\nx.seen = True\nreturn x if x.seen else x * 2"),
     "constants of the user's": ("if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x", "if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x"),

@@ -19,6 +19,7 @@ from .. import tree
 from ..arrays import PARAMETER
 from ..carriers import Carriers
 from ..context import Context
+from ..dataflow import exposed
 from ..emit import bare
 from ..infer import asks_torch, is_differentiable
 from ..values import MISSING, External, Static, Tensor
@@ -32,13 +33,30 @@ _ORDERS = {cst.LessThan: operator.lt, cst.LessThanEqual: operator.le, cst.Greate
 
 def run(context: Context, module: cst.Module, carriers: Carriers) -> cst.Module:
     """Take the one way that is left in one file."""
-    return tree.rewrite(module, None, _Decided(context, carriers).after, only=_KINDS)  # type: ignore[no-any-return]
+    decided = _Decided(context, carriers)
+    module = tree.rewrite(module, None, decided.taken, only={cst.FunctionDef})
+    return tree.rewrite(module, None, decided.after, only=_KINDS)  # type: ignore[no-any-return]
 
 
 class _Decided:
     def __init__(self, context: Context, carriers: Carriers) -> None:
         self.context, self.carriers = context, carriers
         self.flags: dict[int, cst.Name] = {}  # by id: what stands for conditions within what is looked at next
+
+    def taken(self, function: Any) -> Any:
+        """A function of which a statement reads what is set under `if x.is_cuda:` alone runs on a GPU only: as if arrays were there."""
+        left = [n for n in tree.scope_nodes(function.body, cst.If) if n.orelse is None and "cuda" in tree.code(n.test) and self._test(n.test) is False]
+        if not left:
+            return function
+        ids = {id(n) for n in left}
+        rest = tree.rewrite(function, lambda n: cst.RemoveFromParent() if id(n) in ids else None, only={cst.If})
+        lost = set(exposed(tree.body_statements(rest))) - tree.local_names(rest)
+        taken = {id(n): n for n in left if lost.intersection(tree.names_assigned(n))}
+        return tree.rewrite(function, lambda n: self._body(n) if id(n) in taken else None, only={cst.If}) if taken else function
+
+    def _body(self, node: Any) -> Any:
+        first, *others = tree.body_statements(node)
+        return cst.FlattenSentinel([tree.replace(first, leading_lines=[*node.leading_lines, *first.leading_lines]), *others])
 
     def after(self, node: Any) -> Any:
         if isinstance(node, cst.IfExp):
