@@ -41,6 +41,12 @@ def test_torchs_names_in_quoted_annotations():
     assert """def f(x: "jax.Array", y: "Optional[jax.Array]" = None, z: "Foo" = None) -> "jax.Array":""" in code and "import jax\n" in code, code
 
 
+def test_torchs_names_in_quotes_for_typing():
+    source = "from typing import TypeVar, cast\n\nimport torch\n\nT = TypeVar('T', bound='torch.nn.Module')\n\n\ndef f(x):\n    return cast('torch.Tensor', x) + 1\n"
+    code = convert_source(source).code
+    assert """TypeVar("T", bound="nn.Module")""" in code and """cast("jax.Array", x)""" in code and "import jax\n" in code, code
+
+
 CACHE = """def put(cache, layer, value):
     name = {}
     cache[name] = value

@@ -26,6 +26,7 @@ from . import (
     type_tests,
     whole_numbers,
 )
+from .definitions import typing_call
 from .walk import Walk
 
 
@@ -64,6 +65,8 @@ def called(walk: Walk, node: cst.Call) -> Any:
         return walk.children(tree.replace(node, args=[*plain[:-1], tree.replace(plain[-1], comma=cst.MaybeSentinel.DEFAULT)]))
     if isinstance(value, External):
         host_arrays.told(walk, node, value.name)
+        if (typed := typing_call(walk, node, value.name)) is not None:
+            return typed
     copied_lists.told(walk, node)
     if value == External("functools.partial") and (made := _partial(walk, node)) is not None:
         return made

@@ -116,6 +116,16 @@ def _in_string(walk: Walk, node: Any) -> Any:
     return node if new is parsed else tree.replace(node, value=node.quote + tree.code(new) + node.quote)
 
 
+def typing_call(walk: Walk, node: cst.Call, name: str) -> Any:
+    """`TypeVar("T", bound="nn.Module")`, `cast("torch.Tensor", x)`: annotations in quotes. None of other functions of typing's."""
+    if name not in ("typing.TypeVar", "typing.cast"):
+        return None
+    quoted = node.args[1:] if name == "typing.TypeVar" else node.args[:1]
+    ids = {id(a) for a in quoted if isinstance(a.value, cst.SimpleString)}
+    args = [tree.replace(a, value=_in_string(walk, a.value)) if id(a) in ids else walk.convert(a) for a in node.args]
+    return walk.done(node, tree.replace(node, args=args))
+
+
 def parameter(walk: Walk, node: cst.Param) -> Any:
     """A parameter with its annotation and its default."""
     changes: dict[str, Any] = {}
