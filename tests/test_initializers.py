@@ -502,6 +502,38 @@ class M(nn.Module):
         module(lambda p: None).init(KEY)
 
 
+def test_a_loop_over_the_params_of_a_module_alone_is_refused():
+    """`recurse=False` leaves those of the modules inside as they are, which a walk over all does not."""
+    source = HEAD + """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.w = nn.Linear(2, 2), nn.Parameter(torch.ones(2))
+        for p in self.parameters(recurse=False):
+            p.data.fill_(7.0)
+"""
+    result = convert_source(source)
+    assert "parameter-write" in {d.id for d in result.diagnostics} and "reinitialise_all" not in result.code, result.code
+
+
+def test_what_a_loop_over_params_writes_of_their_gradients_stays_theirs():
+    source = HEAD + """
+def scaled(module):
+    for p in module.parameters():
+        p.data = p.data * 2
+        if p._grad is not None:
+            p._grad.data = p._grad.data * 2
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        scaled(self)
+"""
+    assert "def initial(name, p, key):" in convert_source(source).code
+
+
 def test_a_function_that_tells_none_is_asked_of_init():
     source = HEAD + """
 def exists(value):

@@ -29,8 +29,8 @@ def parameter_walk(context: Context, loop: cst.For) -> ParameterWalk | None:
     value = context.value(over)
     if isinstance(value, Module) and value.classes and value.classes <= {"torch.nn.ParameterList"}:
         return ParameterWalk(over, "name", loop.target.value) if isinstance(loop.target, cst.Name) else None
-    if not isinstance(over, cst.Call) or not isinstance(over.func, cst.Attribute):
-        return None
+    if not isinstance(over, cst.Call) or not isinstance(over.func, cst.Attribute) or over.args:
+        return None  # `recurse=False`: those of the modules inside are left alone
     if over.func.attr.value == "parameters":
         return ParameterWalk(over.func.value, "name", loop.target.value) if isinstance(loop.target, cst.Name) else None
     names = [e.value for e in loop.target.elements] if isinstance(loop.target, cst.Tuple) else []

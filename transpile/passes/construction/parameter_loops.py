@@ -71,8 +71,9 @@ def _reinitialised(context: Context, node: cst.For, info: FunctionInfo, attribut
         return None
     body = [_returning(s, p) for s in body]
     body = [tree.rewrite(s, lambda n: _passed_on(context, n, p), only={cst.Expr}) for s in body]
-    body, present = present_values(body, changing(context, attributes, info, node.body))
-    defaults = "".join(f", {kept}={present[kept]}" for kept in sorted(present))
+    kept = {code: now for code, now in changing(context, attributes, info, node.body).items() if code.partition(".")[0] not in (name, p)}
+    body, present = present_values(body, kept)
+    defaults = "".join(f", {value}={present[value]}" for value in sorted(present))
     definition = tree.statement(f"def initial({name}, {p}, key{defaults}):\n    pass\n")
     definition = tree.with_body(definition, [*body, tree.statement(f"return {p}")])
     use = cst.SimpleStatementLine([cst.Expr(call(context.name("reinitialise_all"), [walk.module, cst.Name("initial")]))])
