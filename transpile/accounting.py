@@ -154,19 +154,49 @@ def _reads_below(node: Any, name: str, around: tuple[Any, ...]) -> Iterator[tupl
         return
     if isinstance(node, (cst.Import, cst.ImportFrom)):
         return
-    if isinstance(node, (cst.FunctionDef, cst.Lambda)) and name in _bound(node):
-        return
     if isinstance(node, (cst.BaseCompoundStatement, cst.SimpleStatementLine)):
         around = (node, *around)
-    children = tree.children(node)
-    if isinstance(node, cst.Attribute):
-        children = [node.value]
-    elif isinstance(node, cst.Arg):
-        children = [node.value]
-    elif isinstance(node, cst.Param):
-        children = [n for n in (node.annotation, node.default) if n is not None]
-    for child in children:
+    for child in _outside(node) if name in _own(node) else _parts(node):
         yield from _reads_below(child, name, around)
+
+
+def _parts(node: Any) -> list[Any]:
+    """What is below a node without the names that are no variables, as those of attributes, keywords and parameters are."""
+    if isinstance(node, (cst.Attribute, cst.Arg)):
+        return [node.value]
+    if isinstance(node, cst.Param):
+        return [n for n in (node.annotation, node.default) if n is not None]
+    return tree.children(node)
+
+
+def _own(node: Any) -> set[str]:
+    """The names that a scope binds for itself: a function, lambda, comprehension or class."""
+    if isinstance(node, cst.FunctionDef):
+        others = tree.scope_nodes(node.body, cst.AsName, cst.ImportAlias)
+        return tree.local_names(node) | {_bound_as(n) if isinstance(n, cst.ImportAlias) else tree.code(n.name) for n in others}  # type: ignore[attr-defined]
+    if isinstance(node, cst.Lambda):
+        return tree.parameter_names(node)
+    if isinstance(node, cst.ClassDef):
+        return set(tree.names_assigned(node.body))
+    return {name for clause in _clauses(node) for name in tree.target_names(clause.target)}
+
+
+def _clauses(node: Any) -> Iterator[Any]:
+    clause = getattr(node, "for_in", None)
+    while clause is not None:
+        yield clause
+        clause = clause.inner_for_in
+
+
+def _outside(node: Any) -> list[Any]:
+    """The parts of a scope that do not see the names that it binds: defaults, what a comprehension goes over, methods of a class."""
+    if isinstance(node, cst.FunctionDef):
+        return [*node.decorators, node.params, *([node.returns] if node.returns is not None else [])]
+    if isinstance(node, cst.Lambda):
+        return [node.params]
+    if isinstance(node, cst.ClassDef):
+        return [*node.decorators, *node.bases, *node.keywords, *tree.scope_nodes(node.body, cst.FunctionDef)]
+    return [next(_clauses(node)).iter]
 
 
 def _bound(node: Any) -> set[str]:
@@ -180,11 +210,15 @@ def _bound(node: Any) -> set[str]:
         elif isinstance(n, cst.Param):
             found.add(n.name.value)
         elif isinstance(n, cst.ImportAlias):
-            found.add(tree.code(current.asname.name) if current.asname else tree.code(current.name).split(".")[0])
+            found.add(_bound_as(current))
         else:
             target = current.name if isinstance(n, cst.AsName) else current.target
             found |= tree.names_read(target) if not isinstance(target, (cst.Attribute, cst.Subscript)) else set()
     return found
+
+
+def _bound_as(alias: cst.ImportAlias) -> str:
+    return tree.code(alias.asname.name) if alias.asname else tree.code(alias.name).split(".")[0]
 
 
 _TARGETS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.AsName)
