@@ -109,6 +109,51 @@ def _stored(target: Any) -> list[str]:
     return [target.value] if isinstance(target, cst.Name) else []
 
 
+def read_through(function: Any) -> dict[str, frozenset[str]]:
+    """What else is read where a name of a function is: the names that functions inside it read, which it stands for or holds.
+
+        def near(z):
+            return z * y
+        steps = [near, lambda z: z + x]        near: y, steps: near, x, y
+    """
+    found: dict[str, frozenset[str]] = {}
+    makers: set[str] = set()  # of functions
+    if not any(tree.nodes(function.body, cst.FunctionDef, cst.Lambda)):
+        return found
+
+    def through(node: Any) -> frozenset[str]:
+        if isinstance(node, cst.Name):
+            return found.get(node.value, frozenset())
+        if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+            own = frozenset(reads(node))
+            return own.union(*(found.get(name, frozenset()) for name in own))
+        called = isinstance(node, cst.Call) and not (isinstance(node.func, cst.Name) and node.func.value in makers)
+        return frozenset().union(*map(through, node.args if called else tree.children(node)))
+
+    before = None
+    while found != before:
+        before = dict(found)
+        for node in tree.nodes(function.body, cst.FunctionDef, cst.Assign, cst.For, cst.Expr):
+            names, value = _holding(node)
+            if isinstance(node, cst.FunctionDef) and any(tree.nodes(node.body, cst.FunctionDef, cst.Lambda)):
+                makers.add(node.name.value)
+            read = through(value) if names else frozenset()
+            found.update({name: found.get(name, frozenset()) | read for name in names if read})
+    return found
+
+
+def _holding(node: Any) -> tuple[list[str], Any]:
+    """The names that have what a statement gives them, and that: `steps.append(near)` gives it to steps."""
+    if isinstance(node, cst.FunctionDef):
+        return [node.name.value], node
+    if isinstance(node, cst.For):
+        return tree.target_names(node.target), node.iter
+    if isinstance(node, cst.Assign):
+        return tree.names_assigned(node), node.value
+    holder = node.value.func.value if isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Attribute) else None
+    return [holder.value] if isinstance(holder, cst.Name) else [], node.value
+
+
 def given(node: cst.FunctionDef) -> set[str]:
     """The names that a function starts with: its parameters, and the params and state that its signature is yet to get."""
     return tree.parameter_names(node) | ({"params", "state"} & set(exposed(tree.body_statements(node))))

@@ -7,6 +7,7 @@ from typing import Any
 import libcst as cst
 
 from . import tree
+from .dataflow import read_through
 
 Live = frozenset[str]
 
@@ -20,6 +21,7 @@ class Liveness:
     def __init__(self, function: cst.FunctionDef, self_name: str | None, kept: Live = frozenset(), of_values: bool = False) -> None:
         """`kept` are those that outlive the call; `of_values`: only what a write would change is read, not `x.shape`."""
         self.self_name, self.kept, self.of_values = self_name, kept, of_values
+        self.through = read_through(function)
         self.after: dict[int, Live] = {}
         self.inside: dict[int, Live] = {}  # of compound statements: what is read once their head is evaluated
         self.breaks: list[tuple[Live, Live]] = []
@@ -35,6 +37,7 @@ class Liveness:
         kind = node.__class__  # isinstance is slow to ask where the answer is mostly no
         if kind is cst.Name:
             found.add(node.value)
+            found |= self.through.get(node.value, frozenset())
         elif kind is cst.Attribute and self.of_values and node.attr.value in _WHATEVER_IS_WRITTEN and node.value.__class__ is cst.Name and node.value.value != self.self_name:
             return
         elif kind is cst.Attribute:

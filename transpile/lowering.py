@@ -9,7 +9,7 @@ import libcst as cst
 
 from . import tree
 from .context import Context
-from .dataflow import given
+from .dataflow import exposed, given, writes
 from .host_effects import GROWING, effect
 from .liveness import Liveness
 from .values import FUNCTION, Class, External, Function, Tensor, Torch, Value
@@ -65,6 +65,7 @@ class Lowering:
         if not self.wants(node):
             return [new]
         try:
+            self._refuse_changed(node)
             made = self.lower(node, new)
         except Refused as why:
             what: Any = node.iter if isinstance(node, cst.For) else node.test  # type: ignore[union-attr]
@@ -132,6 +133,13 @@ class Lowering:
                 names = [n for t in node.targets for n in tree.target_names(t.target) if n in live]
                 if names:
                     raise Refused(f"{names[0]} becomes another function {self.where}")
+
+    def _refuse_changed(self, node: Any) -> None:
+        """Refuse a statement that uses a function of the one around it which reads what the statement sets: that becomes its own."""
+        changed = set(writes([node])) if self.liveness.through else set()
+        for name in exposed([node]) if changed else ():
+            for read in sorted(changed.intersection(self.liveness.through.get(name, ()))):
+                raise Refused(f"{name} reads {read}, and is used {self.where}, where {read} changes")
 
     def _kept_outside(self, target: Any, own: Set[str]) -> str | None:
         """What a store goes into, where others see it beside those that get the function's result: `found["loss"] = None` of an argument."""

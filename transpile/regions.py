@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -35,7 +35,18 @@ def settled(function: cst.FunctionDef) -> set[str]:
     times = tree.times_bound(function.body)
     names = {n for n, regions in found.items() if times[n] == len(regions) and not _overlap(regions)} - tree.parameter_names(function)
     known = {name: frozenset[int]().union(*(region.inside for region in found[name])) for name in names}
-    return names - {n.value for n in _reads(function.body) if n.value in names and id(n) not in known[n.value]}
+    outside = {n.value for n in _reads(function.body) if n.value in names and id(n) not in known[n.value]}
+    return names - outside - _read_late(function, {name: found[name] for name in names if times[name] > 1})
+
+
+def _read_late(function: cst.FunctionDef, found: Mapping[str, list[_Region]]) -> set[str]:
+    """The names that a function inside reads of the one around it: by the time it is called they may be bound anew."""
+    late: set[str] = set()
+    for inner in tree.nodes(function.body, cst.FunctionDef, cst.Lambda) if found else ():
+        own = _ids([inner])
+        regions = {name: [r for r in of_name if id(r.binding) in own] for name, of_name in found.items()}
+        late |= {n.value for n in _reads(inner) if n.value in found and not any(id(n) in r.inside for r in regions[n.value])}
+    return late
 
 
 def _of_block(statements: list[Any]) -> Iterator[tuple[str, _Region]]:

@@ -594,9 +594,15 @@ def names_assigned(node: cst.CSTNode) -> list[str]:
 _BINDING = (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.WithItem, cst.FunctionDef, cst.ClassDef)
 
 
-def parameter_names(function: cst.FunctionDef) -> set[str]:
+def parameter_names(function: cst.FunctionDef | cst.Lambda) -> set[str]:
     """The names of all parameters of a function, starred ones and self included."""
     return {p.name.value for p in walk(function.params) if isinstance(p, cst.Param)}
+
+
+def local_names(function: cst.FunctionDef) -> set[str]:
+    """The names that are a function's own: its parameters, and what its statements bind."""
+    outer = {item.name.value for n in scope_nodes(function.body, cst.Global, cst.Nonlocal) for item in n.names}  # type: ignore[attr-defined]
+    return (parameter_names(function) | set(names_assigned(function.body))) - outer
 
 
 def only_small(statement_: Any) -> Any:

@@ -103,6 +103,8 @@ class _Scans:
         body = tree.body_statements(node)
         if loop is None or node.orelse is not None or not self._plain(body):
             return None
+        if any(set(self.liveness.through.get(name, ())).intersection(writes(body)) for name in exposed(body)):
+            return None  # a function that reads what the loop carries would not see it
         live = self.liveness.after.get(id(old), frozenset())
         targets = set(tree.target_names(node.target))
         if targets & live or targets & set(writes(body)):

@@ -86,6 +86,19 @@ def _is_mixed(scope: Scope, node: Any, value: Value) -> bool:
     return len({type(v) for v in made}) > 1 and any(isinstance(v, Module) and scope.effects.module(v) for v in held)
 
 
+def own_parameters(scope: Scope, node: cst.Parameters) -> cst.Parameters:
+    """The parameters of a function inside, with the names that its body has for them: `state_` of the user's for `state`."""
+
+    def before(param: Any) -> Any:
+        default = param.default
+        if default is not None:
+            default = standing_in(scope, default) if isinstance(scope.facts.of(default), Module) else scope.expression(default)
+        same = default is param.default and param.name.value not in scope.renames
+        return param if same else tree.replace(param, name=scope.renamed(param.name), default=default)
+
+    return tree.rewrite(node, before, only={cst.Param})  # type: ignore[no-any-return]
+
+
 def standing_in(scope: Scope, node: Any) -> Any:
     """A module of self in place of an argument: `if layer is None: layer = self.layer`; parameters as the list that a caller would give."""
     value = scope.facts.of(node)

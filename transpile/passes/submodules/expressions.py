@@ -8,6 +8,7 @@ import libcst as cst
 
 from ... import tree
 from . import attributes, extraction, references
+from .arguments import own_parameters
 from .containers import iterate
 from .scope import Scope
 
@@ -45,6 +46,8 @@ def visit(scope: Scope, node: Any) -> Any:
         return extraction.refused(scope, node)
     if kind is cst.Lambda and scope.stateful_calls(node.body):
         return extraction.refused(scope, node)
+    if kind is cst.Lambda:
+        return _lambda(scope, node)
     if kind is cst.Name:
         bound = references.reference(scope, node)
         return bound if bound is not None else scope.renamed(node) if node.value in scope.renames else None
@@ -58,11 +61,27 @@ def _not_there(test: Any) -> Any:
     return tree.replace(test, comparisons=[tree.replace(test.comparisons[0], operator=cst.NotIn())])
 
 
+def _lambda(scope: Scope, node: cst.Lambda) -> Any:
+    params = own_parameters(scope, node.params)
+    with scope.inside(node):
+        body = scope.expression(node.body)
+    if params is node.params and body is node.body:
+        return node
+    new = tree.replace(node, params=params, body=body)
+    scope.facts.carry(node, new)
+    return new
+
+
 def _comprehension(scope: Scope, node: Any) -> Any:
     if scope.stateful_calls(node):
         if isinstance(node, (cst.ListComp, cst.GeneratorExp)) and node.for_in.inner_for_in is None:
             return extraction.unrolled(scope, node)
         return extraction.refused(scope, node)
+    with scope.inside(node):
+        return _clauses(scope, node)
+
+
+def _clauses(scope: Scope, node: Any) -> Any:
     clauses = []
     clause = node.for_in
     while clause is not None:

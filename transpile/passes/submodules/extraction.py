@@ -65,6 +65,7 @@ def unrolled(scope: Scope, node: cst.ListComp | cst.GeneratorExp) -> Any:
     """A list of stateful calls becomes a loop that appends."""
     name = fresh_name(scope.used, "outputs")
     scope.hint = None
+    node = _with_own_names(scope, node)
     target, iterated = iterate(scope, node.for_in.target, node.for_in.iter)
     with scope.apart() as prelude:
         value = scope.expression(node.elt)
@@ -75,6 +76,24 @@ def unrolled(scope: Scope, node: cst.ListComp | cst.GeneratorExp) -> Any:
     scope.prelude.append(tree.statement(f"{name} = []"))
     scope.prelude.append(cst.For(target, iterated, cst.IndentedBlock(body)))
     return _named(scope, node, name)
+
+
+def _with_own_names(scope: Scope, node: Any) -> Any:
+    """A comprehension whose names no statement reads later, as those of a loop would be there then: `[self.bn(x) for x in xs], x`."""
+    names = {name: fresh_name(scope.used, name) for name in tree.target_names(node.for_in.target) if scope.lives_on(name, node)}
+    if not names:
+        return node
+
+    def renamed(n: cst.Name) -> Any:
+        if n.value not in names:
+            return None
+        new = cst.Name(names[n.value])
+        scope.facts.carry(n, new)
+        return new
+
+    iterated = node.for_in.iter  # of what is around it
+    new = tree.with_names(node, renamed)
+    return tree.replace(new, for_in=tree.replace(new.for_in, iter=iterated))
 
 
 def read_outside(scope: Scope, node: cst.BaseExpression, name: str) -> bool:

@@ -10,11 +10,12 @@ from typing import Any
 
 import libcst as cst
 
-from ... import tree
+from ... import dataflow, tree
 from ...arrays import Arrays
 from ...context import Context
 from ...effects import ALL, Effects, runs
 from ...infer.supers import through_super
+from ...liveness import Liveness
 from ...paths import Names, Path, Paths
 from ...project import FunctionInfo
 from ...regions import settled
@@ -73,6 +74,7 @@ class Scope:
         self._held = self.parameters | set(tree.times_bound(node.body)) - self.aliases - {f.name.value for f in tree.nodes(node.body, cst.FunctionDef)}
         self.nested = 0  # how many functions deep the current statement stands in this one
         self.threaded = _threaded(context, node, effects) if self.stateful else frozenset()
+        self.statement: Any = None  # the current one
         self.prelude: list[Any] = []  # statements that go before the current one
         self.hint: str | None = None  # the name that the current statement assigns
         self.lists = LayerLists()
@@ -80,6 +82,17 @@ class Scope:
         self.storing = False  # what is converted is assigned to
         self.writes: set[int] = set()  # depths of the state paths written: 1 for state["bn"]
         self.present: set[str] = set()  # optional params that a test has found
+
+    def lives_on(self, name: str, comprehension: Any) -> bool:
+        """Whether a name that a comprehension in the current statement binds is read outside of it from there on."""
+        after = self._liveness.after.get(id(self.statement))  # None of a function inside
+        if after is not None and name not in after and name not in dataflow.reads(_without(self.statement, comprehension)):
+            return False
+        return name in dataflow.reads(_without(self._node.body, comprehension))
+
+    @functools.cached_property
+    def _liveness(self) -> Liveness:
+        return Liveness(self._node, self.self_name)
 
     @functools.cached_property
     def _settled(self) -> set[str]:
@@ -108,6 +121,18 @@ class Scope:
             yield self.prelude
         finally:
             self.prelude = before
+
+    @contextmanager
+    def inside(self, node: Any) -> Iterator[None]:
+        """What is converted meanwhile stands in a function, lambda or comprehension, whose own names are other things than those out here."""
+        names, parameters = self.names, self.parameters
+        own = tree.local_names(node) if isinstance(node, cst.FunctionDef) else tree.parameter_names(node) if isinstance(node, cst.Lambda) else set()
+        self.names = {name: path for name, path in names.items() if name not in own}
+        self.parameters = parameters | (tree.parameter_names(node) if own else set())
+        try:
+            yield
+        finally:
+            self.names, self.parameters = names, parameters
 
     def callee(self, func: Any) -> Any:
         """The expression of a callee: its own attributes stay, what it is indexed with is converted."""
@@ -183,6 +208,10 @@ class Scope:
     def stateful_calls(self, node: cst.CSTNode) -> list[cst.Call]:
         """The calls in a node that return new state."""
         return [n for n in tree.nodes(node, cst.Call) if self.stateful_call(n)] if self.stateful else []
+
+
+def _without(node: Any, expression: Any) -> Any:
+    return tree.rewrite(node, lambda n: cst.Name("None") if n is expression else None)
 
 
 def checkpointed(node: cst.Call) -> Any:

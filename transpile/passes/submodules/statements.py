@@ -11,7 +11,7 @@ from ... import tree
 from ...emit import add_keywords, display, fresh_name, unaugmented
 from ...paths import Path
 from ...values import Module
-from .arguments import standing_in
+from .arguments import own_parameters, standing_in
 from .attributes import found_by
 from .calls import called, stored_by_name
 from .containers import iterate, kinds, nested, parts, scanned
@@ -59,6 +59,7 @@ def _suite(scope: Scope, node: Any) -> Any:
 
 
 def _statement(scope: Scope, node: Any) -> list[Any]:
+    scope.statement = node
     with scope.apart() as prelude:
         made = _converted(scope, node)
         out = [*prelude, *made]
@@ -330,24 +331,12 @@ def _try(scope: Scope, node: cst.Try | cst.TryStar) -> Any:
 def _inner_function(scope: Scope, node: cst.FunctionDef) -> Any:
     """A function inside the function: its effects are those around it, but for a key, and a state where that can come back."""
     info = scope.facts.by_node.get(id(node))
-    before, scope.parameters = scope.parameters, scope.parameters | ({p.name.value for p in info.parameters()} if info else set())
-    node = tree.replace(node, params=_renamed(scope, node.params))
-    new: Any = _threaded(scope, node) if info in scope.threaded else _closed(scope, node)
-    scope.parameters = before
+    named = tree.replace(node, params=own_parameters(scope, node.params))
+    with scope.inside(node):
+        new: Any = _threaded(scope, named) if info in scope.threaded else _closed(scope, named)
     if info is not None and "key" in scope.effects.functions.get(info, ()):
         new = add_keywords(new, ["key"])
     return new
-
-
-def _renamed(scope: Scope, parameters: cst.Parameters) -> cst.Parameters:
-    """The parameters of a function inside, with the names that its body has for them: `state_` of the user's for `state`."""
-
-    def before(node: Any) -> Any:
-        default = scope.expression(node.default) if node.default is not None else None
-        same = default is node.default and node.name.value not in scope.renames
-        return node if same else tree.replace(node, name=scope.renamed(node.name), default=default)
-
-    return tree.rewrite(parameters, before, only={cst.Param})  # type: ignore[no-any-return]
 
 
 def _closed(scope: Scope, node: cst.FunctionDef) -> Any:
