@@ -16,6 +16,8 @@ REPLACED = {
     "around what it was": "def M(kind):\n    m = Net()\n    m.fc = nn.Sequential(nn.BatchNorm1d(2), m.fc) if kind else m.fc\n    return m\n",
     "in the table": "def M(kind):\n    m = Net()\n    if kind:\n        m._modules['fc'] = nn.Identity()\n    return m\n",
     "in a constructor": "class M(nn.Module):\n    def __init__(self, kind):\n        super().__init__()\n        self.net = Net()\n        if kind:\n            self.net.fc = nn.Identity()\n\n    def forward(self, x):\n        return self.net(x)\n",
+    "in containers": "class M(nn.Module):\n    def __init__(self, kind):\n        super().__init__()\n        self.seq, self.all = nn.Sequential(Net(), nn.ReLU()), nn.ModuleList([Net(), Net()])\n        self.seq[0] = nn.BatchNorm1d(2)\n        if kind:\n            self.seq[-1] = nn.Dropout(0.0)\n        for i in range(2):\n            self.all[i] = nn.BatchNorm1d(2)\n\n    def forward(self, x):\n        x = self.seq(x)\n        for part in self.all:\n            x = part(x) + x\n        return x\n",
+    "in a dict": "class M(nn.Module):\n    def __init__(self, kind):\n        super().__init__()\n        self.parts = nn.ModuleDict({'a': Net()})\n        self.parts['b'] = nn.BatchNorm1d(2)\n        if kind:\n            self.parts['a'] = nn.BatchNorm1d(2)\n\n    def forward(self, x):\n        return self.parts['a'](x) + self.parts['b'](x)\n",
 }
 
 
@@ -59,3 +61,8 @@ def test_a_class_fills_its_own_table():
     module, made, x = scope["M"](0), load(result)["M"](0), torch.randn(3, 2)
     params, _ = from_torch(module, made)
     np.testing.assert_allclose(made(params, x.numpy()), module(x).detach(), 1e-5, 1e-6, err_msg=result.code)
+
+
+def test_a_module_with_an_index_of_its_own():
+    source = HEAD + NET + "class Bank(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.parts = nn.ModuleList([Net(), Net()])\n\n    def __getitem__(self, i):\n        return self.parts[-i]\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bank = Bank()\n\n    def forward(self, x):\n        return self.bank[1](x)\n"
+    assert [d.id for d in convert_source(source).diagnostics] == ["module-value"]

@@ -112,6 +112,8 @@ class Paths:
             return base  # `self.model[:2]`: its layers keep their names
         index = node.slice[0].slice.value
         holder = self.facts.of(node.value)
+        if isinstance(holder, Module) and any(isinstance(ref, ClassInfo) and ref.find("__getitem__") is not None for ref in holder.refs):
+            return None  # a method of the user's says which
         kinds = {r.rpartition(".")[2] if isinstance(r, str) else "" for r in holder.classes} if isinstance(holder, Module) else set()
         text = _text(self._renamed(index))
         if kinds and kinds <= {"ModuleDict", "ParameterDict"} or isinstance(index, (cst.SimpleString, cst.FormattedString)):

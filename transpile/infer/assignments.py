@@ -10,6 +10,7 @@ import libcst as cst
 
 from ..project import ClassInfo
 from ..values import (
+    MISSING,
     NONE,
     NUMPY,
     UNKNOWN,
@@ -17,6 +18,7 @@ from ..values import (
     Mapping,
     Module,
     Sequence,
+    Static,
     Tensor,
     Value,
     beginning,
@@ -99,8 +101,11 @@ def _replace(frame: Frame, owner: Module, name: str, value: Module) -> None:
 def _bind_entry(frame: Frame, target: cst.Subscript, value: Value, env: Env) -> None:
     frame.expression(target, env)
     holder = target.value
-    if isinstance(holder, cst.Attribute) and frame.cls is not None and isinstance(value, Module):
-        held = frame.facts.of(holder)
+    held = frame.facts.of(holder)
+    if isinstance(held, Module) and isinstance(value, Module):
+        index = target.slice[0].slice
+        store(frame, holder, _with_layer(held, frame.facts.of(index.value) if isinstance(index, cst.Index) else UNKNOWN, value), env)
+    elif isinstance(holder, cst.Attribute) and frame.cls is not None and isinstance(value, Module):
         if isinstance(held, Mapping):
             store(frame, holder, _with_entry(held, value), env)
     elif isinstance(holder, cst.Name) and holder.value in env:
@@ -117,6 +122,16 @@ def _with_item(old: Sequence, index: cst.BaseSlice, value: Value) -> Sequence:
     place = int(index.value.value) if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer) else None
     begins = begins.with_value(place, value) if begins is not None and place is not None else None
     return Sequence(join(old.element, value) if old.items != () else value, None, old.tuple, begins)
+
+
+def _with_layer(old: Module, index: Value, value: Module) -> Module:
+    """A container with another layer at one place: `self.net[0] = nn.Conv2d(1, 64, 7)`."""
+    place = index.const if isinstance(index, Static) else MISSING
+    names = [name for name, _ in old.items or ()]
+    name = names[place] if isinstance(place, int) and -len(names) <= place < len(names) else place if place in names else None
+    if name is not None and old.items is not None:
+        return dataclasses.replace(old, items=tuple((n, value if n == name else v) for n, v in old.items), element=join(old.element, value))
+    return dataclasses.replace(old, element=join(old.element, value), items=None, beginning=None)
 
 
 def _with_entry(old: Mapping, value: Value) -> Mapping:
