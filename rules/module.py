@@ -1,5 +1,6 @@
 """Module and its containers: a network as a pure function of explicit params."""
 
+import collections
 import copy
 import functools
 import inspect
@@ -239,7 +240,11 @@ class ParameterList(ModuleList):
 
 @layer("torch.nn.ParameterDict")
 class ParameterDict(ModuleDict):
-    """A dict of parameters."""
+    """A dict of parameters, in the order of their names where a plain dict gives them, as torch has them."""
+
+    def update(self, parameters):
+        plain = hasattr(parameters, "items") and not isinstance(parameters, (collections.OrderedDict, ModuleDict))
+        super().update(sorted(parameters.items()) if plain else parameters)
 
 
 class Buffer(Module):

@@ -10,6 +10,7 @@ import libcst as cst
 from . import tree
 from .context import Context
 from .dataflow import exposed, given, writes
+from .dict_order import ordered_reads
 from .host_effects import GROWING, effect
 from .liveness import Liveness
 from .values import FUNCTION, Class, External, Function, Tensor, Torch, Value
@@ -140,6 +141,12 @@ class Lowering:
         for name in exposed([node]) if changed else ():
             for read in sorted(changed.intersection(self.liveness.through.get(name, ()))):
                 raise Refused(f"{name} reads {read}, and is used {self.where}, where {read} changes")
+
+    def refuse_dicts(self, names: list[str]) -> None:
+        """Refuse to give back a dict whose order counts: jax sorts it by its keys."""
+        for read, _ in ordered_reads(self.context, self.node.body):
+            if isinstance(read, cst.Name) and read.value in names:
+                raise Refused(f"{read.value} is a dict whose order counts, and would come back sorted by its keys")
 
     def _kept_outside(self, target: Any, own: Set[str]) -> str | None:
         """What a store goes into, where others see it beside those that get the function's result: `found["loss"] = None` of an argument."""

@@ -18,6 +18,7 @@ import libcst as cst
 from . import (
     accounting,
     boxed_sizes,
+    dict_order,
     early_properties,
     frozen,
     handed_weights,
@@ -340,6 +341,7 @@ class _Classes:
             if info.module in self.contexts:
                 report_handlers(self.contexts[info.module], info.node)
                 hidden_writes.report(self.contexts[info.module], info.node, self.arrays)
+                dict_order.report(self.contexts[info.module], info, self.arrays)
         threaded = self.running | initialising
         for info in functions:
             if info.outer is not None or info.name == "__init__" and info.owner in constructors:

@@ -14,11 +14,12 @@ import libcst as cst
 from .. import tree
 from ..context import Context
 from ..dataflow import certain, exposed, writes
+from ..dict_order import is_sorted
 from ..emit import bare, call, fresh_name, function, names, returning, spaced, unaugmented
 from ..lowering import Lowering, Refused
 from ..printing import printing, prints
 from ..truth import alike
-from ..values import NONE, UNKNOWN, Function, Module, Static, Tensor, is_traced
+from ..values import NONE, UNKNOWN, Function, Mapping, Module, Static, Tensor, is_traced
 
 
 def run(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -83,6 +84,7 @@ class _Branches(Lowering):
         self.refuse_functions(then + other, live)
         written = [n for n in dict.fromkeys([*writes(then), *writes(other)])]
         results = [n for n in written if n in live]
+        self.refuse_dicts(results)
         if "state" in results and (begun := self._begun(then) ^ self._begun(other)) - self._begun(self.before):
             raise Refused(f"self.{min(begun)} is None until one side of a branch on a tensor's value sets it", keep=True)
         if not results and not any(map(prints, then + other)):
@@ -124,6 +126,9 @@ class _Branches(Lowering):
         self._check(then + other)
         operands = self._operands(then, other, [])
         returned = [self._returned(side) for side in (then, other)]
+        sorting = next((r for r in returned if r is not None and not is_sorted(r) and isinstance(self.context.value(r), Mapping)), None)
+        if sorting is not None:
+            self.context.report("taken-for-granted", sorting, "lax.cond gives a dict back sorted by its keys: see that nothing goes by their order")
         if [_is_none(r) for r in returned] in ([True, False], [False, True]):
             raise Refused(f"nothing is returned on one side only {self.where}", keep=True)
         if len(then) == len(other) == 1 and all(r is not None for r in returned) and alike(self.context, *returned):

@@ -87,6 +87,7 @@ class _Loops(Lowering):
         self.refuse_functions(body, live | set(exposed(body)))
         before = {*exposed(body), *tested}
         found = [n for n in writes(body) if n in before or n in live]
+        self.refuse_dicts(found)
         if not found:
             raise Refused("a loop on a tensor's value that changes nothing")
         for name in found:

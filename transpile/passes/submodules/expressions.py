@@ -7,9 +7,10 @@ from typing import Any
 import libcst as cst
 
 from ... import tree
+from ...values import Class, Function, Module
 from . import attributes, extraction, references
 from .arguments import own_parameters
-from .containers import iterate
+from .containers import iterate, parameters
 from .scope import Scope
 
 _COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
@@ -21,7 +22,7 @@ def visit(scope: Scope, node: Any) -> Any:
     if kind in (cst.Import, cst.ImportFrom):
         return node
     if kind is cst.Call:
-        for construct in (attributes.asked, references.checkpointed):
+        for construct in (attributes.asked, references.checkpointed, _of_parameters):
             if (made := construct(scope, node)) is not None:
                 return made
         return extraction.call(scope, node)
@@ -52,6 +53,21 @@ def visit(scope: Scope, node: Any) -> Any:
         bound = references.reference(scope, node)
         return bound if bound is not None else scope.renamed(node) if node.value in scope.renames else None
     return None
+
+
+def _of_parameters(scope: Scope, node: cst.Call) -> Any:
+    """`sum(self.weights)`, `self.weights.values()` of a list or dict of params; None of other calls."""
+    if isinstance(node.func, cst.Attribute) and not node.args and (entries := parameters(scope, node.func)) is not None:
+        return entries
+    if isinstance(scope.facts.of(node.func), (Function, Module, Class)) or tree.dotted(node.func) in ("len", "isinstance", "type", "id"):
+        return None
+    given = {id(a): parameters(scope, a.value) for a in node.args}
+    if not any(given.values()):
+        return None
+    if tree.dotted(node.func) == "list":
+        return given[id(node.args[0])]
+    args = [tree.replace(a, value=given[id(a)] if given[id(a)] is not None else scope.expression(a.value)) for a in node.args]
+    return tree.replace(node, func=scope.callee(node.func), args=args)
 
 
 def _not_there(test: Any) -> Any:
