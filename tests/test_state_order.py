@@ -56,6 +56,7 @@ PROGRAMS = {
     "kept in turns": "for i in range(2):\n    y, self.h = self.two(x + self.h)\nreturn y + self.h",
     "a part of another state": "self.sub.n, y = self.two(x)\nreturn self.sub(y)",
     "rows": "self.h[0], self.h[1] = self.two(x[0, 0])\nreturn self.h + self.n",
+    "a count that begins by a default": "self.seen = getattr(self, 'seen', 0) + 1\nreturn x * self.seen",
     "read first": "return self.n + self.step(x)",
     "read first and last": "return torch.stack([self.n.expand(4, 3), self.step(x), self.n.expand(4, 3)])",
     "read last": "return self.step(x) - self.n",
@@ -90,3 +91,9 @@ def test_order(name):
 def test_what_both_binds_and_writes_is_refused():
     body = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros(3))\n    def step(self, x):\n        self.n.add_(1)\n        self.n = self.n * 2\n        return x\n    def forward(self, x):\n        return self.n + self.step(x)\n"
     assert [d.id for d in convert_source(HEAD + body).diagnostics] == ["state-in-expression"]
+
+
+def test_a_generator_that_changes_the_state_is_reported():
+    body = MODULES.replace("    def forward(self, x):\n", "    def each(self, x):\n        yield self.bn(x)\n\n    def forward(self, x):\n") + "        return sum(self.each(x))\n"
+    found = [d for d in convert_source(HEAD + body).diagnostics if d.id == "state-in-expression"]
+    assert found and "generator" in found[0].message

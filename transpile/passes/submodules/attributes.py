@@ -116,11 +116,21 @@ def asked(scope: Scope, node: cst.Call) -> Any:
     if path is None:
         return scope.unfollowed(there)
     arrays = path.params if place == "params" else path.state
+    later = place == "state" and not all(array.registered for ref in base.refs if isinstance(ref, ClassInfo) and (array := scope.arrays.find(ref, there.attr.value)) is not None)
     if function == "getattr":
-        return tree.replace(tree.expression("x.get()"), func=tree.expression(f"{arrays}.get"), args=[cst.Arg(a.value) for a in node.args[1:] if tree.code(a.value) != "None"])
-    if place == "state" and not all(array.registered for ref in base.refs if isinstance(ref, ClassInfo) and (array := scope.arrays.find(ref, there.attr.value)) is not None):
+        return _with_default(scope, there, arrays, scope.expression(node.args[2].value), later)
+    if later:
         return tree.expression(f'{arrays}.get("{_name(scope, there)}") is not None')  # it begins as None where a call is to set it
     return tree.expression(f'"{_name(scope, there)}" in {arrays}')
+
+
+def _with_default(scope: Scope, there: cst.Attribute, arrays: str, default: Any, later: bool) -> Any:
+    """`params.get("w", 1.0)`; `later`: it is None until a call sets it."""
+    if later and tree.code(default) != "None":
+        entry = f'{arrays}["{_name(scope, there)}"]'
+        return tree.parenthesised(tree.expression(f"{entry} if {entry} is not None else {tree.code(default)}"))
+    others = [cst.Arg(default)] if tree.code(default) != "None" else []
+    return tree.replace(tree.expression("x.get()"), func=tree.expression(f"{arrays}.get"), args=[cst.Arg(tree.expression(f'"{_name(scope, there)}"')), *others])
 
 
 def _asked_for_parameter(scope: Scope, node: Any) -> Any:

@@ -32,6 +32,8 @@ def function(scope: Scope, node: cst.FunctionDef) -> cst.FunctionDef:
     if not scope.stateful and tree.same(body, statements[len(doc) :]):
         return node
     if scope.stateful:
+        for given in tree.scope_nodes(node.body, cst.Yield):
+            scope.context.report("state-in-expression", given, f"{node.name.value} is a generator, and its new state cannot come back: return a list")
         body = _keeping_state(scope, body)
     if not body and doc:
         return node
