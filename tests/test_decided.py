@@ -32,6 +32,8 @@ BODIES = {
     "versions": ("if torch.__version__ >= '2.4':\n    x = x + 1\nif torch.__version__ < '1.10':\n    x = x + 2\nreturn x * (3 if version.parse(torch.__version__) > version.parse('1.5.0') else 4)", "x = x + 1\nreturn x * 3"),
     "a dtype": ("if torch.is_complex(x):\n    x = x.real\nreturn x", "if jnp.iscomplexobj(x):\n    x = x.real\nreturn x"),
     "what only that way sets": ("if x.is_cuda:\n    y = x + 1\nif x.is_cuda:\n    x = x.cuda()\n    z = 1\nreturn y * x", "y = x + 1\nreturn y * x"),
+    "what only that way sets first": ("if x.is_cuda:\n    y = x + 1\ny[:, 0] = 2.0\ny = y * 2\nreturn y", "y = x + 1\ny = y.at[:, 0].set(2.0)\ny = y * 2\nreturn y"),
+    "what was set before on some way": ("if FAST:\n    y = x\nif x.is_cuda:\n    y = x + 1\nreturn y * x", "if FAST:\n    y = x\nreturn y * x"),
     "nothing is left": ("if x.is_cuda:\n    x = x.cuda()\nelse:\n    pass\nreturn x", "return x"),
     "marks that nothing asks for": ("x = x + 1\nx.require_grad = False\nx.seen = True\nreturn x if x.seen else x * 2", "x = x + 1\nx.seen = True\nreturn x if x.seen else x * 2"),
     "constants of the user's": ("if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x", "if FAST:\n    return x + 1\nif False:\n    return x + 2\nreturn x"),

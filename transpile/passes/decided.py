@@ -50,8 +50,8 @@ class _Decided:
             return function
         ids = {id(n) for n in left}
         rest = tree.rewrite(function, lambda n: cst.RemoveFromParent() if id(n) in ids else None, only={cst.If})
-        lost = set(exposed(tree.body_statements(rest))) - tree.local_names(rest)
-        taken = {id(n): n for n in left if lost.intersection(tree.names_assigned(n))}
+        lost = set(exposed(tree.body_statements(rest))) - tree.parameter_names(function)
+        taken = {id(n) for n in left if (lost - _bound_before(function, n)).intersection(tree.names_assigned(n))}
         return tree.rewrite(function, lambda n: self._body(n) if id(n) in taken else None, only={cst.If}) if taken else function
 
     def _body(self, node: Any) -> Any:
@@ -234,6 +234,18 @@ class _Decided:
         if not isinstance(value, Static) or not isinstance(node, (cst.Call, cst.Attribute)):
             return MISSING
         return value.const if asks_torch(self.context.facts.of, node) else MISSING
+
+
+def _bound_before(function: cst.FunctionDef, node: Any) -> set[str]:
+    """The names that statements before one of a function may bind."""
+    found: set[str] = set()
+    for current in tree.walk_scope(function.body):
+        if current is node:
+            break
+        inside = isinstance(current, (cst.For, cst.While)) and any(n is node for n in tree.walk(current))  # in the turn before
+        if inside or isinstance(current, (cst.SimpleStatementLine, cst.With)):
+            found.update(tree.names_assigned(current))
+    return found
 
 
 def _checks_gradients(small: Any) -> bool:
