@@ -50,6 +50,9 @@ EQUAL = {
     "a layer that a function inside sets": "m = self.a\ndef f():\n    m = self.b\n    return m.w.sum()\nreturn x + f() + m.w.sum() * 3",
     "a layer that is another by the time of the call": "m = self.a\ndef f():\n    return m.w.sum()\nm = self.b\nreturn x + f() + m.w.sum() * 3",
     "a layer as a default": "line = self.a.linear\ndef f(x, line=line):\n    return line(x)\nreturn f(x) + f(x, self.b.linear)",
+    "a tensor called as the body of a loop": "body, condition = x * 2, x + 1\nn = x.detach().abs().sum()\nwhile n > 8:\n    n = n / 2\nreturn body * condition + n",
+    "a tensor called as the side of a branch": "if_true = x * 2\nif x.sum() > -100:\n    x = self.a(x)\nreturn x + if_true",
+    "a tensor called as the step of a scan": "step = x * 2\nfor i in range(20):\n    x = x * 0.9 + step\nreturn x + step",
     "a branch on data before the call": "y = x\ndef f(z):\n    return z * y\nif x.sum() > -100:\n    y = x * 2\nreturn f(x)",
     "a branch on data, and a list of functions": "y = x\nfs = []\nfs.append(lambda z: z * y)\nif x.sum() > -100:\n    y = x * 2\nfor f in fs:\n    x = f(x)\nreturn x",
     "a function that makes functions": "y = x\ndef outer(k):\n    return lambda z: z * k + y\ng = outer(2)\nif x.sum() > -100:\n    y = y * 2\nreturn g(x)",
@@ -82,3 +85,15 @@ def test_reported(name):
     body, id = REPORTED[name]
     result = convert_source(_source(body))
     assert id in {d.id for d in result.diagnostics}, (result.diagnostics, result.code)
+
+
+@pytest.mark.parametrize("made", ["nn.Linear(3, 3)", "nn.Parameter(torch.ones(3))", "nn.BatchNorm1d(3)", "3.0"])
+def test_what_is_called_as_a_method_of_modules(made):
+    used = "self.init(x)" if made.startswith("nn.") and "Param" not in made else "x * self.init"
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.init = {made}\n        self.fc = nn.Linear(3, 3)\n\n    def forward(self, x):\n        return self.fc({used})\n"
+    compare_twice(source, lambda module: partial(module.apply, training=True))
+
+
+def test_a_buffer_called_as_a_method_of_modules():
+    source = f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('init', torch.zeros(3))\n\n    def forward(self, x):\n        self.init = self.init + x.sum(0)\n        return x * self.init\n"
+    compare_twice(source, lambda module: partial(module.apply, training=True))

@@ -11,6 +11,7 @@ from . import tree
 from .context import Context
 from .dataflow import exposed, given, writes
 from .dict_order import ordered_reads
+from .emit import fresh_name
 from .host_effects import GROWING, effect
 from .liveness import Liveness
 from .values import FUNCTION, Class, External, Function, Tensor, Torch, Value
@@ -37,6 +38,11 @@ class Lowering:
         self.defined = set(outer) | given(node)
         self.outer = outer
         self.before: list[Any] = []  # the statements of the block before the current one
+
+    def free(self, stem: str) -> str:
+        """The name of a function that is made: the stem, unless the code around it means something else by that."""
+        taken = tree.names_read(self.node) | tree.parameter_names(self.node) | self.outer
+        return fresh_name(set(taken), stem)
 
     def wants(self, node: Any) -> bool:
         """Whether a statement is to be replaced."""

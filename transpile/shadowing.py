@@ -28,14 +28,26 @@ def _hidden(cls: cst.ClassDef) -> set[str]:
     """The names that a module's class assigns, and has no method of."""
     methods = {s.name.value for s in tree.body_statements(cls) if isinstance(s, cst.FunctionDef)}
     nodes: list[Any] = list(tree.nodes(cls, cst.AssignTarget, cst.AnnAssign)) if "forward" in methods else []
-    return {n.target.attr.value for n in nodes if _is_own(n.target)} & _METHODS - methods
+    registered = {_registered(n) for n in tree.nodes(cls, cst.Call)} if "forward" in methods else set()
+    assigned = {n.target.attr.value for n in nodes if _is_own(n.target)}
+    return {name for name in assigned | registered if name in _METHODS - methods}
 
 
 def _renamed(cls: cst.ClassDef, names: set[str]) -> Any:
     def after(node: Any) -> Any:
+        if isinstance(node, cst.Call):
+            name = node.args[0] if _registered(node) in names else None
+            return node if name is None else tree.replace(node, args=[tree.replace(name, value=cst.SimpleString(f'"{_registered(node)}_"')), *node.args[1:]])
         return tree.replace(node, attr=cst.Name(f"{node.attr.value}_")) if _is_own(node) and node.attr.value in names else node
 
-    return tree.rewrite(cls, None, after, only={cst.Attribute}) if names else cls
+    return tree.rewrite(cls, None, after, only={cst.Attribute, cst.Call}) if names else cls
+
+
+def _registered(call: Any) -> str | None:
+    """The name in `self.register_buffer("init", x)`."""
+    registers = isinstance(call.func, cst.Attribute) and _is_own(call.func) and call.func.attr.value in ("register_buffer", "register_parameter", "add_module", "register_module")
+    name = tree.literal(call.args[0].value) if registers and call.args else None
+    return name if isinstance(name, str) else None
 
 
 def _is_own(node: Any) -> bool:

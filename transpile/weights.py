@@ -32,13 +32,22 @@ def _without_ties(params: dict[str, Any], made: Any) -> None:
 def _tensors(source: Any) -> dict[str, tuple[str, Any]]:
     """Dotted name -> ("params" or "state", array)."""
     if isinstance(source, Mapping):
-        return {name: ("", to_array(value)) for name, value in source.items()}
+        return {_ours(name): ("", to_array(value)) for name, value in source.items()}
     found: dict[str, tuple[str, Any]] = {}
     for name, value in source.named_buffers(remove_duplicate=False):
-        found[name] = ("state", to_array(value))
+        found[_ours(name)] = ("state", to_array(value))
     for name, value in source.named_parameters(remove_duplicate=False):
-        found[name] = ("params", to_array(value))
+        found[_ours(name)] = ("params", to_array(value))
     return found
+
+
+def _ours(path: str) -> str:
+    """A dotted name with `init_` for an `init` of torch's, which is a method here."""
+    return re.sub(r"\b(init|init_state)(?=\.|$)", r"\1_", path)
+
+
+def _theirs(path: str) -> str:
+    return re.sub(r"\b(init|init_state)_(?=\.|$)", r"\1", path)
 
 
 def to_array(tensor: Any) -> Any:
@@ -76,21 +85,21 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
                 (state if type(child).__name__ == "Buffer" else params)[name] = direct[name][1]
             (params if type(child).__name__ == "Buffer" else state).setdefault(name, {})
             continue
-        inner = getattr(original, name, None) if original is not None else None
+        inner = getattr(original, _theirs(name), None) if original is not None else None
         if inner is None and original is not None and hasattr(original, "_modules"):
-            inner = original._modules.get(name)
+            inner = original._modules.get(_theirs(name))
         params[name], state[name] = {}, {}
         _fill(child, f"{tail}{name}", tensors, inner, params[name], state[name])
     for method, made, own in (("init", params, own_params), ("init_state", state, own_state)):
         if "parametrizations" in (own or ()):
             made["parametrizations"] = _nested(_shapes(module, method)["parametrizations"], f"{tail}parametrizations", tensors)
     for name in own_params or ():
-        value = getattr(original, name, None) if original is not None else None
+        value = getattr(original, _theirs(name), None) if original is not None else None
         if name not in params and name not in children and hasattr(value, "detach"):
             params[name] = to_array(value)  # a parameter under one configuration, a plain tensor under another
     for name in own_state or ():
         if name not in state:
-            value = getattr(original, name, None) if original is not None else None
+            value = getattr(original, _theirs(name), None) if original is not None else None
             state[name] = in_each(lambda v: to_array(v) if hasattr(v, "detach") else v, value)
 
 
@@ -196,11 +205,11 @@ def to_torch(params: Any, state: Any = None) -> dict[str, Any]:
             if isinstance(value, dict):
                 walk(value, f"{prefix}{name}.")
             elif value is not None:
-                array = np.asarray(value)
+                array, path = np.asarray(value), _theirs(prefix + name)
                 if array.dtype.name == "bfloat16":
-                    found[prefix + name] = torch.from_numpy(array.astype(np.float32)).to(torch.bfloat16)
+                    found[path] = torch.from_numpy(array.astype(np.float32)).to(torch.bfloat16)
                 else:
-                    found[prefix + name] = torch.from_numpy(array.copy())
+                    found[path] = torch.from_numpy(array.copy())
 
     walk(params, "")
     walk(state or {}, "")

@@ -98,8 +98,9 @@ class _Branches(Lowering):
         if chosen is not None:
             return chosen
         operands = self._operands(then, other, results)
-        made = [function(name, operands, returning(side, results)) for name, side in (("if_true", then), ("if_false", other)) if side]
-        sides: list[Any] = [cst.Name(name) if side else self._unchanged(operands, results) for name, side in (("if_true", then), ("if_false", other))]
+        named = ((self.free("if_true"), then), (self.free("if_false"), other))
+        made = [function(name, operands, returning(side, results)) for name, side in named if side]
+        sides: list[Any] = [cst.Name(name) if side else self._unchanged(operands, results) for name, side in named]
         helper = self._differ(then, other, results)
         choice = self.context.name("choose") if helper or self._may_be_known(old) else "lax.cond"
         value = call(choice, [test, *sides, *map(cst.Name, operands)])
@@ -135,8 +136,9 @@ class _Branches(Lowering):
             return [cst.SimpleStatementLine([cst.Return(call("jnp.where", [test, *returned]))])]
         numbers = [isinstance(self.context.value(r), Static) for r in returned if r is not None]
         choice = self.context.name("choose") if any(numbers) and not all(numbers) or self._may_be_known(old) else "lax.cond"
-        made = [function(name, operands, side) for name, side in (("if_true", then), ("if_false", other))]
-        value = call(choice, [test, cst.Name("if_true"), cst.Name("if_false"), *map(cst.Name, operands)])
+        named = ((self.free("if_true"), then), (self.free("if_false"), other))
+        made = [function(name, operands, side) for name, side in named]
+        value = call(choice, [test, *(cst.Name(name) for name, _ in named), *map(cst.Name, operands)])
         return [spaced(m) for m in [*made, cst.SimpleStatementLine([cst.Return(value)])]]
 
     def _returned(self, statements: list[Any]) -> Any:

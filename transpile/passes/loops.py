@@ -51,14 +51,15 @@ class _Loops(Lowering):
         unpack = [] if single else [tree.assignment(names(carried), cst.Name(parameter))]
         asked = [n if n in reads(test) else "_" for n in carried]
         opened = [] if single else [tree.assignment(names(asked), cst.Name(parameter))]
-        condition = function("condition", [parameter], [*opened, cst.SimpleStatementLine([cst.Return(bare(test))])])
-        turn = function("body", [parameter], [*unpack, *returning(body, carried)])
+        tested, turned = self.free("condition"), self.free("body")
+        condition = function(tested, [parameter], [*opened, cst.SimpleStatementLine([cst.Return(bare(test))])])
+        turn = function(turned, [parameter], [*unpack, *returning(body, carried)])
         start = carry if single else tree.parenthesised(carry)
         bound = self._bound(node.test, tree.body_statements(node))
         if bound is None:
-            value = call("lax.while_loop", [cst.Name("condition"), cst.Name("body"), start])
+            value = call("lax.while_loop", [cst.Name(tested), cst.Name(turned), start])
         else:
-            value = call(self.context.name("bounded_while"), [cst.Name("condition"), cst.Name("body"), start, cst.Integer(str(bound))])
+            value = call(self.context.name("bounded_while"), [cst.Name(tested), cst.Name(turned), start, cst.Integer(str(bound))])
         return [spaced(condition), spaced(turn), spaced(tree.assignment(names(carried), value))]
 
     def _for(self, old: cst.For, node: cst.For) -> list[Any]:
@@ -74,10 +75,11 @@ class _Loops(Lowering):
         single = len(carried) == 1
         parameter = carried[0] if single else fresh_name(tree.names_read(self.node), "carry")
         unpack = [] if single else [tree.assignment(names(carried), cst.Name(parameter))]
-        turn = function("body", [index, parameter], [*unpack, *returning(body, carried)])
+        turned = self.free("body")
+        turn = function(turned, [index, parameter], [*unpack, *returning(body, carried)])
         first, last = (tree.expression("0"), args[0]) if len(args) == 1 else args
         carry = names(carried)
-        value = call("lax.fori_loop", [first, last, cst.Name("body"), carry if single else tree.parenthesised(carry)])
+        value = call("lax.fori_loop", [first, last, cst.Name(turned), carry if single else tree.parenthesised(carry)])
         return [spaced(turn), spaced(tree.assignment(names(carried), value))]
 
     def _carried(self, old: Any, body: list[Any], tested: list[str]) -> list[str]:

@@ -299,8 +299,9 @@ class _Scans:
         lists = [name for name, _ in appended.values()]
         left = enclosed(names(carried))
         right = enclosed(_several(outputs)) if outputs else cst.Name("None")
-        step = function("step", [carry, row], [*opened, *body, cst.SimpleStatementLine([cst.Return(display([left, right]))])])
-        value = call(self.context.name("scan"), [cst.Name("step"), left, _several([a for _, a in rows])])
+        name = fresh_name(self.used | tree.parameter_names(self.node), "step")
+        step = function(name, [carry, row], [*opened, *body, cst.SimpleStatementLine([cst.Return(display([left, right]))])])
+        value = call(self.context.name("scan"), [cst.Name(name), left, _several([a for _, a in rows])])
         if loop.reverse:
             value = tree.replace(value, args=[*value.args, keyword("reverse", cst.Name("True"))])
         collected = enclosed(names(lists)) if lists else cst.Name("_")
