@@ -46,8 +46,8 @@ def _renamed(cls: cst.ClassDef, names: set[str]) -> Any:
 def _registered(call: Any) -> str | None:
     """The name in `self.register_buffer("init", x)`."""
     registers = isinstance(call.func, cst.Attribute) and _is_own(call.func) and call.func.attr.value in ("register_buffer", "register_parameter", "add_module", "register_module")
-    name = tree.literal(call.args[0].value) if registers and call.args else None
-    return name if isinstance(name, str) else None
+    name = call.args[0].value if registers and call.args else None
+    return str(name.evaluated_value) if isinstance(name, cst.SimpleString) else None
 
 
 def _is_own(node: Any) -> bool:
