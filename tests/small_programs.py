@@ -41,6 +41,7 @@ def compare_twice(source, running):
     """Run the class M of a source twice against torch, as `running` of the module says, and compare outputs and then the state."""
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
+    torch.manual_seed(0)
     torch_module, jax_module = both_modules(source, result)
     params, state = from_torch(torch_module, jax_module)
     run = running(jax_module)
