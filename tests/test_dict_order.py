@@ -38,6 +38,7 @@ EQUAL = {
     "modules": "for k, h in self.heads.items():\n    x = x * 2 + h(x)\nreturn x",
     "a local dict": "d = {'z': x, 'b': x * 2}\nreturn self.fold(x, d.values())",
     "a local dict, and a branch on data": "d = {'z': x, 'b': x * 2}\nif x.sum() > -100:\n    d['z'] = x * 3\nreturn d['z'] + d['b'] + sum(d.values())",
+    "stores in dicts of dicts": "d = {'z': {'b': x}, 'b': {'z': x * 2}}\nif x.sum() > -100:\n    d['b']['z'] = x\nfor k, inner in d.items():\n    for j, v in inner.items():\n        inner[j] = v + 1\nreturn d['z']['b'] + d['b']['z']",
     "dicts from dicts": "self.sums = {k: v + x.detach().sum(0) for k, v in self.sums.items()}\nfor k in self.sums:\n    self.sums[k] = self.sums[k] * 2\nreturn x + self.sums['z'] - self.sums['b'] + sum(self.sums.values())",
 }
 REPORTED = {

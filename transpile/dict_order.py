@@ -70,8 +70,12 @@ def _dict(context: Context, node: Any) -> Any:
 
 def _stores_by_key(loop: cst.For) -> bool:
     """Whether a loop does nothing but to store under each key: `for k in d: d[k] = d[k].float()`."""
-    smalls = [tree.only_small(s) for s in tree.body_statements(loop)]
-    return all(isinstance(s, cst.Assign) and all(isinstance(t.target, cst.Subscript) for t in s.targets) for s in smalls)
+    for statement in tree.body_statements(loop):
+        small = tree.only_small(statement)
+        stores = isinstance(small, cst.Assign) and all(isinstance(t.target, cst.Subscript) for t in small.targets)
+        if not stores and not (isinstance(statement, cst.For) and _stores_by_key(statement)):
+            return False
+    return True
 
 
 def is_sorted(node: Any) -> bool:
