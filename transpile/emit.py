@@ -83,7 +83,9 @@ def returning(body: Sequence[Any], results: Sequence[str]) -> list[Any]:
         return [*body]
     if isinstance(last, cst.SimpleStatementLine) and len(last.body) == 1 and isinstance(last.body[0], cst.Assign) and len(last.body[0].targets) == 1:
         target = last.body[0].targets[0].target
-        if tree.target_names(target) == list(results) and (isinstance(target, cst.Name) or len(results) > 1 and isinstance(target, cst.Tuple)):
+        parts = target.elements if isinstance(target, cst.Tuple) and len(results) > 1 else [cst.Element(target)]
+        flat = all(isinstance(p, cst.Element) and isinstance(p.value, cst.Name) for p in parts)  # not `(y, z), state = …`, nor `y, *z = …`
+        if flat and tree.target_names(target) == list(results):
             return [*body[:-1], tree.replace(last, body=[cst.Return(last.body[0].value)])]
     return [*body, cst.SimpleStatementLine([cst.Return(names(results))])]
 
