@@ -173,7 +173,7 @@ def _own(node: Any) -> set[str]:
     """The names that a scope binds for itself: a function, lambda, comprehension or class."""
     if isinstance(node, cst.FunctionDef):
         others = tree.scope_nodes(node.body, cst.AsName, cst.ImportAlias)
-        return tree.local_names(node) | {_bound_as(n) if isinstance(n, cst.ImportAlias) else tree.code(n.name) for n in others}  # type: ignore[attr-defined]
+        return tree.local_names(node) | {tree.bound_by(n) if isinstance(n, cst.ImportAlias) else tree.code(n.name) for n in others}  # type: ignore[attr-defined]
     if isinstance(node, cst.Lambda):
         return tree.parameter_names(node)
     if isinstance(node, cst.ClassDef):
@@ -210,15 +210,11 @@ def _bound(node: Any) -> set[str]:
         elif isinstance(n, cst.Param):
             found.add(n.name.value)
         elif isinstance(n, cst.ImportAlias):
-            found.add(_bound_as(current))
+            found.add(tree.bound_by(current))
         else:
             target = current.name if isinstance(n, cst.AsName) else current.target
             found |= tree.names_read(target) if not isinstance(target, (cst.Attribute, cst.Subscript)) else set()
     return found
-
-
-def _bound_as(alias: cst.ImportAlias) -> str:
-    return tree.code(alias.asname.name) if alias.asname else tree.code(alias.name).split(".")[0]
 
 
 _TARGETS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.AsName)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Set
 from typing import Any
 
@@ -41,8 +42,16 @@ class Lowering:
 
     def free(self, stem: str) -> str:
         """The name of a function that is made: the stem, unless the code around it means something else by that."""
-        taken = tree.names_read(self.node) | tree.parameter_names(self.node) | self.outer
-        return fresh_name(set(taken), stem)
+        return fresh_name(set(self._taken), stem)
+
+    @functools.cached_property
+    def _taken(self) -> set[str]:
+        return tree.names_read(self.node) | tree.parameter_names(self.node) | self.outer
+
+    @functools.cached_property
+    def _in_order(self) -> list[str]:
+        """The names of dicts that the function goes through in their order."""
+        return [read.value for read, _ in ordered_reads(self.context, self.node.body) if isinstance(read, cst.Name)]
 
     def wants(self, node: Any) -> bool:
         """Whether a statement is to be replaced."""
@@ -150,9 +159,9 @@ class Lowering:
 
     def refuse_dicts(self, names: list[str]) -> None:
         """Refuse to give back a dict whose order counts: jax sorts it by its keys."""
-        for read, _ in ordered_reads(self.context, self.node.body):
-            if isinstance(read, cst.Name) and read.value in names:
-                raise Refused(f"{read.value} is a dict whose order counts, and would come back sorted by its keys")
+        for name in self._in_order:
+            if name in names:
+                raise Refused(f"{name} is a dict whose order counts, and would come back sorted by its keys")
 
     def _kept_outside(self, target: Any, own: Set[str]) -> str | None:
         """What a store goes into, where others see it beside those that get the function's result: `found["loss"] = None` of an argument."""

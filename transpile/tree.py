@@ -599,6 +599,11 @@ def parameter_names(function: cst.FunctionDef | cst.Lambda) -> set[str]:
     return {p.name.value for p in walk(function.params) if isinstance(p, cst.Param)}
 
 
+def bound_by(alias: cst.ImportAlias) -> str:
+    """The name that an import binds: `np` of `import numpy as np`, `a` of `import a.b`."""
+    return code(alias.asname.name) if alias.asname is not None else code(alias.name).split(".")[0]
+
+
 def local_names(function: cst.FunctionDef) -> set[str]:
     """The names that are a function's own: its parameters, and what its statements bind."""
     outer = {item.name.value for n in scope_nodes(function.body, cst.Global, cst.Nonlocal) for item in n.names}  # type: ignore[attr-defined]

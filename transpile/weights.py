@@ -47,6 +47,7 @@ def _ours(path: str) -> str:
 
 
 def _theirs(path: str) -> str:
+    """The dotted name that torch has for it: `shadowing` gives the others."""
     return re.sub(r"\b(init|init_state)_(?=\.|$)", r"\1", path)
 
 

@@ -105,9 +105,8 @@ def _bind_entry(frame: Frame, target: cst.Subscript, value: Value, env: Env) -> 
     if isinstance(held, Module) and isinstance(value, Module):
         index = target.slice[0].slice
         store(frame, holder, _with_layer(held, frame.facts.of(index.value) if isinstance(index, cst.Index) else UNKNOWN, value), env)
-    elif isinstance(holder, cst.Attribute) and frame.cls is not None and isinstance(value, Module):
-        if isinstance(held, Mapping):
-            store(frame, holder, _with_entry(held, value), env)
+    elif isinstance(holder, cst.Attribute) and frame.cls is not None and isinstance(value, Module) and isinstance(held, Mapping):
+        store(frame, holder, _with_entry(held, value), env)
     elif isinstance(holder, cst.Name) and holder.value in env:
         old = env[holder.value]
         if isinstance(old, Sequence):
@@ -127,11 +126,13 @@ def _with_item(old: Sequence, index: cst.BaseSlice, value: Value) -> Sequence:
 def _with_layer(old: Module, index: Value, value: Module) -> Module:
     """A container with another layer at one place: `self.net[0] = nn.Conv2d(1, 64, 7)`."""
     place = index.const if isinstance(index, Static) else MISSING
-    names = [name for name, _ in old.items or ()]
+    parts = old.items or ()
+    names = [name for name, _ in parts]
     name = names[place] if isinstance(place, int) and -len(names) <= place < len(names) else place if place in names else None
-    if name is not None and old.items is not None:
-        return dataclasses.replace(old, items=tuple((n, value if n == name else v) for n, v in old.items), element=join(old.element, value))
-    return dataclasses.replace(old, element=join(old.element, value), items=None, beginning=None)
+    grown = dataclasses.replace(old, element=join(old.element, value))
+    if name is None:
+        return dataclasses.replace(grown, items=None, beginning=None)
+    return dataclasses.replace(grown, items=tuple((n, value if n == name else v) for n, v in parts))
 
 
 def _with_entry(old: Mapping, value: Value) -> Mapping:

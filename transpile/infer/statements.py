@@ -161,17 +161,8 @@ def _expression(frame: Frame, node: cst.Expr, env: Env) -> None:
 
 def _import(frame: Frame, node: cst.Import | cst.ImportFrom, env: Env) -> None:
     """A name that is imported here is looked up among the imports of the file."""
-    for name in _bound_by_import(node):
-        env.pop(name, None)
-
-
-def _bound_by_import(node: cst.Import | cst.ImportFrom) -> Iterator[str]:
-    if isinstance(node, cst.Import):
-        for alias in node.names:
-            yield tree.code(alias.asname.name) if alias.asname else (tree.dotted(alias.name) or "").split(".")[0]
-    elif not isinstance(node.names, cst.ImportStar):
-        for alias in node.names:
-            yield tree.code(alias.asname.name) if alias.asname else tree.code(alias.name)
+    for alias in node.names if not isinstance(node.names, cst.ImportStar) else ():
+        env.pop(tree.bound_by(alias), None)
 
 
 def _delete(frame: Frame, node: cst.Del, env: Env) -> None:

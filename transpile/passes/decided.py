@@ -45,7 +45,7 @@ class _Decided:
 
     def taken(self, function: Any) -> Any:
         """A function of which a statement reads what is set under `if x.is_cuda:` alone runs on a GPU only: as if arrays were there."""
-        left = [n for n in tree.scope_nodes(function.body, cst.If) if n.orelse is None and "cuda" in tree.code(n.test) and self._test(n.test) is False]
+        left = [n for n in tree.scope_nodes(function.body, cst.If) if n.orelse is None and self._test(n.test) is False and "cuda" in tree.code(n.test)]
         if not left:
             return function
         ids = {id(n) for n in left}

@@ -206,10 +206,6 @@ def _is_torch(name: str) -> bool:
 def _bound(statement: Any) -> set[str]:
     found: set[str] = set()
     for small in statement.body:
-        if isinstance(small, cst.Import):
-            for alias in small.names:
-                found.add(tree.code(alias.asname.name) if alias.asname else (tree.dotted(alias.name) or "").split(".")[0])
-        elif isinstance(small, cst.ImportFrom) and not isinstance(small.names, cst.ImportStar):
-            for alias in small.names:
-                found.add(tree.code(alias.asname.name) if alias.asname else tree.code(alias.name))
+        if isinstance(small, (cst.Import, cst.ImportFrom)) and not isinstance(small.names, cst.ImportStar):
+            found |= {tree.bound_by(alias) for alias in small.names}
     return found

@@ -12,6 +12,7 @@ from ... import tree
 from ...context import KEY, key_site
 from ...effects import ALL, calls_once
 from ...emit import keyword
+from ...paths import Path
 from ...truth import asks_for_none
 from ...values import UNKNOWN, External, Function, Method, Module, Sequence, Value
 from .scope import Scope
@@ -105,10 +106,15 @@ def standing_in(scope: Scope, node: Any) -> Any:
     assert isinstance(value, Module)
     path = scope.path(node)
     if path is not None and value.classes and all(isinstance(ref, str) and ref.endswith("ParameterList") for ref in value.classes):
-        return tree.expression(f"[{path.params}[name] for name, _ in {tree.code(scope.expression(node))}.layers()]")
+        return entries(scope, path, node)
     if path is not None and scope.paths.is_container(node):
         return scope.context.unconverted("module-value", node, "a container stands in for an argument: what the caller gives has no params here")
     return _bound(scope, node, value)
+
+
+def entries(scope: Scope, path: Path, node: Any, suffix: str = "") -> Any:
+    """The arrays of a ParameterList, or of the slice of it that the suffix is."""
+    return tree.expression(f"[{path.params}[name] for name, _ in {tree.code(scope.expression(node))}.layers(){suffix}]")
 
 
 def _bound(scope: Scope, node: Any, value: Module, once: bool = False) -> Any:

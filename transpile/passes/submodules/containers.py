@@ -13,7 +13,7 @@ from ...emit import display, fresh_name
 from ...paths import Path
 from ...stacks import stack_of
 from ...values import Module
-from .arguments import keyword_arguments, keywords
+from .arguments import entries, keyword_arguments, keywords
 from .scope import Scope
 from .ties import tied
 
@@ -96,7 +96,7 @@ def _over_container(scope: Scope, target: Any, base: Any, suffix: str, known: se
     if path is None:
         return None
     if known and known <= {"ParameterList"}:
-        return scope.expression(target), _entries(scope, path, base, suffix)
+        return scope.expression(target), entries(scope, path, base, suffix)
     if known and known <= {"ModuleDict", "ParameterDict"}:
         return None
     if not isinstance(target, cst.Name) and not nested(target):
@@ -144,8 +144,8 @@ def _by_method(scope: Scope, target: Any, func: cst.Attribute) -> Loop | None:
     path = scope.path(func.value)
     if path is None:
         return None
-    if (entries := parameters(scope, func)) is not None:
-        return scope.expression(target), entries
+    if (arrays := parameters(scope, func)) is not None:
+        return scope.expression(target), arrays
     method, holder = func.attr.value, tree.code(scope.callee(func.value))
     pair = isinstance(target, cst.Tuple) and len(target.elements) == 2 and isinstance(target.elements[0].value, cst.Name)
     if method in ("items", "named_children") and pair:
@@ -162,16 +162,12 @@ def parameters(scope: Scope, node: Any) -> Any:
     """The arrays of a ParameterList, or what `values` or `items` of a ParameterDict gives, which are no modules; None for anything else."""
     held = scope.facts.of(node)
     if isinstance(held, Module) and kinds(held) == {"ParameterList"} and (path := scope.path(node)) is not None:
-        return _entries(scope, path, node, "")
+        return entries(scope, path, node)
     base = scope.facts.of(node.value) if isinstance(node, cst.Attribute) else None
     if not isinstance(base, Module) or kinds(base) != {"ParameterDict"} or node.attr.value not in ("values", "items") or (path := scope.path(node.value)) is None:
         return None
     entry = f"{path.params}[name]" if node.attr.value == "values" else f"(name, {path.params}[name])"
     return tree.expression(f"[{entry} for name in {tree.code(scope.expression(node.value))}]")
-
-
-def _entries(scope: Scope, path: Path, node: Any, suffix: str) -> Any:
-    return tree.expression(f"[{path.params}[name] for name, _ in {tree.code(scope.expression(node))}.layers(){suffix}]")
 
 
 def _with_name(scope: Scope, target: Any, path: Path) -> cst.Tuple:

@@ -57,8 +57,8 @@ def visit(scope: Scope, node: Any) -> Any:
 
 def _of_parameters(scope: Scope, node: cst.Call) -> Any:
     """`sum(self.weights)`, `self.weights.values()` of a list or dict of params; None of other calls."""
-    if isinstance(node.func, cst.Attribute) and not node.args and (entries := parameters(scope, node.func)) is not None:
-        return entries
+    if isinstance(node.func, cst.Attribute) and not node.args and (arrays := parameters(scope, node.func)) is not None:
+        return arrays
     if isinstance(scope.facts.of(node.func), (Function, Module, Class)) or tree.dotted(node.func) in ("len", "isinstance", "type", "id"):
         return None
     given = {id(a): parameters(scope, a.value) for a in node.args}
