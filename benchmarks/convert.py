@@ -13,7 +13,8 @@ from pathlib import Path
 
 import libcst as cst
 
-from transpile import convert, rulebook
+from transpile.command import convert
+from transpile.first import rulebook
 
 
 def floor(text: str) -> str:

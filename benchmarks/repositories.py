@@ -58,7 +58,7 @@ def keep_torch(folder, cases):
     """Save params, buffers, inputs, outputs and gradients of each model."""
     import torch
 
-    from transpile.verification import parse_inputs
+    from transpile.proof.verification import parse_inputs
 
     for case, path, made, inputs in cases:
         try:

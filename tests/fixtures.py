@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from fixtures.cases import CASES, Case
-from transpile import convert, rulebook, support
-from transpile.equivalence import Report, verify, verify_init
-from transpile.verification import _arguments, load, parse_inputs
+from transpile.command import convert
+from transpile.first import rulebook, support
+from transpile.proof.equivalence import Report, verify, verify_init
+from transpile.proof.verification import _arguments, load, parse_inputs
 
 ROOT = Path(__file__).parent.parent / "fixtures"
 TORCH, FUNCTIONAL = ROOT / "torch", ROOT / "functional"

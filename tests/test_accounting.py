@@ -2,7 +2,8 @@
 
 import pytest
 
-from transpile import accounting, convert_path, convert_source
+from transpile import convert_path, convert_source
+from transpile.first import accounting
 
 CASES = [
     ("an import in a one-line suite", "import torch\nif True: import torch.nn as layers\n", (2, "left-over")),

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from transpile import convert_path, pipeline
-from transpile.copies import copied
-from transpile.verification import load
+from transpile import convert_path
+from transpile.first import pipeline
+from transpile.proof.copies import copied
+from transpile.proof.verification import load
 
 ROOT = Path(__file__).parent.parent
 TORCH = "import torch\n\n\ndef f(x):\n    return torch.exp(x)\n"

@@ -15,7 +15,7 @@ import rules
 from rules import initializers
 from tests.small_programs import HEAD, load
 from transpile import convert_source
-from transpile.equivalence import verify_init
+from transpile.proof.equivalence import verify_init
 from transpile.rule import overloads, select
 
 KEY = jax.random.key(0)

@@ -6,7 +6,7 @@ import pytest
 from torch.testing._internal.common_methods_invocations import op_db
 
 from benchmarks.opinfo import measure
-from transpile import rulebook
+from transpile.first import rulebook
 
 from .against_torch import float64
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from transpile.verification import run
+from transpile.proof.verification import run
 
 PACKAGES = Path(__file__).parent / "packages"
 

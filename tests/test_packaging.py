@@ -21,7 +21,7 @@ for name in ("torch", "jax", "numpy", "flax", "equinox", "optax", "safetensors")
 sys.path.insert(0, sys.argv.pop(1))
 import transpile
 assert transpile.__file__.startswith(sys.path[0]), transpile.__file__
-from transpile.cli import main
+from transpile.command.cli import main
 main()
 """
 
@@ -59,7 +59,7 @@ def test_the_wheel_holds_the_tree(wheel):
 
 def test_the_wheel_names_its_command(installed):
     (entry_points,) = installed.glob("*.dist-info/entry_points.txt")
-    assert "torch-to-jax = transpile.cli:main" in entry_points.read_text()
+    assert "torch-to-jax = transpile.command.cli:main" in entry_points.read_text()
 
 
 def test_the_wheel_converts_without_torch_and_jax(installed, tmp_path):

@@ -7,12 +7,12 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db
 
-from transpile import rulebook
-from transpile.infer.frame import Argument
-from transpile.infer.torch_calls import overload
-from transpile.results import Results
-from transpile.rule_bodies import flags
-from transpile.values import UNKNOWN, Sequence, Static, Tensor
+from transpile.first import rulebook
+from transpile.first.infer.frame import Argument
+from transpile.first.infer.torch_calls import overload
+from transpile.first.results import Results
+from transpile.first.rule_bodies import flags
+from transpile.first.values import UNKNOWN, Sequence, Static, Tensor
 
 BOOK = rulebook.load()
 RESULTS = Results(BOOK)

@@ -10,7 +10,7 @@ import libcst as cst
 import pytest
 
 from transpile import convert_source
-from transpile.positions import Positions
+from transpile.source.positions import Positions
 
 STANDARD = sorted(p for p in Path(sysconfig.get_path("stdlib")).glob("*.py") if p.stat().st_size < 20_000)
 

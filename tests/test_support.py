@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from transpile import rulebook, support
-from transpile.formatting import format_all
+from transpile.first import rulebook, support
+from transpile.source.formatting import format_all
 
 
 def test_each_definition_alone_has_all_its_names(tmp_path):

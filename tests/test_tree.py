@@ -1,6 +1,6 @@
 """Code made from text: facts are kept by the identity of nodes, so that no two pieces may share one."""
 
-from transpile import tree
+from transpile.first import tree
 
 
 def test_code_from_the_same_text_shares_no_nodes():

@@ -9,7 +9,7 @@ from rules.class_loss_layers import CrossEntropyLoss
 from rules.linear_layers import Linear
 from rules.parametrization import ParametrizedSpectralNorm
 from transpile import convert_source, from_torch
-from transpile.weights import to_array
+from transpile.proof.weights import to_array
 
 from .small_programs import both_modules, load
 

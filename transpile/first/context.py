@@ -8,13 +8,13 @@ from typing import Any
 
 import libcst as cst
 
+from ..model.diagnostics import Diagnostic
+from ..source.positions import Positions
 from . import tree
-from .diagnostics import Diagnostic
 from .emit import keyword
 from .host_draws import HostDraws
 from .host_state import HostState
 from .infer import Inference
-from .positions import Positions
 from .project import ModuleInfo
 from .rulebook import Rulebook
 from .values import Torch, Value

@@ -12,8 +12,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from ..model.diagnostics import CATALOGUE, Diagnostic
 from . import convert as conversion
-from .diagnostics import CATALOGUE, Diagnostic
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,7 +59,7 @@ def verify(subject: str, init: str, inputs: str, example: str | None, converted:
         raise click.UsageError("give --inputs or --example")
     request = {"path": path, "cls": cls, "init": init, "inputs": inputs, "example": example, "converted": converted}
     click.echo(f"verify runs the code of {path} in a process of its own", err=True)
-    done = subprocess.run([sys.executable, "-m", "transpile.verification", json.dumps(request)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "transpile.proof.verification", json.dumps(request)], capture_output=True, text=True)
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
         error = (done.stderr.strip().splitlines() or ["no output"])[-1]

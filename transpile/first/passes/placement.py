@@ -13,11 +13,11 @@ from typing import Any
 
 import libcst as cst
 
+from ...rule import PLACEMENT
 from .. import tree
 from ..context import Context
 from ..emit import call
 from ..project import ClassInfo
-from ..rule import PLACEMENT
 from ..values import PLACED, Class, External, Function, Mapping, Method, Module, Tensor, Torch, Value
 
 WORDS = PLACEMENT | {"dtype"}

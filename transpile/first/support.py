@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from ..source.formatting import format_all
 from . import tree
-from .formatting import format_all
 from .rulebook import Definition, Rulebook, directory
 
 HEADER = '"""The part of torch.nn that this code uses, as pure functions of explicit params. Made by torch-to-jax."""\n'

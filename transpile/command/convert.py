@@ -15,11 +15,12 @@ from pathlib import Path, PurePosixPath
 
 import libcst as cst
 
-from . import formatting, pipeline, rulebook, support, tree
-from .diagnostics import Diagnostic
-from .keyword_spaces import with_spaces
-from .passes import equal_starts, late_attributes, legacy_joins, spellings
-from .project import ModuleInfo, Project
+from ..first import pipeline, rulebook, support, tree
+from ..first.keyword_spaces import with_spaces
+from ..first.passes import equal_starts, late_attributes, legacy_joins, spellings
+from ..first.project import ModuleInfo, Project
+from ..model.diagnostics import Diagnostic
+from ..source import formatting
 
 SUPPORT = "jax_nn.py"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import libcst as cst
 
+from ..rule import PLACEMENT
 from . import identities, tree
 from .context import Context, key_site
 from .emit import keyword, unbracketed
-from .rule import PLACEMENT
 from .rulebook import Definition, Parameter
 from .values import (
     MISSING,

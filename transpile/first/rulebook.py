@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .rule import PLACEMENT
+from ..rule import PLACEMENT
 
 MARKS = {"rule", "layer"}
 
@@ -468,7 +468,7 @@ def spellings(name: str) -> Iterator[str]:
 
 def directory() -> Path:
     """Where the rule files are: beside the package in a checkout, inside it when installed."""
-    here = Path(__file__).parent
+    here = Path(__file__).parent.parent
     return here / "rules" if (here / "rules").is_dir() else here.parent / "rules"
 
 

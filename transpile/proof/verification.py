@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from . import convert as conversion
+from ..command import convert as conversion
 from .equivalence import Report, Row, verify, verify_init, verify_lowering
 
 SHAPE = re.compile(r"^(f16|bf16|f32|f64|i8|i16|i32|i64|u8|bool)\[([\d, ]*)\]$")

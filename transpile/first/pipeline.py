@@ -15,6 +15,7 @@ from typing import Any
 
 import libcst as cst
 
+from ..model.diagnostics import Diagnostic
 from . import (
     accounting,
     boxed_sizes,
@@ -35,7 +36,6 @@ from . import (
 from .arrays import Arrays, filling_functions, forward_functions, returns_parameter, running_functions, traced_functions
 from .carriers import Carriers
 from .context import KEY, Context, asking_for_key
-from .diagnostics import Diagnostic
 from .drawing import drawing_functions
 from .effects import Effects, _uses
 from .host_draws import HostDraws

@@ -1,0 +1,1 @@
+"""The program as data: the lowest room."""

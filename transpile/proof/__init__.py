@@ -1,0 +1,1 @@
+"""Both sides run and compared."""
