@@ -50,9 +50,15 @@ def _with_own_gaps(code: str, original: str) -> str:
     for f in reversed(_functions(code)):
         if f.name not in before or before[f.name].first == before[f.name].head:
             del lines[f.head : f.first]
-    after = [f.end for f in _functions("\n".join(lines)) if f.name not in before and f.method != "__call__"]
+    after = [
+        f.end
+        for f in _functions("\n".join(lines))
+        if f.name not in before and f.method != "__call__"
+    ]
     for end in sorted(after, reverse=True):
-        if end < len(lines) and lines[end].lstrip().startswith(("def ", "async def ", "@", "class ")):
+        if end < len(lines) and lines[end].lstrip().startswith(
+            ("def ", "async def ", "@", "class ")
+        ):
             lines.insert(end, "")
     return "\n".join(lines) + ("\n" if code.endswith("\n") else "")
 
@@ -77,13 +83,34 @@ def _functions(code: str) -> list[_Function]:
 
     def visit(node: ast.AST, path: str) -> None:
         for child in ast.iter_child_nodes(node):
-            name = f"{path}.{child.name}" if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else path
+            name = (
+                f"{path}.{child.name}"
+                if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+                else path
+            )
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                head = min([child.body[0].lineno, *(d.lineno for d in getattr(child.body[0], "decorator_list", []))]) - 1
-                while head > child.lineno and (not lines[head - 1].strip() or lines[head - 1].lstrip().startswith("#")):
+                head = (
+                    min(
+                        [
+                            child.body[0].lineno,
+                            *(d.lineno for d in getattr(child.body[0], "decorator_list", [])),
+                        ]
+                    )
+                    - 1
+                )
+                while head > child.lineno and (
+                    not lines[head - 1].strip() or lines[head - 1].lstrip().startswith("#")
+                ):
                     head -= 1
                 first = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
-                found.append(_Function(name, head, first if child.body[0].lineno > child.lineno else head, child.end_lineno or len(lines)))
+                found.append(
+                    _Function(
+                        name,
+                        head,
+                        first if child.body[0].lineno > child.lineno else head,
+                        child.end_lineno or len(lines),
+                    )
+                )
             visit(child, name)
 
     try:
@@ -102,7 +129,9 @@ def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
     start, first = 0, 0
     for end, last in [*_anchors(before, after), (len(before), len(after))]:
         if before[start:end] != after[first:last]:
-            matcher = difflib.SequenceMatcher(None, before[start:end], after[first:last], autojunk=False)
+            matcher = difflib.SequenceMatcher(
+                None, before[start:end], after[first:last], autojunk=False
+            )
             for tag, _, _, low, high in matcher.get_opcodes():
                 if tag != "equal" and high > low:
                     yield first + low, first + high
@@ -193,7 +222,7 @@ def _groups(lines: list[str]) -> Iterator[list[str]]:
 def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
     """A run formatted, or as it is where it cannot stand alone."""
     text = "\n".join(group)
-    if not text.strip() or '"\""' in text or "'''" in text or "\t" in text:
+    if not text.strip() or '"""' in text or "'''" in text or "\t" in text:
         return group
     indent = _indent(next(line for line in group if line.strip()))
     if indent % 4:
@@ -204,7 +233,9 @@ def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
     header = body[-1].rstrip().endswith(":")  # the body of the last line did not change
     if header:
         body = [*body, " " * (_indent(body[-1]) + 4) + "pass"]
-    around = ["class _:"] if indent else []  # black spaces definitions by whether they are in something
+    around = (
+        ["class _:"] if indent else []
+    )  # black spaces definitions by whether they are in something
     shift = min(indent - 4 * len(around), *(_indent(line) for line in body if line.strip()))
     source = "\n".join([*around, *(line[shift:] for line in body), ""])
     try:
@@ -224,7 +255,10 @@ def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
 def _by_fours(module: ast.Module) -> bool:
     """Whether every block is indented as black would: `class A:` may hold four spaces and a method of it two."""
     return all(
-        inner.col_offset == node.col_offset + 4 or inner.lineno == node.lineno or isinstance(inner, ast.If) and inner.col_offset == node.col_offset  # elif
+        inner.col_offset == node.col_offset + 4
+        or inner.lineno == node.lineno
+        or isinstance(inner, ast.If)
+        and inner.col_offset == node.col_offset  # elif
         for node in ast.walk(module)
         if isinstance(node, (ast.stmt, ast.excepthandler))
         for inner in ast.iter_child_nodes(node)

@@ -25,7 +25,13 @@ class _Recorder(CodegenState):
     def before_codegen(self, node: cst.CSTNode) -> None:
         self.before.setdefault(id(node), len(self.tokens))
 
-    def record_syntactic_position(self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None) -> Any:
+    def record_syntactic_position(
+        self,
+        node: cst.CSTNode,
+        *,
+        start_node: cst.CSTNode | None = None,
+        end_node: cst.CSTNode | None = None,
+    ) -> Any:
         return _Span(self, node, start_node)
 
 
@@ -34,7 +40,9 @@ class _Span:
 
     __slots__ = ("node", "recorder", "start", "start_node")
 
-    def __init__(self, recorder: _Recorder, node: cst.CSTNode, start_node: cst.CSTNode | None) -> None:
+    def __init__(
+        self, recorder: _Recorder, node: cst.CSTNode, start_node: cst.CSTNode | None
+    ) -> None:
         self.recorder, self.node, self.start_node = recorder, node, start_node
 
     def __enter__(self) -> None:
@@ -42,7 +50,9 @@ class _Span:
 
     def __exit__(self, *_: object) -> None:
         before = self.recorder.before
-        before[id(self.node)] = self.start if self.start_node is None else before[id(self.start_node)]
+        before[id(self.node)] = (
+            self.start if self.start_node is None else before[id(self.start_node)]
+        )
 
 
 class Positions:

@@ -1,0 +1,80 @@
+"""Edits of a function, collected against one version of it and committed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .node import Node, Statement
+from .program import Scope
+from .statements import Block
+
+Make = Callable[[Any], Node]
+
+
+class Edits:
+    """What a pass wants of a function: facts are asked while nothing has changed yet, then everything changes at once.
+
+    Inner edits go before outer ones: what is made of a node is made with what has become of its parts.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope, self.version = scope, scope.version
+        self._edits: list[tuple[Node, Callable[[], object]]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._edits)
+
+    def replace(self, node: Node, make: Node | Make) -> None:
+        """Put another node, or what `make(node)` gives, in the place of one."""
+
+        def edit() -> None:
+            new = make if isinstance(make, Node) else make(node)
+            if new is not node:
+                node.replace(new)
+
+        self._edits.append((node, edit))
+
+    def wrap(self, node: Node, make: Make) -> None:
+        """Put a node around one: `make(node)`."""
+        self.change(node, lambda node: node.wrap(make))
+
+    def become(self, node: Node, make: Make) -> None:
+        """Let a node be of another kind, with the same text."""
+        self.change(node, lambda node: node.become(make(node)))
+
+    def change(self, node: Node, edit: Callable[[Any], object]) -> None:
+        """Any other edit of one node, by its own methods."""
+        self._edits.append((node, lambda: edit(node)))
+
+    def substitute(self, statement: Statement, new: Sequence[Statement]) -> None:
+        """Put any number of statements in the place of one."""
+        self._edits.append((statement, lambda: _block(statement).substitute(statement, new)))
+
+    def insert_before(self, statement: Statement, new: Sequence[Statement]) -> None:
+        self._edits.append((statement, lambda: _block(statement).insert_before(statement, new)))
+
+    def insert_after(self, statement: Statement, new: Sequence[Statement]) -> None:
+        self._edits.append((statement, lambda: _block(statement).insert_after(statement, new)))
+
+    def remove(self, statement: Statement) -> None:
+        self._edits.append((statement, lambda: _block(statement).remove(statement)))
+
+    def commit(self) -> bool:
+        """Make all edits. Returns whether there were any."""
+        assert self.scope.version == self.version, "the function has changed since it was looked at"
+        ordered = sorted(self._edits, key=lambda edit: _depth(edit[0]), reverse=True)
+        for _, edit in ordered:
+            edit()
+        self._edits = []
+        return bool(ordered)
+
+
+def _block(statement: Statement) -> Block:
+    block = statement.parent
+    assert isinstance(block, Block)
+    return block
+
+
+def _depth(node: Node) -> int:
+    return sum(1 for _ in node.ancestors())

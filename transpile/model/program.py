@@ -1,0 +1,194 @@
+"""Files, classes and functions: the parts of a program that have names, scopes and indices of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import TypeVar, cast
+
+from .expressions import Lambda
+from .node import Expression, Node, Statement
+from .statements import Block
+
+N = TypeVar("N", bound=Node)
+
+
+class Scope(Node):
+    """What keeps an index of the nodes in it by class, so that a pass enters only what has its construct.
+
+    Nested functions and classes have indices of their own; of them only what runs where they are defined belongs here:
+    decorators, defaults, annotations and bases. Lambdas and comprehensions belong to the scope that they stand in.
+    """
+
+    __slots__ = ("version", "_index")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.version = 0  # counts changes: what is known of one version holds for no other
+        self._index: dict[type[Node], list[Node]] | None = None
+
+    def own(self) -> list[Node]:
+        """The nodes at the root of what runs in this scope."""
+        raise NotImplementedError
+
+    def nodes(self, *kinds: type[N]) -> list[N]:
+        """The nodes of these classes in this scope, in the order of the source."""
+        index = self.index
+        if len(kinds) == 1:
+            return cast("list[N]", index.get(kinds[0], []))
+        found = [node for kind in kinds for node in index.get(kind, ())]
+        found.sort(key=lambda node: node.start)
+        return cast("list[N]", found)
+
+    @property
+    def index(self) -> dict[type[Node], list[Node]]:
+        if self._index is None:
+            self._index = {}
+            for node in within(self.own()):
+                self._index.setdefault(node.__class__, []).append(node)
+        return self._index
+
+    def changed(self) -> None:
+        self.version += 1
+        self._index = None
+
+
+class Parameter(Node):
+    """`kind`: "/" before a slash, "" plain, "*" the rest, "=" by keyword alone, "**" the rest by keyword."""
+
+    __slots__ = ("name", "kind", "annotation", "default")
+    parts = ("annotation", "default")
+
+    def __init__(
+        self,
+        name: str,
+        kind: str = "",
+        annotation: Expression | None = None,
+        default: Expression | None = None,
+    ) -> None:
+        super().__init__()
+        self.name, self.kind, self.annotation, self.default = name, kind, annotation, default
+        self.adopt()
+
+
+class Function(Scope, Statement):
+    """A function or method; one that is defined in another is a statement of that."""
+
+    __slots__ = ("decorators", "name", "parameters", "returns", "body", "asynchronous")
+    parts = ("decorators", "parameters", "returns", "body")
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Iterable[Parameter],
+        body: Block,
+        decorators: Iterable[Expression] = (),
+        returns: Expression | None = None,
+        asynchronous: bool = False,
+    ) -> None:
+        super().__init__()
+        self.name, self.parameters, self.body = name, list(parameters), body
+        self.decorators, self.returns, self.asynchronous = list(decorators), returns, asynchronous
+        self.adopt()
+
+    def own(self) -> list[Node]:
+        return [self.body]
+
+    @property
+    def owner(self) -> Class | None:
+        """The class whose method this is: the one that it stands in, perhaps below an `if`."""
+        around = next((n for n in self.ancestors() if isinstance(n, Scope)), None)
+        return around if isinstance(around, Class) else None
+
+    @property
+    def around(self) -> Function | None:
+        """The function that this one is defined in."""
+        return next((n for n in self.ancestors() if isinstance(n, Function)), None)
+
+    @property
+    def qualified(self) -> str:
+        names = [n.name for n in self.ancestors() if isinstance(n, (Function, Class))]
+        return ".".join([*reversed(names), self.name])
+
+
+class Class(Scope, Statement):
+    __slots__ = ("decorators", "name", "bases", "keywords", "body")
+    parts = ("decorators", "bases", "body")
+
+    def __init__(
+        self,
+        name: str,
+        bases: Iterable[Expression],
+        body: Block,
+        decorators: Iterable[Expression] = (),
+        keywords: Iterable[str | None] | None = None,
+    ) -> None:
+        super().__init__()
+        self.name, self.bases, self.body = name, list(bases), body
+        self.keywords = [None] * len(self.bases) if keywords is None else list(keywords)
+        self.decorators = list(decorators)
+        self.adopt()
+
+    def own(self) -> list[Node]:
+        return [self.body]
+
+    def methods(self) -> Iterator[Function]:
+        """The functions that its body defines, those below an `if` included."""
+        return (f for f in self.nodes(Function))
+
+
+class File(Scope):
+    """One file of a project: its text, and the statements that run when it is imported."""
+
+    __slots__ = ("path", "text", "body", "newline", "encoding", "mark", "default_indent")
+    parts = ("body",)
+
+    def __init__(self, path: PurePosixPath, text: str, body: Block) -> None:
+        super().__init__()
+        self.path, self.text, self.body = path, text, body
+        self.newline, self.encoding, self.mark = "\n", "utf-8", False
+        self.default_indent = "    "
+        self.adopt()
+
+    def own(self) -> list[Node]:
+        return [self.body]
+
+    def scopes(self) -> Iterator[Scope]:
+        """This file and all functions and classes in it, outer before inner."""
+        stack: list[Scope] = [self]
+        while stack:
+            scope = stack.pop()
+            yield scope
+            stack.extend(reversed(scope.nodes(Function, Class)))
+
+    def functions(self) -> Iterator[Function]:
+        return (s for s in self.scopes() if isinstance(s, Function))
+
+    def classes(self) -> Iterator[Class]:
+        return (s for s in self.scopes() if isinstance(s, Class))
+
+
+def within(roots: Iterable[Node]) -> Iterator[Node]:
+    """What stands in a scope, in the order of the source: of functions and classes inside only what runs at their definition."""
+    stack = list(reversed(list(roots)))
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, (Function, Class)):
+            below = at_definition(node)
+        elif node.parts:
+            below = node.children()
+        else:
+            continue
+        below.reverse()
+        stack.extend(below)
+
+
+def at_definition(node: Function | Class | Lambda) -> list[Node]:
+    """What runs where a function or class is defined, rather than when it is called."""
+    if isinstance(node, Class):
+        return [*node.decorators, *node.bases]
+    parts = [p for parameter in node.parameters for p in (parameter.annotation, parameter.default)]
+    if isinstance(node, Function):
+        parts = [*node.decorators, *parts, node.returns]
+    return [p for p in parts if p is not None]

@@ -1,0 +1,258 @@
+"""The model as text: the user's bytes, with the text of changed parts put into their slots."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from ..model.expressions import Call, FormattedString, Subscript
+from ..model.node import INSERTED, Expression, Node, Statement
+from ..model.program import File
+from ..model.statements import Block, comments
+from .precedence import needs_parentheses
+from .render import EXPRESSIONS
+from .render_statements import STATEMENTS
+
+_RENDER = {**EXPRESSIONS, **STATEMENTS}
+Piece = tuple[int, int, str]
+
+
+def write(file: File) -> str:
+    """The text of a file as it is now."""
+    return Writer().text(file)
+
+
+class Writer:
+    """Writes nodes. The text of a statement begins where it begins, and is indented as it was."""
+
+    def text(self, node: Node) -> str:
+        """A node's own text, without parentheses around it."""
+        if node.start < 0:
+            return _RENDER[node.__class__](self, node)
+        assert node.file is not None
+        if not node.touched:
+            return node.file.text[node.start : node.end]
+        if isinstance(node, Block):
+            return self._block(node)
+        return self._spliced(node)
+
+    def part(self, parent: Node, child: Node) -> str:
+        """A part of a node that is rendered, in parentheses where it needs them."""
+        text = self.text(child)
+        if isinstance(parent, Subscript) and parent.index is child and text:
+            return text
+        if isinstance(child, Expression):
+            bracketed = (
+                isinstance(parent, (Call, Subscript)) or parent.__class__.__name__ in _BRACKETED
+            )
+            if (
+                needs_parentheses(parent, child)
+                or "\n" in text
+                and not bracketed
+                and not _encloses(text)
+            ):
+                return f"({text})"
+        return text
+
+    def lines(self, block: Block, indent: str) -> str:
+        """The lines of a block at an indentation, with their comments, without the last line break."""
+        home = block.indent
+        if block.start >= 0 and block.form == "indented" and not self._restated(block):
+            return moved(self.text(block), home or "", indent, whole=True)
+        if block.form == "elif" and len(block.body) == 1:
+            return self._statement(block.body[0], indent)
+        commented = block.start >= 0 and block.form == "indented"
+        made = [self._line(statement, indent, commented) for statement in block.body]
+        return "\n".join(made) or f"{indent}pass"
+
+    # --- splicing --------------------------------------------------------------------------------
+
+    def _spliced(self, node: Node) -> str:
+        """A node's own text with what has changed in it."""
+        assert node.file is not None
+        pieces: list[Piece] = list(node.patches or ())
+        for child in node.children():
+            piece = self._piece(node, child)
+            if piece is not None:
+                pieces.append(piece)
+        return _filled(node.file.text, node.start, node.end, pieces)
+
+    def _piece(self, node: Node, child: Node) -> Piece | None:
+        """What has changed of the text of a node in one of its parts."""
+        if isinstance(child, Block):
+            return self._suite(node, child) if child.touched or child.slot is not None else None
+        if child.slot is None:
+            if not child.touched:
+                return None
+            return child.start, child.end, self._quoted(node, self.text(child))
+        text = self._quoted(node, self.part(node, child))
+        start, end = child.slot
+        if isinstance(node, Call) and child is not node.function:
+            at = next(i for i, a in enumerate(node.arguments) if a is child)
+            word = node.keywords[at]
+            if start == end:  # a new argument
+                text = text if word is None else f"{word}={text}"
+                return start, end, f", {text}" if at else text
+        return start, end, text
+
+    def _quoted(self, node: Node, text: str) -> str:
+        """What is inserted into an f-string must not have its quotes, before Python 3.12."""
+        if not isinstance(node, FormattedString) or node.file is None:
+            return text
+        quote = next(c for c in node.file.text[node.start : node.end] if c in "'\"")
+        return text.replace(quote, "'" if quote == '"' else '"')
+
+    def _suite(self, node: Node, block: Block) -> Piece:
+        """What has changed of a compound statement in one of its blocks."""
+        assert node.file is not None
+        start, end = block.slot or (block.start, block.end)
+        if block.start >= 0 and block.slot is None and not self._restated(block):
+            return start, end, self.text(block)
+        text, made = node.file.text, self.lines(block, _home(node) + "    ")
+        if text.startswith("elif", start):
+            return start, end, f"else:\n{made}"
+        while text[start - 1] in " \t":
+            start -= 1
+        return start, end, made if text[start - 1] == "\n" else f"\n{made}"
+
+    # --- blocks ----------------------------------------------------------------------------------
+
+    def _restated(self, block: Block) -> bool:
+        """Whether a block keeps nothing of its layout: it stood behind a colon, and its statements are others now."""
+        if block.form not in ("inline", "elif") or not block.touched:
+            return False
+        return _others(block) or any(_is_long(s) for s in block.body if s.slot is not None)
+
+    def _block(self, block: Block) -> str:
+        """The lines of a block that keeps its layout."""
+        assert block.file is not None
+        text, at, out = block.file.text, block.start, ""
+        indent, others = block.indent or "", _others(block)
+        for statement in block.body:
+            place = statement.place()
+            if place is None or place == INSERTED:
+                line = self._line(statement, indent, commented=True)
+                stop = at if at == block.start else self._line_end(block, at)
+                out += self._gap(block, at, stop)
+                out += "\n" * bool(out and not out.endswith("\n")) + line
+                out += "\n" * (stop < block.end and text[stop] not in "\r\n;")
+                at = stop
+                continue
+            gap = self._gap(block, at, place[0])
+            if others and ";" in gap and not gap.strip("; \t"):  # statements that shared a line
+                gap = f"\n{indent}" if out.strip() else ""
+            own = statement.slot is None
+            out += gap + (self.text(statement) if own else self._statement(statement, indent))
+            at = place[1]
+        out += self._gap(block, at, block.end)
+        return out if out.strip() or block.form == "module" else f"{indent}pass"
+
+    def _line_end(self, block: Block, at: int) -> int:
+        """Where the line ends, or another statement follows on it."""
+        assert block.file is not None
+        text = block.file.text
+        if text[at : block.end].lstrip(" \t").startswith(";"):
+            return text.index(";", at)
+        stop = text.find("\n", at)
+        return min(len(text) if stop < 0 else stop, block.end)
+
+    def _gap(self, block: Block, start: int, end: int) -> str:
+        """The text between statements, without that of those which have gone."""
+        assert block.file is not None
+        cuts = [p for p in block.patches or () if start <= p[0] and p[1] <= end + 1]
+        return _filled(block.file.text, start, end, [(a, min(b, end), t) for a, b, t in cuts])
+
+    def _line(self, statement: Statement, indent: str, commented: bool) -> str:
+        """A statement on lines of its own, with its comments."""
+        above, behind = comments(statement) if commented or statement.comments else ("", "")
+        lines = "".join(f"{indent}{line.strip()}".rstrip() + "\n" for line in above.splitlines())
+        text = lines + indent + self._statement(statement, indent)
+        return f"{text}  {behind}" if behind else text
+
+    def _statement(self, statement: Statement, indent: str) -> str:
+        """The text of a statement for another indentation; the first line has none."""
+        return moved(self.text(statement), _home(statement), indent)
+
+
+_BRACKETED = {"Display", "Dictionary", "Comprehension", "FormattedString"}
+
+
+def _others(block: Block) -> bool:
+    """Whether the statements of a block are others than the user's."""
+    return bool(block.patches) or any(s.slot == INSERTED for s in block.body)
+
+
+def _is_long(statement: Statement) -> bool:
+    return bool(statement.parts) and any(isinstance(c, Block) for c in statement.children())
+
+
+def _filled(text: str, start: int, end: int, pieces: list[Piece]) -> str:
+    """A stretch of text with other texts at some places."""
+    out, at = [], start
+    for first, last, new in sorted(pieces, key=lambda p: (p[0], p[1])):
+        if first < at:  # inside of what another piece covers
+            continue
+        if first < last:  # `assert(x)` keeps its words apart
+            new = " " * _joined(text[first - 1 : first], new[:1]) + new
+            new += " " * _joined(new[-1:], text[last : last + 1])
+        out += [text[at:first], new]
+        at = last
+    out.append(text[at:end])
+    return "".join(out)
+
+
+def _joined(left: str, right: str) -> bool:
+    """Whether two characters would make one word."""
+    return all(c.isalnum() or c == "_" for c in (left, right)) and bool(left and right)
+
+
+def _home(node: Node) -> str:
+    """The indentation that a statement's own text has: none for what is rendered."""
+    if node.start < 0 or node.file is None:
+        return ""
+    line = node.file.text.rfind("\n", 0, node.start) + 1
+    found = re.match(r"[ \t]*", node.file.text[line : node.start])
+    return found.group() if found else ""
+
+
+def moved(text: str, home: str, indent: str, whole: bool = False) -> str:
+    """Lines at another indentation; those inside of strings over several lines stay. `whole`: the first line too."""
+    if home == indent or "\n" not in text and not whole:
+        return text
+    lines = text.split("\n")
+    kept = _inside_strings(text) if '"""' in text or "'''" in text else frozenset()
+    for i, line in enumerate(lines):
+        if (i or whole) and i not in kept and line.strip():
+            lines[i] = indent + line.removeprefix(home)
+    return "\n".join(lines)
+
+
+def _inside_strings(text: str) -> frozenset[int]:
+    """The lines, counted from 0, that begin inside of a string in triple quotes."""
+    found: set[int] = set()
+    line, at = 0, 0
+    for token in re.finditer(
+        r"#[^\n]*|('''|\"\"\")(?:\\.|(?!\1).)*\1|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"",
+        text,
+        re.S,
+    ):
+        line += text.count("\n", at, token.start())
+        inside = token.group().count("\n")
+        found.update(range(line + 1, line + inside + 1))
+        line, at = line + inside, token.end()
+    return frozenset(found)
+
+
+def _encloses(text: str) -> bool:
+    """Whether an expression over several lines is one without parentheses around it."""
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def show(node: Any) -> str:
+    """The text of a node, for messages and tests."""
+    return Writer().text(node)
