@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from .node import INSERTED, Expression, Node, Statement
 
@@ -143,7 +143,7 @@ class If(Statement):
 
 class While(Statement):
     __slots__ = ("test", "body", "orelse")
-    parts = ("test", "body", "orelse")
+    parts: ClassVar[tuple[str, ...]] = ("test", "body", "orelse")
 
     def __init__(self, test: Expression, body: Block, orelse: Block | None = None) -> None:
         super().__init__()
