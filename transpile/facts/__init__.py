@@ -1,0 +1,1 @@
+"""What the program means: each question is answered by one module."""
