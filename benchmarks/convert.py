@@ -13,8 +13,7 @@ from pathlib import Path
 
 import libcst as cst
 
-from transpile.command import convert
-from transpile.first import rulebook
+from transpile.command import cache, engine
 
 
 def floor(text: str) -> str:
@@ -24,7 +23,7 @@ def floor(text: str) -> str:
 
 def conversion(text: str) -> str:
     """Everything but formatting."""
-    return convert.unformatted(text).code
+    return engine.unformatted(text).code
 
 
 def seconds(work, text: str) -> float:
@@ -47,7 +46,7 @@ def main() -> None:
     parser.add_argument("--slowest", type=int, default=5, help="how many of the slowest files to list")
     arguments = parser.parse_args()
     sys.setrecursionlimit(10_000)
-    rulebook.load()  # once in a process, not once a file
+    cache.rulebook()  # once in a process, not once a file
     rows = []
     for path in files(arguments.paths):
         text = path.read_text(encoding="utf-8")

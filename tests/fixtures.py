@@ -30,7 +30,7 @@ def support_file() -> str:
     for path in sorted(FUNCTIONAL.glob("*.py")):
         if path.name != "jax_nn.py":
             names |= support.names_used(cst.parse_module(path.read_text()))
-    return convert.support_text(rulebook.load(), names)
+    return support.write(rulebook.load(), names)
 
 
 def proved(case: Case, directory: Path) -> Report:

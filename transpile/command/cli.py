@@ -1,22 +1,22 @@
-"""The command: torch-to-jax convert, check, verify, explain."""
+"""The command: torch-to-jax convert, check, verify, explain.
+
+Each of them imports what it needs: what the terminal shows at once must not wait for parsers.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from .. import __version__
 from ..model.diagnostics import CATALOGUE, Diagnostic
-from . import convert as conversion
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="torch-to-jax", message="%(prog)s %(version)s")
 def main() -> None:
     """Turn PyTorch source into JAX source, and prove that both compute the same."""
 
@@ -27,7 +27,9 @@ def main() -> None:
 @click.option("--target", type=click.Choice(["functional"]), default="functional", show_default=True)
 def convert(path: Path, output: Path, target: str) -> None:
     """Convert a file or a directory of PyTorch source to JAX."""
-    report = conversion.convert_path(path, output, target)
+    from .convert import convert_path
+
+    report = convert_path(path, output, target)
     _print(report.diagnostics)
     written = sum(f.target is not None for f in report.files)
     click.echo(f"{written} of {len(report.files)} files written, {len(report.diagnostics)} diagnostics", err=True)
@@ -38,7 +40,9 @@ def convert(path: Path, output: Path, target: str) -> None:
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def check(path: Path) -> None:
     """Report what would not convert; write nothing. Exit status: 0 clean, 1 findings, 2 error."""
-    report = conversion.convert_path(path, None)
+    from .convert import convert_path
+
+    report = convert_path(path, None)
     _print(report.diagnostics)
     sys.exit(2 if report.failed else 1 if report.diagnostics else 0)
 
@@ -52,6 +56,9 @@ def check(path: Path) -> None:
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def verify(subject: str, init: str, inputs: str, example: str | None, converted: str | None, output_format: str) -> None:
     """Compare a torch class with its conversion: SUBJECT is FILE::CLASS. This imports and runs the file's code."""
+    import json
+    import subprocess
+
     path, _, cls = subject.partition("::")
     if not cls or not Path(path).is_file():
         raise click.UsageError("SUBJECT must be FILE::CLASS, and the file must exist")
@@ -75,6 +82,9 @@ def verify(subject: str, init: str, inputs: str, example: str | None, converted:
 
 
 def _table(subject: str, result: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title=f"{subject}: {'both compute the same' if result['ok'] else 'THEY DIFFER'}")
     for column in ("check", "what", "ok", "largest error", "note"):
         table.add_column(column)

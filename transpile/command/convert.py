@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import ast
 import gc
-import io
 import os
-import tempfile
-import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-import libcst as cst
-
-from ..first import pipeline, rulebook, support, tree
-from ..first.keyword_spaces import with_spaces
-from ..first.passes import equal_starts, late_attributes, legacy_joins, spellings
-from ..first.project import ModuleInfo, Project
 from ..model.diagnostics import Diagnostic
-from ..source import formatting
+from ..source import files
+from ..source.files import Source
+
+if TYPE_CHECKING:
+    from ..first.pipeline import Converted
 
 SUPPORT = "jax_nn.py"
 
@@ -35,7 +31,6 @@ def _without_collection() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
 
 
 @dataclass(frozen=True)
@@ -72,42 +67,13 @@ class Report:
         return any(d.id in ("syntax-error", "unreadable", "internal-error") for d in self.diagnostics)
 
 
-@dataclass
-class _Source:
-    path: PurePosixPath
-    text: str
-    encoding: str
-    bom: bool
-    newline: str
-
-
 @_without_collection()
-@tree.remembering()
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     _check_target(target)
-    made = unformatted(text, path)
-    failed = any(d.id == "internal-error" for d in made.diagnostics)
-    code = formatting.format_changed(made.code, text) if made.changed and not failed else text
-    return Result(code, support_text(rulebook.load(), made.support), made.diagnostics)
+    from . import engine
 
-
-def _spelt(module: cst.Module) -> cst.Module:
-    """A file in the spellings that the analysis knows."""
-    module = spellings.run(with_spaces(module), rulebook.load())
-    for spelt in (late_attributes, legacy_joins, equal_starts):
-        module = spelt.run(module)
-    return module
-
-
-def unformatted(text: str, path: str = "module.py") -> pipeline.Converted:
-    """The conversion of one source text as a tree, before it is formatted."""
-    ast.parse(text)
-    project = Project({})
-    source = cst.parse_module(text)
-    project.add(PurePosixPath(path), _spelt(source), source)
-    (made,) = pipeline.convert(project, rulebook.load(), lambda p: "import jax_nn as nn")
-    return made
+    return Result(*engine.convert_text(text, path))
 
 
 def _check_target(target: str) -> None:
@@ -115,132 +81,105 @@ def _check_target(target: str) -> None:
         raise ValueError(f"target {target!r} is not there yet: use 'functional'")
 
 
-def support_text(book: rulebook.Rulebook, names: set[str], existing: str | None = None) -> str:
-    return support.write(book, names, existing)
-
-
 @_without_collection()
-@tree.remembering()
 def convert_path(source: str | Path, out: str | Path | None, target: str = "functional") -> Report:
     """Convert a file or a directory. With `out` None nothing is written: only diagnostics are found."""
     _check_target(target)
-    source = Path(source)
-    report = Report()
+    source, report = Path(source), Report()
     single = source.is_file()
     root = source.parent if single else source
-    paths = [source] if single else sorted(p for p in source.rglob("*.py") if not _ignored(p.relative_to(source)))
-    is_package = not single and (root / "__init__.py").exists()
-    project = Project({}, root.resolve().name if is_package else "")
-    sources: dict[PurePosixPath, _Source] = {}
-    modules: dict[PurePosixPath, ModuleInfo] = {}
-    for path in paths:
-        relative = PurePosixPath(path.relative_to(root).as_posix())
-        loaded = _load(path, relative, report)
-        if loaded is not None:
-            sources[relative] = loaded[0]
-            modules[relative] = project.add(relative, _spelt(loaded[1]), loaded[1])
-    book = rulebook.load()
-    converted = _convert_all(project, book, is_package, report, root)
+    sources = _read([source] if single else _files(source), root, report)
+    package = root.resolve().name if not single and (root / "__init__.py").exists() else ""
     names: set[str] = set()
-    for made in converted:
-        names |= made.support
+    for made in _converted(list(sources.values()), package, root, report):
         file = File(root / made.path, None, made.diagnostics, made.changed)
         report.files.append(file)
-        if out is None:
-            continue
-        file.target = Path(out) if single and Path(out).suffix == ".py" else Path(out) / made.path
-        _write(file, made, sources[made.path])
+        names.update(made.support)
+        if out is not None:
+            as_file = single and Path(out).suffix == ".py"
+            file.target = Path(out) if as_file else Path(out) / made.path
+            _write(file, made, sources[made.path])
     if out is not None and any(f.changed and f.target for f in report.files):
-        _write_support(Path(out), single, book, names)
+        _write_support(Path(out), single, names)
     return report
 
 
+def _files(directory: Path) -> list[Path]:
+    """The files of Python below a directory that are its own."""
+    return sorted(p for p in directory.rglob("*.py") if not _ignored(p.relative_to(directory)))
+
+
 def _ignored(path: Path) -> bool:
-    return any(part.startswith(".") or part in ("__pycache__", "build", "dist", "node_modules") for part in path.parts)
+    apart = ("__pycache__", "build", "dist", "node_modules")
+    return any(part.startswith(".") or part in apart for part in path.parts)
 
 
-def _load(path: Path, relative: PurePosixPath, report: Report) -> tuple[_Source, cst.Module] | None:
-    try:
-        data = path.read_bytes()
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding)
-    except (OSError, SyntaxError, UnicodeDecodeError, LookupError) as error:
-        report.files.append(File(path, None, [Diagnostic(str(relative), 1, 1, "unreadable", str(error))]))
-        return None
-    bom = data.startswith(b"\xef\xbb\xbf")
-    newline = "\r\n" if "\r\n" in text else "\n"
-    try:
-        ast.parse(data)  # LibCST can crash on deep nesting that this rejects
-        module = cst.parse_module(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, cst.ParserSyntaxError) as error:
-        line = getattr(error, "lineno", None) or getattr(error, "raw_line", None) or 1
-        column = getattr(error, "offset", None) or 1
-        message = getattr(error, "msg", None) or type(error).__name__
-        report.files.append(File(path, None, [Diagnostic(str(relative), line, column, "syntax-error", str(message))]))
-        return None
-    return _Source(relative, text, encoding, bom, newline), module
+def _read(paths: Sequence[Path], root: Path, report: Report) -> dict[PurePosixPath, Source]:
+    """The files that can be read; the report gets the others."""
+    sources: dict[PurePosixPath, Source] = {}
+    for path in paths:
+        relative = PurePosixPath(path.relative_to(root).as_posix())
+        found = files.read(path, relative)
+        if isinstance(found, Source):
+            sources[relative] = found
+        else:
+            report.files.append(File(path, None, [found]))
+    return sources
 
 
-def _convert_all(project: Project, book: rulebook.Rulebook, is_package: bool, report: Report, root: Path) -> list[pipeline.Converted]:
-    def support_import(path: PurePosixPath) -> str:
-        if is_package:
-            return f"from {'.' * len(path.parts)} import jax_nn as nn"
-        return "import jax_nn as nn"
+@dataclass
+class _Untouched:
+    """A file that stays as it is, in the form of `Converted`."""
 
-    try:
-        return pipeline.convert(project, book, support_import)
-    except Exception as error:
-        if os.environ.get("TORCH_TO_JAX_TRACE"):
-            raise
-        if len(project.modules) == 1:
-            (module,) = project.modules.values()
-            message = f"{type(error).__name__}: {error}"
-            report.files.append(File(root / module.path, None, [Diagnostic(str(module.path), 1, 1, "internal-error", message)]))
-            return []
-        reason = f"{type(error).__name__}: {error}"
-    converted = []
-    for module in list(project.modules.values()):  # one file fails: convert each by itself
-        alone = Project({})
-        alone.add(module.path, module.tree, module.source)
-        for made in _convert_all(alone, book, is_package, report, root):
-            apart = [Diagnostic(str(made.path), 1, 1, "converted-apart", reason)] if made.changed else []
-            converted.append(replace(made, diagnostics=[*apart, *made.diagnostics]))
+    path: PurePosixPath
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    changed: bool = False
+    code: str = ""
+    support: frozenset[str] = frozenset()
+
+
+def _converted(
+    sources: Sequence[Source], package: str, root: Path, report: Report
+) -> Iterable[Converted | _Untouched]:
+    """The files as they come out; the report gets those that failed."""
+    if not any("torch" in source.text for source in sources):
+        # Passes begin at files that import torch. Where none does, nothing need be parsed.
+        return [_Untouched(source.path) for source in sources]
+    from . import engine
+
+    converted, failed = engine.convert_files(sources, package)
+    report.files += [File(root / d.path, None, [d]) for d in failed]
     return converted
 
 
-def _write(file: File, made: pipeline.Converted, source: _Source) -> None:
+def _write(file: File, made: Converted | _Untouched, source: Source) -> None:
+    """Write a file, unless what came out is no Python: that is a fault of ours."""
     assert file.target is not None
-    code = formatting.format_changed(made.code, source.text) if made.changed else source.text
+    code = _formatted(made.code, source.text) if made.changed else source.text
     try:
         ast.parse(code)
     except SyntaxError as error:
         if not any(d.id == "internal-error" for d in file.diagnostics):
-            file.diagnostics.append(Diagnostic(str(made.path), error.lineno or 1, 1, "internal-error", f"the output does not parse: {error.msg}"))
+            message = f"the output does not parse: {error.msg}"
+            place = str(made.path), error.lineno or 1, 1
+            file.diagnostics.append(Diagnostic(*place, "internal-error", message))
         if os.environ.get("TORCH_TO_JAX_TRACE"):
             file.target.with_suffix(".broken").write_text(code)
         file.target = None
         return
-    if source.newline == "\r\n":
-        code = code.replace("\r\n", "\n").replace("\n", "\r\n")
-    encoding = "utf-8" if source.encoding == "utf-8-sig" else source.encoding
-    write_atomically(file.target, (b"\xef\xbb\xbf" if source.bom else b"") + code.encode(encoding))
+    files.write_atomically(file.target, source.encoded(code))
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+def _formatted(code: str, original: str) -> str:
+    from ..source.formatting import format_changed
+
+    return format_changed(code, original)
 
 
-def _write_support(out: Path, single: bool, book: rulebook.Rulebook, names: set[str]) -> None:
+def _write_support(out: Path, single: bool, names: set[str]) -> None:
+    from ..first import support
+    from .cache import rulebook
+
     path = (out.parent if single and out.suffix == ".py" else out) / SUPPORT
     existing = path.read_text(encoding="utf-8") if path.exists() else None
-    write_atomically(path, support_text(book, names, existing).encode())
+    files.write_atomically(path, support.write(rulebook(), names, existing).encode())

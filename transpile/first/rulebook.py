@@ -7,7 +7,7 @@ import functools
 import re
 import symtable
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,15 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A function, class or constant of the rule files."""
+    """A function, class or constant of the rule files.
+
+    It is kept from run to run (`command/cache.py`), and a run asks for few of them: what their
+    syntax says is read when it is asked for.
+    """
 
     name: str
-    node: ast.stmt
+    is_class: bool
+    lines: tuple[int, int]  # the first, with decorators, and the last, counted from 1
     file: Path
     text: str  # the whole file
     torch_names: tuple[str, ...] = ()
@@ -41,10 +46,21 @@ class Definition:
     by_data: bool | tuple[str, ...] = False  # the shape of its result follows from values: of all arguments, or of these
 
     @functools.cached_property
+    def node(self) -> ast.stmt:
+        """It as syntax, with the lines that it has in its file."""
+        first, last = self.lines
+        (node,) = ast.parse("\n".join(_lines(self.text)[first - 1 : last])).body
+        ast.increment_lineno(node, first - 1)
+        return node
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is kept: its fields, and not what has been read of its syntax."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @functools.cached_property
     def source(self) -> str:
         """Its text without decorators."""
-        lines = self.text.splitlines()
-        return "\n".join(lines[self.node.lineno - 1 : self.node.end_lineno])
+        return "\n".join(_lines(self.text)[self.node.lineno - 1 : self.node.end_lineno])
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -62,10 +78,6 @@ class Definition:
         nodes = [n for statement in self.body for n in ast.walk(statement)]
         asked = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("shape", "ndim", "dtype", "size")]
         return all(n in asked for n in nodes if isinstance(n, ast.Name) and n.id == parameter)
-
-    @property
-    def is_class(self) -> bool:
-        return isinstance(self.node, ast.ClassDef)
 
     @functools.cached_property
     def body(self) -> list[ast.stmt]:
@@ -102,6 +114,11 @@ class Definition:
         return next((n for n in self.node.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
 
 
+@functools.lru_cache(maxsize=256)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
 def _parameters(args: ast.arguments) -> Iterator[Parameter]:
     positional = [*args.posonlyargs, *args.args]
     defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
@@ -134,6 +151,12 @@ class Rulebook:
     by_torch: dict[str, tuple[Definition, ...]]
     constants: dict[str, str]  # torch name -> JAX expression
     registrations: tuple[tuple[str, frozenset[str]], ...] = ()  # statements of rule files, and the names they use
+
+    def ask_all(self) -> None:
+        """Find what takes a look at every definition, so that it is there where the book is kept."""
+        for name in ("tuple_fields", "_namespaces", "_completions", "_variants", "drawing_methods"):
+            getattr(self, name)
+        self.is_array_name("")
 
     def find(self, name: str) -> tuple[Definition, ...]:
         """The overloads of a torch name, under any of the paths that torch exports it by."""
@@ -472,6 +495,11 @@ def directory() -> Path:
     return here / "rules" if (here / "rules").is_dir() else here.parent / "rules"
 
 
+def files() -> list[Path]:
+    """The rule files, in order."""
+    return sorted(directory().rglob("*.py"))
+
+
 @functools.cache
 def load(*extra: Path) -> Rulebook:
     """Read the rule files; the user's own (`extra`) come first and so take precedence.
@@ -482,7 +510,7 @@ def load(*extra: Path) -> Rulebook:
     by_torch: dict[str, list[Definition]] = {}
     constants: dict[str, str] = {}
     registrations: list[tuple[str, frozenset[str]]] = []
-    for path in [*extra, *sorted(directory().rglob("*.py"))]:
+    for path in [*extra, *files()]:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         imports = _imports(tree)
@@ -491,7 +519,8 @@ def load(*extra: Path) -> Rulebook:
                 if node.name in definitions and definitions[node.name].file not in extra:
                     raise ValueError(f"{path.name} and {definitions[node.name].file.name} both define {node.name}")
                 names = tuple(_torch_names(node))
-                definition = Definition(node.name, node, path, text, names, imports, _note(node), _is_marked(node, "deprecated"), _by_data(node))
+                marks = _note(node), _is_marked(node, "deprecated"), _by_data(node)
+                definition = _definition(node.name, node, path, text, names, imports, *marks)
                 definitions.setdefault(node.name, definition)
                 for name in names:
                     by_torch.setdefault(name, []).append(definition)
@@ -502,12 +531,21 @@ def load(*extra: Path) -> Rulebook:
                         if isinstance(key, ast.Constant):
                             constants[str(key.value)] = ast.unparse(value)
                 else:
-                    definitions.setdefault(name, Definition(name, node, path, text, (), imports))
+                    definitions.setdefault(name, _definition(name, node, path, text, (), imports))
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
                 # a call at module level registers something: jax.tree_util.register_pytree_node(Cls, ...)
                 uses = frozenset(n.id for n in ast.walk(node.value) if isinstance(n, ast.Name))
                 registrations.append((ast.unparse(node), uses))
     return Rulebook(definitions, {k: tuple(v) for k, v in by_torch.items()}, constants, tuple(registrations))
+
+
+def _definition(name: str, node: ast.stmt, file: Path, text: str, *rest: Any) -> Definition:
+    """A definition whose syntax is there already."""
+    decorators = getattr(node, "decorator_list", ())
+    lines = min([node.lineno, *(d.lineno for d in decorators)]), node.end_lineno or node.lineno
+    made = Definition(name, isinstance(node, ast.ClassDef), lines, file, text, *rest)
+    made.__dict__["node"] = node  # as `cached_property` keeps it
+    return made
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:

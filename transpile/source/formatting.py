@@ -14,9 +14,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import black
-import black.mode
-
 LINE_LENGTH = 120
 _STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
 
@@ -241,7 +238,9 @@ def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
     try:
         if not _by_fours(ast.parse(source)):
             return group  # lines below it that did not change would no longer stand at its depth
-        made = black.format_str(source, mode=_mode(line_length - shift)).splitlines()[len(around) :]
+        made = _black(source, line_length - shift).splitlines()[len(around) :]
+    except ImportError:  # of black
+        raise
     except Exception:  # part of a statement: else, except, the end of a bracket
         return group
     lines = [" " * shift + line if line else line for line in made]
@@ -268,10 +267,14 @@ def _by_fours(module: ast.Module) -> bool:
 
 def format_all(code: str, line_length: int = LINE_LENGTH) -> str:
     """Black on everything: for files that are all generated."""
-    return black.format_str(code, mode=_mode(line_length))
+    return _black(code, line_length)
 
 
-@functools.cache
-def _mode(line_length: int) -> black.Mode:
-    """The same for a file and for a part of it: black would else choose by what it finds."""
-    return black.Mode(line_length=line_length, target_versions={black.mode.TargetVersion.PY311})
+def _black(code: str, line_length: int) -> str:
+    """Black is imported here, since `check` formats nothing: it takes as long as all passes to import."""
+    import black
+    from black.mode import TargetVersion
+
+    # The same for a file and for a part of it: black would else choose by what it finds.
+    mode = black.Mode(line_length=line_length, target_versions={TargetVersion.PY311})
+    return black.format_str(code, mode=mode)
