@@ -26,6 +26,7 @@ import argparse
 import contextlib
 import difflib
 import functools
+import itertools
 import json
 import multiprocessing
 import os
@@ -145,23 +146,25 @@ def state() -> Row:
 
 def write(path: Path, rows: Iterable[Row]) -> None:
     unfinished = path.with_suffix(".part")
-    unfinished.write_text("".join(json.dumps(row) + "\n" for row in [state(), *rows]))
+    with unfinished.open("w") as out:
+        for row in itertools.chain([state()], rows):
+            print(json.dumps(row), file=out, flush=True)
     unfinished.replace(path)
 
 
 def read(path: Path) -> tuple[Row, dict[str, Row]]:
     head, *rows = map(json.loads, path.read_text().splitlines())
-    return head, {row["name"]: row for row in rows}
+    return head, {row["name"]: row for row in sorted(rows, key=lambda row: row["name"])}
 
 
 def keep(folder: Path, rows: Iterable[Row]) -> None:
-    found = sorted(rows, key=lambda row: row["name"])
-    write(folder / "kept.jsonl", found)
-    for kind, n in sorted(Counter(row["name"].partition("/")[0] for row in found).items()):
+    write(folder / "kept.jsonl", rows)
+    _, kept = read(folder / "kept.jsonl")
+    for kind, n in sorted(Counter(name.partition("/")[0] for name in kept).items()):
         print(f"{n:6} {kind}")
-    for row in found:
+    for name, row in kept.items():
         if "error" in row:
-            print(f"{row['name']}: {row['error']}")
+            print(f"{name}: {row['error']}")
 
 
 def compare(folder: Path, names: set[str], rows: Iterable[Row], show: int) -> int:

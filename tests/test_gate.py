@@ -121,5 +121,5 @@ def test_a_recorded_test_goes_on_until_it_runs_what_came_out(tmp_path):
 
 def test_rows_are_lines_of_json(folder):
     head, *kept = map(json.loads, (folder / "kept.jsonl").read_text().splitlines())
-    assert "commit" in head and [row["name"] for row in kept] == sorted(SOURCES)
+    assert "commit" in head and {row["name"] for row in kept} == SOURCES.keys()
     assert kept[2]["code"].startswith("import jax") and kept[2]["diagnostics"] == []
