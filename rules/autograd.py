@@ -101,6 +101,11 @@ def with_gradient(enabled, value):
     return value if enabled else lax.stop_gradient(value)
 
 
+def recast(value, made):
+    """What a cast gives under `torch.no_grad()`: the value itself, with its gradient, where it has the dtype already."""
+    return value if made.dtype == value.dtype else lax.stop_gradient(made)
+
+
 def constant(value, *, unless=False):
     """What `torch.no_grad()` makes of a value that may hold dicts, whose order stays; what is no array stays as well."""
 

@@ -1,0 +1,1 @@
+"""Tests of what is known of a program, through the interface of the library."""

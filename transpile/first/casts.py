@@ -37,17 +37,24 @@ def is_copy(context: Context, node: Any) -> bool:
     return isinstance(before, Tensor) and isinstance(after, Tensor) and None not in (before.kind, after.kind) and before.kind != after.kind
 
 
+def is_wide(context: Context, node: Any) -> bool:
+    """`x.double()`, `x.to(torch.float64)`."""
+    return node.func.attr.value == "double" or bool(_named(context, node) & set(_FLOAT64))
+
+
+def _named(context: Context, node: Any) -> set[str]:
+    return {getattr(context.value(a.value), "name", "") for a in node.args}
+
+
 def kept(context: Context, node: Any, source: Any, made: Any) -> Any:
     """The test whether a cast gave the tensor itself, by names for it and for what was made of it; None where that is not known.
 
     Without 64 bit types JAX has one dtype for torch's int32 and int64: there `x.int()` does not tell what torch's x was.
     A float64 is made of something narrower, as far as is known.
     """
-    named = {getattr(context.value(a.value), "name", "") for a in node.args}
-    if node.func.attr.value == "int" or named & set(_INT32):
+    if node.func.attr.value == "int" or _named(context, node) & set(_INT32):
         return None
-    wide = node.func.attr.value == "double" or named & set(_FLOAT64)
-    right: Any = tree.expression("jnp.float64") if wide else _dtype(context, made)
+    right: Any = tree.expression("jnp.float64") if is_wide(context, node) else _dtype(context, made)
     test = tree.expression("x == y")
     test = tree.replace(test, left=_dtype(context, source), comparisons=[tree.replace(test.comparisons[0], comparator=right)])
     context.facts.tell(test, Static(type="bool"))

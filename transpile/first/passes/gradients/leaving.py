@@ -86,7 +86,11 @@ class Leaving:
                 return self._refuse(node.value)
             new = self._with_part(node)
             return tree.replace(new, targets=[tree.replace(t, target=self._of_data(t.target)) for t in new.targets])
-        return self._with_value(node) if any(self._leaves(t) for t in targets) else None
+        if not any(self._leaves(t) for t in targets):
+            return None
+        if self.within.given.takes_rows(node) and self.within.carries(node.value):
+            return tree.replace(node, value=self.within.constant(node.value))
+        return self._with_value(node)
 
     def _augmented(self, node: cst.AugAssign) -> Any:
         if not self._leaves(node.target):
