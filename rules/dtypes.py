@@ -63,7 +63,10 @@ def to_float(input):
     return input.astype(jnp.float32)
 
 
-@rule("torch.Tensor.double")
+@rule(
+    "torch.Tensor.double",
+    note="without jax_enable_x64 JAX computes in float32 here: enable it where the digits matter",
+)
 def to_double(input):
     return input.astype(jnp.float64)
 

@@ -331,8 +331,15 @@ def with_data(params, path, value):
 
 def reinitialise(module, name, function):
     """Give an array of a module another initial value: ``function(value, key)``. A module without that array is left."""
+    while name in getattr(module, "tied", {}):
+        module, name = module.tied[name]
     module.init = _with_value(module.init, name, function)
     module.init_state = _with_value(module.init_state, name, function)
+
+
+def tie(module, name, owner, owners_name):
+    """An array of a module is another's from here on: what ``reinitialise`` gives it, that one gets."""
+    module.tied = {**getattr(module, "tied", {}), name: (owner, owners_name)}
 
 
 def _with_value(init, name, function):

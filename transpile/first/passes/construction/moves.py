@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ class Move:
     lines: tuple[Any, ...] = ()
     name: str = ""  # of what becomes a property
     value: Any = None
+    stays: tuple[Any, ...] = ()  # lines that take its place in the constructor
 
 
 STAYS, DROPPED = Move(), Move("dropped")
@@ -40,8 +41,8 @@ STAYS, DROPPED = Move(), Move("dropped")
 class Moves:
     """Where the statements of one constructor go; `initialising` are methods that give params values while a model is built."""
 
-    def __init__(self, original: Original, locals_: Locals, initialising: Set[FunctionInfo]) -> None:
-        self.original, self.locals, self.initialising = original, locals_, initialising
+    def __init__(self, original: Original, locals_: Locals, initialising: Set[FunctionInfo], may_walk_later: Callable[[Any], bool]) -> None:
+        self.original, self.locals, self.initialising, self.may_walk_later = original, locals_, initialising, may_walk_later
         self.context, self.cls, self.arrays = original.context, original.cls, original.arrays
 
     def of(self, statement: Any, small: Any) -> Move:
@@ -99,11 +100,24 @@ class Moves:
         ties = self.arrays.ties(self.cls)
         if path in ties:
             deletion = tree.statement(f'{below(path[:-1])}.pop("{path[-1]}")  # tied to {".".join(ties[path].source)}\n')
-            return Move("params", (tree.replace(deletion, leading_lines=statement.leading_lines),))
+            return Move("params", (tree.replace(deletion, leading_lines=statement.leading_lines),), stays=self._tie(statement, small, target))
         where = self.arrays.held(target)
         if where in ("params", "state") and not is_none(small.value):
             return Move(where, (tree.replace(statement, body=[tree.replace(small, value=initial_value(small.value))]),))
         return DROPPED if target.attr.value == "requires_grad" else STAYS
+
+    def _tie(self, statement: Any, small: cst.Assign, target: Any) -> tuple[Any, ...]:
+        """`nn.tie(self.head, "weight", self.emb, "weight")`, where something may walk over modules later and give them other values.
+
+        `for m in self.modules(): if isinstance(m, nn.Linear): nn.init.normal_(m.weight)` reaches emb.weight by the head.
+        """
+        source = small.value
+        if not isinstance(source, cst.Attribute) or not (tree.dotted(source) or "").startswith(f"{self.original.self_name}."):
+            return ()
+        if not self.may_walk_later(statement):
+            return ()
+        sides = ", ".join(f'{tree.code(side.value)}, "{side.attr.value}"' for side in (target, source))
+        return (tree.statement(f"{self.context.name('tie')}({sides})"),)
 
     def _is_held(self, target: Any) -> bool:
         """Whether a target is a param or a buffer of a submodule."""
@@ -112,7 +126,8 @@ class Moves:
     def _own(self, statement: Any, small: cst.Assign, name: str) -> Move:
         """`self.weight = …`"""
         if (name,) in self.arrays.ties(self.cls):
-            return DROPPED
+            tying = self._tie(statement, small, small.targets[0].target)
+            return Move("replaced", tying) if tying else DROPPED
         array = self.original.own.get(name)
         if array is None:
             return STAYS

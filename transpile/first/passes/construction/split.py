@@ -39,7 +39,7 @@ class Split:
         self.original = Original(context, cls, without_early_returns(Original(context, cls, node, arrays, names)), arrays, names)
         self.failing, self.walking = failing, walking
         self.locals = Locals(self.original)
-        self.moves = Moves(self.original, self.locals, initialising)
+        self.moves = Moves(self.original, self.locals, initialising, self._may_walk_later)
         self.changed = changed_attributes(self.original.node, self.original.self_name)
         self.result = Constructor()
         self.sharing = SharedMemory(self.original, self.locals)
@@ -150,6 +150,7 @@ class Split:
                 self.delayed.append((self.locals.written_until(statement), declared(self.original, statement, list(lost))))
                 return
             saved = {code: self._saved(n) for code, n in lost.items()}
+            result.kept.extend(move.stays)
             self._to(result.params if move.where == "params" else result.state, *(self._reading(line, saved) for line in move.lines))
             self._mark(statement)
 
@@ -226,6 +227,16 @@ class Split:
         own = any(self.original.attribute(n.target) is not None for n in tree.nodes(statement, cst.AssignTarget))
         leaves = any(isinstance(n, (cst.Return, cst.Raise)) for n in tree.walk_scope(statement))
         return not own and not leaves and not set_here & elsewhere and self.locals.resolvable(statement, set_here)
+
+    def _may_walk_later(self, statement: Any) -> bool:
+        """Whether modules may get other initial values after a statement: here, in a class below, or from outside."""
+        body, calls = self.original.statements, self.original.context.facts.calls
+        at = next((i for i, s in enumerate(body) if s is statement or any(n is statement for n in tree.walk(s))), -1)
+        if at < 0 or any(self._walks(s) for s in body[at + (body[at] is statement) :]):
+            return bool(self.walking)
+        before = [f for s in body[:at] for f in functions(self.original.context, s)]
+        known = {*before, *reachable(calls, before), self.original.info}
+        return not self.walking <= known
 
     def _walks(self, statement: Any) -> bool:
         """Whether a statement gives modules other initial values: in `init` that would come too late."""
