@@ -1,0 +1,54 @@
+"""Imports run one way between the rooms, and no file imports itself by way of others."""
+
+import grimp
+import pytest
+
+# Each room may import those before it. The first engine stands beside them until it is gone: of it the command alone knows.
+ROOMS = ["model", "source", "facts", "passes", "proof", "command"]
+PACKAGE = "transpile"
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return grimp.build_graph(PACKAGE, cache_dir=None, exclude_type_checking_imports=True)
+
+
+def room(module):
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_imports_run_one_way(graph):
+    found = []
+    for module in graph.modules:
+        for other in graph.find_modules_directly_imported_by(module):
+            here, there = room(module), room(other)
+            if here in ROOMS and there in ROOMS and ROOMS.index(there) > ROOMS.index(here):
+                found.append(f"{module} imports {other}")
+    # verify converts what it is to compare; it will ask the engine when there is one without a command
+    assert found == ["transpile.proof.verification imports transpile.command.convert"]
+
+
+def test_the_first_engine_is_known_to_the_command_alone(graph):
+    known = {
+        room(module)
+        for module in graph.modules
+        if room(module) != "first"
+        for other in graph.find_modules_directly_imported_by(module)
+        if room(other) == "first"
+    }
+    assert known == {"command"}
+
+
+def test_there_are_no_circles(graph):
+    """Of the new rooms: a file that another one imports does not import that, by any way."""
+    for module in graph.modules:
+        if room(module) in ROOMS:
+            for other in graph.find_modules_directly_imported_by(module):
+                if room(other) == room(module):
+                    assert not graph.chain_exists(importer=other, imported=module), (module, other)
+
+
+def test_only_source_sees_libcst(graph):
+    with_libraries = grimp.build_graph(PACKAGE, include_external_packages=True, cache_dir=None)
+    seen = {room(m) for m in with_libraries.find_modules_that_directly_import("libcst")}
+    assert seen <= {"source", "first", "command"}
