@@ -63,10 +63,7 @@ def to_float(input):
     return input.astype(jnp.float32)
 
 
-@rule(
-    "torch.Tensor.double",
-    note="without jax_enable_x64 JAX computes in float32 here: enable it where the digits matter",
-)
+@rule("torch.Tensor.double")
 def to_double(input):
     return input.astype(jnp.float64)
 

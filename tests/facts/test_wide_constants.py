@@ -1,28 +1,43 @@
-"""What torch computes in float64, and JAX by default in float32, is reported where it is asked for."""
+"""Constants that torch computes in float64 and keeps in float32 have its values to the last place, without JAX's x64."""
 
+import jax
+import numpy as np
 import pytest
+import torch
 
 from transpile import convert_source
 
+from ..small_programs import both_modules
+
 HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\n\n\n"
+WRONG = pytest.mark.xfail(
+    strict=True,
+    reason="the first engine computes such constants in float32: up to 8,000 units in the last place off; JAX warns alone",
+)
 CASES = {
-    "a constant of diffusion": ("b = torch.linspace(1e-4, 0.02, 10, dtype=torch.float64)", True),
-    "by method": ("b = torch.linspace(1e-4, 0.02, 10).double()", True),
-    "by a cast": ("b = torch.linspace(1e-4, 0.02, 10).to(torch.float64)", True),
-    "with NumPy": (
-        "b = torch.tensor(np.cumprod(1 - np.linspace(0, 1, 10)), dtype=torch.float32)",
-        False,
-    ),
-    "in float32": ("b = torch.linspace(1e-4, 0.02, 10)", False),
+    "with NumPy": "c = torch.tensor(np.sqrt(1 / np.cumprod(1 - np.linspace(1e-4, 0.02, 1000)) - 1)).float()",
+    "in float64": "c = (1 / torch.cumprod(1 - torch.linspace(1e-4, 0.02, 1000, dtype=torch.float64), 0) - 1).sqrt().float()",
+    "by double()": "c = torch.log(1 - torch.cumprod(1 - torch.full((1000,), 1e-4).double(), 0)).float()",
 }
+ROWS = [
+    pytest.param(line, id=name, marks=() if name == "with NumPy" else WRONG)
+    for name, line in CASES.items()
+]
 
 
-@pytest.mark.parametrize("line, told", CASES.values(), ids=CASES)
-def test_float64_is_told(line, told):
+@pytest.mark.parametrize("line", ROWS)
+def test_constants_keep_their_digits(line):
     source = (
         f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        f"        {line}\n        self.register_buffer('b', (1 - b).float())\n\n"
-        "    def forward(self, x):\n        return x * self.b\n"
+        f"        {line}\n        self.register_buffer('c', c)\n\n"
+        "    def forward(self, x):\n        return x * self.c\n"
     )
-    found = [(d.id, d.line) for d in convert_source(source).diagnostics]
-    assert found == ([("taken-for-granted", 9)] if told else [])
+    torch_module, module = both_modules(source, convert_source(source))
+    ones = np.ones(1000, np.float32)
+    want = torch_module(torch.from_numpy(ones)).numpy()
+    got = (
+        np.asarray(module(ones))
+        if hasattr(module, "c")
+        else module.init_state(jax.random.key(0))["c"]
+    )
+    np.testing.assert_array_max_ulp(got, want, 2)

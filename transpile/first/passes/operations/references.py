@@ -15,8 +15,6 @@ from ...values import Instance, Module, Static, Tensor
 from . import foreign_arrays, methods, subscripts
 from .walk import Walk
 
-# Constants of a diffusion model, computed in float64 and kept in float32: 8,000 units in the last place apart in float32.
-_WIDE = "without jax_enable_x64 JAX computes in float32 here: enable it, or compute constants with NumPy, where the digits matter"
 _OF_TENSORS = frozenset({"shape", "ndim", "dtype", "device"})
 
 
@@ -87,8 +85,6 @@ def reference(walk: Walk, node: Any, name: str) -> Any:
     """A torch name that is not called: a constant, a class, or a function passed on."""
     constant = walk.context.rulebook.constant(name)
     if constant is not None:
-        if constant in ("jnp.float64", "jnp.complex128") and not walk.compared:
-            walk.context.report("taken-for-granted", node, _WIDE)
         return walk.done(node, tree.expression(constant))
     definitions = walk.context.rulebook.find(name)
     if not definitions:
