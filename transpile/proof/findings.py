@@ -135,7 +135,8 @@ def _finding(name: str, finding: Finding, count: int) -> None:
     call = finding.case.call
     how = {"jit": "under jit", "run": "without jit"}[finding.how]
     how += ", wide" if call.wide else ", x64 off"
-    print(f"\n{finding.kind} ({count} calls, the smallest {how}):")
+    told = "" if is_fault(finding) else "; told, but no fault"
+    print(f"\n{finding.kind} ({count} calls, the smallest {how}{told}):")
     print(f"    {call.text(name)}")
     print(f"    words: {' '.join(sorted(call.words(given(finding.case))))}")
     print(f"    torch  {_numbers(finding.want)}")

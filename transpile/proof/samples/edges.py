@@ -109,6 +109,8 @@ def options(call: Call, signature: list[Argument], words: list[str]) -> Iterator
     positions = [a for a in signature if not a.keyword]
     given = {a.name for a in positions[: len(call.args)]} | set(call.kwargs)
     free = [a for a in signature if not a.required and a.name not in given]
+    if not all(t.numel() for t in tensors):
+        free = [a for a in free if a.kind != "dtype"]  # as in `dtypes`
     offers = {a.name: values(a, words, tensors[0]) for a in free}
     for name, offered in offers.items():
         for value in offered:

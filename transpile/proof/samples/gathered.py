@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from ..arrays import has_nan_or_inf, to_numpy
 from ..oracle import Answer, answer
 from . import arguments, edges
 from .calls import Call
@@ -145,8 +146,16 @@ def _add_numbers(found: Gathered, target: Target) -> None:
         for made in itertools.islice(
             _turned(edges.numbers(call), turns), TURNS if floats else TURNS // 4
         ):
-            found.ask(target, made, known.random)
+            if not _casts_infinite(made):
+                found.ask(target, made, known.random)
         turns += 1
+
+
+def _casts_infinite(call: Call) -> bool:
+    """Whether a call may cast numbers that are not finite to whole numbers, which gives any number."""
+    options = [x for x in call.flat()[0] if isinstance(x, torch.dtype)]
+    whole = any(not (d.is_floating_point or d.is_complex) for d in options)
+    return whole and any(has_nan_or_inf(to_numpy(t)) for t in call.tensors())
 
 
 def _turned(calls: Iterable[Call], by: int) -> list[Call]:
