@@ -95,7 +95,7 @@ def check_array(
 
 
 def _for_sums(tolerance: tuple[float, float], want: Any) -> tuple[float, float]:
-    """The absolute tolerance of half precision follows the largest number: sums round on the way."""
+    """The absolute tolerance of half precision follows the largest number, as sums round."""
     relative, absolute = tolerance
     finite = np.abs(want[np.isfinite(want)]) if relative > 1e-3 else np.zeros(0)
     return relative, absolute * max(1.0, float(finite.max(initial=0)))

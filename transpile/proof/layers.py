@@ -193,13 +193,13 @@ def module_class(name: str) -> type:
 
 
 def outcomes(
-    name: str, table: Table, by_hand: list[Sample]
+    name: str, table: Table, by_hand: list[Sample], own: bool = True
 ) -> Iterator[tuple[Sample, bool, Exception | None]]:
     """Each sample, in training and in evaluation, with what was raised: None where both agree.
     Raises AttributeError."""
     cls = module_class(name)
     for training in (True, False):
-        for sample in by_hand or samples(name, training):
+        for sample in [*by_hand, *(samples(name, training) if own else ())]:
             try:
                 layer = layer_for(name, cls, sample, table)
                 if layer is None:

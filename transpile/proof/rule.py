@@ -34,7 +34,7 @@ from .samples.gathered import Gathered, gather
 from .samples.modules import Sample, Table
 from .verdicts import Finding, Verdict, judge
 
-SECONDS = 7.0  # of running, beside imports; the first programs show calls of every kind
+SECONDS = 6.0  # of running, beside imports; the first programs show calls of every kind
 TOGETHER = 12  # calls of different structure in one program
 ALONE = 6  # calls of different structure that are run without jit, with all their numbers
 

@@ -152,7 +152,7 @@ def _add_numbers(found: Gathered, target: Target) -> None:
 
 
 def _casts_infinite(call: Call) -> bool:
-    """Whether a call may cast numbers that are not finite to whole numbers, which gives any number."""
+    """Whether a call may cast numbers that are not finite to whole ones, which gives anything."""
     options = [x for x in call.flat()[0] if isinstance(x, torch.dtype)]
     whole = any(not (d.is_floating_point or d.is_complex) for d in options)
     return whole and any(has_nan_or_inf(to_numpy(t)) for t in call.tensors())
