@@ -16,6 +16,11 @@ from .spatial import per_dim, spatial_windows
     "torch.conv2d",
     "torch.conv1d",
     "torch.conv3d",
+    differs={
+        "values nan": "torch multiplies NaN with the zeros of the padding",
+        "values inf": "torch multiplies infinite numbers with the zeros of the padding",
+        "shape empty": "torch counts no channels for a kernel without any",
+    },
 )
 def conv(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Cross-correlate (N, in, *spatial), or (in, *spatial), with (out, in // groups, *kernel)."""

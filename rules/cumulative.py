@@ -6,7 +6,11 @@ from jax import lax
 from transpile.rule import rule
 
 
-@rule("torch.cumsum", "torch.Tensor.cumsum")
+@rule(
+    "torch.cumsum",
+    "torch.Tensor.cumsum",
+    differs={"raises 0-dim": "an array is taken to have the axis; JAX says where it has none"},
+)
 def cumsum(input, dim, *, dtype=None):
     # not jnp.cumsum, which keeps int8 and uint8 and so wraps
     return jnp.cumulative_sum(input, axis=dim, dtype=dtype)

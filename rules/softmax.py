@@ -7,7 +7,12 @@ from jax import lax
 from transpile.rule import rule
 
 
-@rule("torch.softmax", "torch.Tensor.softmax", "torch.special.softmax")
+@rule(
+    "torch.softmax",
+    "torch.Tensor.softmax",
+    "torch.special.softmax",
+    differs={"raises 0-dim": "an array is taken to have the axis; JAX says where it has none"},
+)
 def softmax(input, dim, dtype=None):
     if dtype is None:
         return jax.nn.softmax(input, axis=dim)

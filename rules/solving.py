@@ -35,7 +35,7 @@ class LeastSquares(NamedTuple):
     singular_values: jax.Array
 
 
-@rule("torch.linalg.solve")
+@rule("torch.linalg.solve", differs={"values nan": "torch gives NaN in places that none of it can reach"})
 def solve(A, B, *, left=True):
     """X with ``A @ X = B`` (``X @ A = B`` if not left); B may hold matrices, or one vector for each matrix of A."""
     if B.ndim == 1 or B.shape == A.shape[:-1]:

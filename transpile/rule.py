@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union, get_args, get_origin
 
 Number = Union[bool, int, float, complex]
@@ -57,17 +57,26 @@ class Device:
     """Annotation: this argument is a device, or its name."""
 
 
-def rule(*names: str, note: str = "", deprecated: bool = False, by_data: bool | str | tuple[str, ...] = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def rule(
+    *names: str,
+    note: str = "",
+    deprecated: bool = False,
+    by_data: bool | str | tuple[str, ...] = False,
+    differs: Mapping[str, str] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function as the JAX equivalent of these torch names; `*sizes` accepts loose sizes or one sequence.
 
     `note` says what the equivalence takes for granted of its arguments: it is reported wherever the rule is used.
     A signature that is `deprecated` tells of no unknown object that it is a tensor.
     `by_data`: the shape of the result follows from the values of the arguments, or of those named, so that jit must know them.
+    `differs`: where the equivalence gives another thing than torch, in words of `transpile.proof.verdicts`, and why that is right.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         marked = _loose(function)
         marked.torch_names = names  # type: ignore[attr-defined]
+        marked.by_data = by_data  # type: ignore[attr-defined]
+        marked.differs = differs or {}  # type: ignore[attr-defined]
         return marked
 
     return mark

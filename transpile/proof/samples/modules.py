@@ -1,0 +1,154 @@
+"""Calls of torch's modules, its own (module_db; importing it takes seconds) or by hand, and a
+constructor's arguments as JAX's."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax.numpy as jnp
+import torch
+from torch.utils import _pytree as pytree
+
+from ...rule import PLACEMENT, select
+
+Table = Mapping[str, list[Callable[..., Any]]]
+_recorded: dict[Any, Any] = {}
+
+
+@dataclass(eq=False)
+class Sample:
+    """How a module is constructed, and what it is then called with."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    inputs: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    def called(self, *inputs: Any, **keywords: Any) -> Sample:
+        """The same construction, called with these arguments."""
+        return Sample(self.args, self.kwargs, inputs, keywords)
+
+    def text(self) -> str:
+        """Both calls in one line, tensors by dtype and shape."""
+        first = _written(
+            self.args, {k: v for k, v in self.kwargs.items() if k not in ("dtype", "device")}
+        )
+        return first + _written(self.inputs, self.keywords)
+
+    @property
+    def size(self) -> int:
+        leaves = pytree.tree_leaves((self.inputs, self.keywords))
+        numbers = sum(int(x.numel()) for x in leaves if isinstance(x, torch.Tensor))
+        return numbers + len(self.text())
+
+
+def _written(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    words = [*map(_brief, args), *(f"{k}={_brief(v)}" for k, v in kwargs.items())]
+    return f"({', '.join(words)})"
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype)[6:]}{list(value.shape)}"
+    return repr(value)[:60]
+
+
+def samples(name: str, training: bool) -> list[Sample]:
+    """torch's own samples of a class, as `torch.nn.Linear`; none where it has none."""
+    from torch.testing._internal.common_modules import module_db
+
+    record_constructors()
+    torch.manual_seed(0)
+    infos = [info for info in module_db if f"torch.{info.name}" == name]
+    made = [
+        info.module_inputs_func(
+            info, device="cpu", dtype=torch.float64, requires_grad=False, training=training
+        )
+        for info in infos
+    ]
+    return [
+        Sample(
+            s.constructor_input.args,
+            s.constructor_input.kwargs,
+            s.forward_input.args,
+            s.forward_input.kwargs,
+        )
+        for some in made
+        for s in some
+    ]
+
+
+def layer_for(name: str, module: type, sample: Sample, table: Table) -> Any:
+    """The layer that takes these arguments of the constructor; None if there is none.
+
+    A literal True may make another class of it, which then stands in the table as `name[argument]`.
+    """
+    own = without_placement(sample.kwargs)
+    bound = inspect.signature(module).bind(*sample.args, **sample.kwargs).arguments
+    names = [f"{name}[{word}]" for word, value in bound.items() if value is True]
+    candidates = next((table[n] for n in names if n in table), table.get(name, []))
+    return select(candidates, sample.args, own)
+
+
+def without_placement(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in kwargs.items() if k not in PLACEMENT and k != "dtype"}
+
+
+# ------------------------------------------------------------------ arguments of constructors
+
+
+def to_jax(value: Any, table: Table) -> Any:
+    """An argument as JAX's; modules and functions of torch's as the table has them."""
+    if isinstance(value, torch.Tensor):
+        return jnp.asarray(value.detach().numpy())
+    if isinstance(value, torch.Size):
+        return tuple(value)
+    if isinstance(value, torch.dtype):
+        return jnp.dtype(str(value).removeprefix("torch."))
+    if isinstance(value, (list, tuple)):
+        return type(value)(to_jax(v, table) for v in value)
+    if isinstance(value, torch.nn.Module):
+        return _module_like(value, table)
+    return _function_like(value, table) if callable(value) else value
+
+
+def _function_like(function: Any, table: Table) -> Any:
+    names = [f"{prefix}.{function.__name__}" for prefix in ("torch.nn.functional", "torch")]
+    return next((table[name][0] for name in names if name in table), function)
+
+
+def _module_like(module: Any, table: Table) -> Any:
+    """The layer for a module passed to a constructor, from the torch module's attributes."""
+    cls = table[f"torch.nn.{type(module).__name__}"][0]
+    given = _recorded.get(id(module), {})
+    names = [
+        n for n in inspect.signature(type(module).__init__).parameters.items() if n[0] != "self"
+    ]
+    arguments = {
+        n: given.get(n, p.default) for n, p in names if n not in PLACEMENT and n != "dtype"
+    }
+    taken = inspect.signature(cls).parameters
+    return cls(**{n: to_jax(v, table) for n, v in arguments.items() if n in taken})
+
+
+def record_constructors() -> None:
+    """From now on, remember what the modules that are handed to other modules are constructed
+    with."""
+    for cls in (torch.nn.TransformerEncoderLayer, torch.nn.TransformerDecoderLayer):
+        built = cls.__init__
+        if hasattr(built, "recording"):
+            continue
+
+        def init(self: Any, *args: Any, _built: Any = built, **kwargs: Any) -> None:
+            given = dict(inspect.signature(_built).bind(self, *args, **kwargs).arguments)
+            del given["self"]
+            _recorded[id(self)] = given
+            _recorded[id(self), "kept"] = self  # so that its id is not used again
+            _built(self, *args, **kwargs)
+
+        init.__signature__ = inspect.signature(built)  # type: ignore[attr-defined]
+        init.recording = True  # type: ignore[attr-defined]
+        cls.__init__ = init
