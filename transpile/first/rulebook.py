@@ -482,7 +482,7 @@ def load(*extra: Path) -> Rulebook:
     by_torch: dict[str, list[Definition]] = {}
     constants: dict[str, str] = {}
     registrations: list[tuple[str, frozenset[str]]] = []
-    for path in [*extra, *sorted(directory().rglob("*.py"))]:
+    for path in [*extra, *sorted(p for p in directory().rglob("*.py") if p.parent.name != "layers")]:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         imports = _imports(tree)
