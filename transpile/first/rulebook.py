@@ -496,8 +496,8 @@ def directory() -> Path:
 
 
 def files() -> list[Path]:
-    """The rule files, in order."""
-    return sorted(directory().rglob("*.py"))
+    """The rule files, in order; the layers that are written once, for all outputs, are not this engine's."""
+    return sorted(p for p in directory().rglob("*.py") if p.parent.name != "layers")
 
 
 @functools.cache
