@@ -10,7 +10,6 @@ two samples are of one distribution (Kolmogorov and Smirnov). Last, constructors
 
 import argparse
 import collections
-import copy
 import importlib
 import inspect
 import math
