@@ -28,10 +28,9 @@ from torch.utils import _pytree as pytree
 import rules.layers
 from benchmarks.layer_samples import SAMPLES
 from transpile.layer import keys, layers
+from transpile.proof.layers import GRADIENT_TOLERANCE, RANDOM, VALUE_TOLERANCE, compare
+from transpile.proof.samples.modules import recorded, samples, without_placement
 from transpile.rule import PLACEMENT, Unsupported
-
-VALUE_TOLERANCE, GRADIENT_TOLERANCE = 1e-7, 1e-6
-DRAWS = re.compile("FractionalMaxPool")  # drawn in eval too: compared in shapes and dtypes, unless the draws are given
 
 
 def definitions():
@@ -94,43 +93,22 @@ def function_like(function):
     return found or getattr(importlib.import_module("rules.distance"), function.__name__, function)
 
 
-RECORDED = {}  # the arguments that a module was built with, where a sample passes the module
-
-
 def module_like(module, table):
-    arguments = RECORDED[id(module)][1]
-    arguments = {n: v for n, v in arguments.items() if n not in PLACEMENT and n != "dtype"}
-    return table[f"torch.nn.{type(module).__name__}"](**{n: to_jax(v, table) for n, v in arguments.items()})
-
-
-def record_constructors():
-    for cls in (torch.nn.TransformerEncoderLayer, torch.nn.TransformerDecoderLayer):
-        built = cls.__init__
-
-        def init(self, *args, _built=built, **kwargs):
-            arguments = dict(inspect.signature(_built).bind(self, *args, **kwargs).arguments)
-            del arguments["self"]
-            RECORDED[id(self)] = self, arguments  # kept, so that its id is not used again
-            _built(self, *args, **kwargs)
-
-        init.__signature__ = inspect.signature(built)
-        cls.__init__ = init
+    arguments = without_placement(recorded(module))
+    return table[f"torch.nn.{type(module).__name__}"](**to_jax_dict(arguments, table))
 
 
 def torch_cases(info, training, table):
     """The cases of one entry of torch's module_db."""
-    torch.manual_seed(0)
-    samples = info.module_inputs_func(info, device="cpu", dtype=torch.float64, requires_grad=False, training=training)
-    for sample in samples:
-        args, kwargs = sample.constructor_input.args, sample.constructor_input.kwargs
-        own = {k: v for k, v in kwargs.items() if k not in PLACEMENT and k != "dtype"}
+    for sample in samples(info, training):
+        args, kwargs, own = sample.args, sample.kwargs, without_placement(sample.kwargs)
         yield Case(
             lambda args=args, kwargs=kwargs: info.module_cls(*args, **kwargs),
             lambda args=args, own=own: table[f"torch.{info.name}"](*to_jax(args, table), **to_jax_dict(own, table)),
-            sample.forward_input.args,
-            sample.forward_input.kwargs,
+            sample.inputs,
+            sample.keywords,
             info.is_lazy,
-            not DRAWS.search(info.name) or "_random_samples" in kwargs,
+            not RANDOM.search(info.name) or "_random_samples" in kwargs,
             (1,) if info.name == "nn.SoftMarginLoss" else (),
         )
 
@@ -181,15 +159,6 @@ class Functional:
 
 
 # --- comparing ---------------------------------------------------------------------------------------
-
-
-def compare(got, want, tolerance, what, values=True):
-    got, want = np.asarray(got), np.asarray(want)
-    assert got.shape == want.shape, f"{what}: shape {got.shape} for {want.shape}"
-    same = got.dtype == want.dtype if want.dtype.kind == "f" else got.dtype.kind == want.dtype.kind
-    assert same, f"{what}: dtype {got.dtype} for {want.dtype}"
-    if values:
-        np.testing.assert_allclose(got, want, tolerance, tolerance, equal_nan=True, err_msg=what)
 
 
 def compare_dicts(got, want, tolerance, what, values=True):
@@ -421,8 +390,6 @@ def prepare():
     jax.config.update("jax_enable_x64", True)
     from torch.testing._internal.common_modules import module_db
 
-    if not RECORDED:
-        record_constructors()
     return module_db, definitions()
 
 
@@ -447,8 +414,8 @@ def main():
     infos = [info for info in module_db if re.search(options.only, info.name)]
     entries = [(info.name, lambda training, info=info: torch_cases(info, training, table)) for info in infos]
     report("module_db", entries, table, options)
-    samples = [s for s in SAMPLES if re.search(options.only, s.name)]
-    entries = [(s.name, lambda training, s=s: [own_case(s, table)]) for s in samples]
+    chosen = [s for s in SAMPLES if re.search(options.only, s.name)]
+    entries = [(s.name, lambda training, s=s: [own_case(s, table)]) for s in chosen]
     report("samples of ours", entries, table, options)
     differences = [line for line in signature_differences(table) if re.search(options.only, line)]
     print(*differences, sep="\n" if differences else "")

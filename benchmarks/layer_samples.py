@@ -24,31 +24,23 @@ def ids(high, *shape):
     return torch.randint(high, shape, generator=torch.Generator().manual_seed(0))
 
 
-def packed(batch_first=False):
-    return (torch.nn.utils.rnn.pack_padded_sequence(normal(5, 3, 4), torch.tensor([5, 3, 2])),)
-
-
 IMAGE, ROWS = (normal(2, 4, 6, 5),), (normal(3, 4),)
 
 SAMPLES = [
     Sample("Linear", lambda nn: nn.Linear(4, 300), ROWS),
     Sample("Sequential", lambda nn: nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.BatchNorm1d(5)), ROWS),
-    Sample("Sequential, names", lambda nn: nn.Sequential({"a": nn.Linear(4, 5), "b": nn.Tanh()}), ROWS)
-    if False
-    else Sample("Sequential, shared", lambda nn: shared(nn), ROWS),
+    Sample("Sequential, shared", lambda nn: shared(nn), ROWS),
     Sample("InstanceNorm2d, tracked", lambda nn: nn.InstanceNorm2d(4, affine=True, track_running_stats=True), IMAGE),
     Sample("InstanceNorm2d, one image", lambda nn: nn.InstanceNorm2d(4, track_running_stats=True), (IMAGE[0][0],)),
     Sample("BatchNorm2d, mean of all", lambda nn: nn.BatchNorm2d(4, momentum=None), IMAGE),
     Sample("BatchNorm2d, plain", lambda nn: nn.BatchNorm2d(4, affine=False, track_running_stats=False), IMAGE),
     Sample("BatchNorm2d, no bias", lambda nn: nn.BatchNorm2d(4, bias=False), IMAGE),
-    Sample("SyncBatchNorm", lambda nn: nn.SyncBatchNorm(4).eval(), IMAGE) if False else None,
     Sample("Embedding, padding", lambda nn: nn.Embedding(7, 40, padding_idx=-1), (ids(7, 3, 5),)),
     Sample("Embedding, scaled", lambda nn: nn.Embedding(7, 3, scale_grad_by_freq=True), (ids(7, 3, 5),)),
     Sample("EmbeddingBag", lambda nn: nn.EmbeddingBag(7, 3, padding_idx=2), (ids(7, 3, 5),)),
     Sample("EmbeddingBag, offsets", lambda nn: nn.EmbeddingBag(7, 3, mode="sum"), (ids(7, 9), torch.tensor([0, 2, 6]))),
     Sample("LSTM, all", lambda nn: nn.LSTM(4, 5, 2, batch_first=True, bidirectional=True, proj_size=3), (normal(2, 6, 4),)),
     Sample("LSTM, no bias", lambda nn: nn.LSTM(4, 5, bias=False), (normal(6, 2, 4),)),
-    Sample("LSTM, packed", lambda nn: nn.LSTM(4, 5, 2, bidirectional=True), packed) if False else None,
     Sample("GRU, one sequence", lambda nn: nn.GRU(4, 5, 2), (normal(6, 4), normal(2, 5))),
     Sample("RNN, relu", lambda nn: nn.RNN(4, 5, nonlinearity="relu", bidirectional=True), (normal(6, 2, 4),)),
     Sample("MultiheadAttention", lambda nn: nn.MultiheadAttention(8, 2, add_bias_kv=True, add_zero_attn=True), (normal(5, 2, 8),) * 3),
@@ -83,7 +75,6 @@ SAMPLES = [
     Sample("Dropout", lambda nn: nn.Sequential(nn.Dropout(0.0), nn.AlphaDropout(0.0), nn.Linear(4, 4)), ROWS),
     Sample("Transformer", lambda nn: nn.Transformer(8, 2, 2, 1, 16, dropout=0.0, norm_first=True), (normal(5, 2, 8), normal(3, 2, 8))),
 ]
-SAMPLES = [sample for sample in SAMPLES if sample is not None]
 
 
 def shared(nn):

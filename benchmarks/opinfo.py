@@ -24,7 +24,9 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from .rules import NOT_OPERATIONS, check_values, leaves, to_jax, to_numpy
+from transpile.proof.arrays import leaves, to_jax, to_numpy
+
+from .rules import NOT_OPERATIONS, check_values
 from .samples import SPELLINGS, callee, cases_of, converted
 
 X64 = ("float64", "complex128", "int64")

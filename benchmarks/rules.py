@@ -7,9 +7,7 @@ Last line: how many operations are right, refused (Unsupported), missing (no rul
 
 import argparse
 import collections
-import importlib
 import inspect
-import pkgutil
 import re
 import warnings
 
@@ -18,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 
-import rules
+from transpile.proof.arrays import leaves, to_jax, to_numpy
+from transpile.proof.functions import rule_modules
 from transpile.rule import Unsupported, overloads, plain_keywords, select
 
 NOT_OPERATIONS = re.compile(r"^(jiterator|_|ops\.)|\._|_refs")
@@ -29,38 +28,6 @@ RANDOM = set(
     " new_empty new_empty_strided empty_strided empty_permuted nn.functional.fractional_max_pool2d"
     " nn.functional.fractional_max_pool3d nn.functional.feature_alpha_dropout_without_train".split()
 )
-
-
-def rule_modules():
-    names = (m.name for m in pkgutil.walk_packages(rules.__path__, "rules."))
-    return [importlib.import_module(name) for name in names]
-
-
-def to_jax(value):
-    if isinstance(value, torch.Tensor):
-        return jnp.asarray(to_numpy(value))
-    if isinstance(value, torch.dtype):
-        return None if value.is_complex and False else jnp.dtype(str(value).removeprefix("torch."))
-    if isinstance(value, torch.Size):
-        return tuple(value)
-    if isinstance(value, (list, tuple)):
-        return type(value)(to_jax(v) for v in value)
-    return value
-
-
-def to_numpy(tensor):
-    tensor = tensor.detach().resolve_conj().resolve_neg()
-    if tensor.layout != torch.strided:
-        tensor = tensor.to_dense()
-    return tensor.float().numpy().astype(jnp.bfloat16) if tensor.dtype == torch.bfloat16 else tensor.numpy()
-
-
-def leaves(value, kinds):
-    if isinstance(value, kinds):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [leaf for v in value for leaf in leaves(v, kinds)]
-    return [value]
 
 
 def check_values(got, want, tolerance, values=True):

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from transpile import convert_source
+from transpile.proof.arrays import leaves, to_numpy
 
-from .rules import RANDOM, leaves, to_numpy
+from .rules import RANDOM
 
 # what has no name to call: operators, the index, properties; and what OpInfo calls with its arguments in another order
 SPELLINGS = {

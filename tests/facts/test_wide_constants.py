@@ -1,4 +1,5 @@
-"""Constants that torch computes in float64 and keeps in float32 have its values to the last place, without JAX's x64."""
+"""Constants that torch computes in float64 and keeps in float32 have its values to the last place,
+without JAX's x64."""
 
 import jax
 import numpy as np

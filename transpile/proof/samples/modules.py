@@ -4,7 +4,7 @@ constructor's arguments as JAX's."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 from ...rule import PLACEMENT, select
 
 Table = Mapping[str, list[Callable[..., Any]]]
-_recorded: dict[Any, Any] = {}
+_recorded: dict[torch.nn.Module, dict[str, Any]] = {}
 
 
 @dataclass(eq=False)
@@ -56,29 +56,23 @@ def _brief(value: Any) -> str:
     return repr(value)[:60]
 
 
-def samples(name: str, training: bool) -> list[Sample]:
-    """torch's own samples of a class, as `torch.nn.Linear`; none where it has none."""
+def entries(name: str) -> list[Any]:
+    """The entries of torch's module_db for a class, as `torch.nn.Linear`; none where it has none."""
     from torch.testing._internal.common_modules import module_db
 
+    return [info for info in module_db if f"torch.{info.name}" == name]
+
+
+def samples(info: Any, training: bool) -> Iterator[Sample]:
+    """torch's own samples of an entry of its module_db."""
     record_constructors()
     torch.manual_seed(0)
-    infos = [info for info in module_db if f"torch.{info.name}" == name]
-    made = [
-        info.module_inputs_func(
-            info, device="cpu", dtype=torch.float64, requires_grad=False, training=training
-        )
-        for info in infos
-    ]
-    return [
-        Sample(
-            s.constructor_input.args,
-            s.constructor_input.kwargs,
-            s.forward_input.args,
-            s.forward_input.kwargs,
-        )
-        for some in made
-        for s in some
-    ]
+    made = info.module_inputs_func(
+        info, device="cpu", dtype=torch.float64, requires_grad=False, training=training
+    )
+    for sample in made:
+        first, then = sample.constructor_input, sample.forward_input
+        yield Sample(first.args, first.kwargs, then.args, then.kwargs)
 
 
 def layer_for(name: str, module: type, sample: Sample, table: Table) -> Any:
@@ -123,7 +117,7 @@ def _function_like(function: Any, table: Table) -> Any:
 def _module_like(module: Any, table: Table) -> Any:
     """The layer for a module passed to a constructor, from the torch module's attributes."""
     cls = table[f"torch.nn.{type(module).__name__}"][0]
-    given = _recorded.get(id(module), {})
+    given = recorded(module)
     names = [
         n for n in inspect.signature(type(module).__init__).parameters.items() if n[0] != "self"
     ]
@@ -132,6 +126,11 @@ def _module_like(module: Any, table: Table) -> Any:
     }
     taken = inspect.signature(cls).parameters
     return cls(**{n: to_jax(v, table) for n, v in arguments.items() if n in taken})
+
+
+def recorded(module: torch.nn.Module) -> dict[str, Any]:
+    """What a module was constructed with, if that was recorded."""
+    return _recorded.get(module, {})
 
 
 def record_constructors() -> None:
@@ -145,8 +144,7 @@ def record_constructors() -> None:
         def init(self: Any, *args: Any, _built: Any = built, **kwargs: Any) -> None:
             given = dict(inspect.signature(_built).bind(self, *args, **kwargs).arguments)
             del given["self"]
-            _recorded[id(self)] = given
-            _recorded[id(self), "kept"] = self  # so that its id is not used again
+            _recorded[self] = given
             _built(self, *args, **kwargs)
 
         init.__signature__ = inspect.signature(built)  # type: ignore[attr-defined]
