@@ -92,7 +92,7 @@ class Block:
         known = self.context.value(value)
         if isinstance(value, cst.Name) and isinstance(known, Function):
             return value  # a function by its name; an attribute may be a property
-        if isinstance(value, _LAZY) or not isinstance(value, (cst.Dict, cst.List, cst.Tuple)) and (not may_carry(known) or self._is_passed_on(value)):
+        if isinstance(value, _LAZY) or not isinstance(value, (cst.Dict, cst.List, cst.Tuple)) and not may_carry(known):
             return value
         if isinstance(value, (cst.Dict, cst.List, cst.Tuple)):
             parts = self.parts_wrapped(value)
@@ -153,29 +153,10 @@ class Block:
         self.context.facts.carry(value, new)
         return new
 
-    def _is_passed_on(self, value: Any) -> bool:
-        """Whether a value is what it was before the block, `x`, `self.x` and `xs[0]` of a list, or is constant already."""
-        if isinstance(self.context.value(value), Function):
-            return False
-        root = value
-        while isinstance(root, (cst.Attribute, cst.Subscript)):
-            if isinstance(root, cst.Subscript) and not isinstance(self.context.value(root.value), (Sequence, Mapping)):
-                return False
-            if isinstance(root, cst.Attribute) and isinstance(self.context.value(root.value), Tensor):
-                return False  # x.T
-            root = root.value
-        return isinstance(root, cst.Name) and (root.value not in self.own or root.value in self.settled)
-
     def _makes_object(self, call: cst.Call) -> bool:
         """`Box(x * 2)` of a class of the user's that is no module: the object has what it is given."""
         function = self.context.value(call.func)
         return isinstance(function, Class) and isinstance(function.ref, ClassInfo) and not function.ref.is_module
-
-
-def _root(node: Any) -> str | None:
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return node.value if isinstance(node, cst.Name) else None
 
 
 def _may_hold_dicts(value: Value) -> bool:
