@@ -57,13 +57,18 @@ class Module:
         module.__dict__.update(_parameters={}, _buffers={}, _modules={}, _flat=set())
         return module
 
-    # A module that is not a dataclass of a dialect has any arguments; layers without a constructor have none.
+    # A module that is not a dataclass of a dialect has any arguments; layers without a
+    # constructor have none.
     def __init__(self) -> None:
         pass
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        kinds: dict[str, Any] = {"_parameters": Parameter, "_buffers": Buffer, "_modules": (Module, Flat)}
+        kinds: dict[str, Any] = {
+            "_parameters": Parameter,
+            "_buffers": Buffer,
+            "_modules": (Module, Flat),
+        }
         for kind, wanted in kinds.items():
             if isinstance(value, wanted):
                 for other in ("_parameters", "_buffers", "_modules"):
@@ -112,11 +117,7 @@ class Module:
         self.__dict__["_modules"][name] = module
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        seen: set[int] = set()
-        for name, child in self.places():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                yield name, child
+        return _once((name, child) for name, child in self.places() if child is not None)
 
     def children(self) -> Iterator[Module]:
         return (child for _, child in self.named_children())
@@ -166,16 +167,9 @@ class Module:
     # --- saving, the mode, the rest of torch's words ----------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Array]:
-        """What torch would save: what stands under two names twice, what is not persistent not at all."""
-        saved = {}
-        for kind in ("_parameters", "_buffers"):
-            for name, box in self._own(kind):
-                if box is not None and getattr(box, "persistent", True):
-                    saved[prefix + name] = box.value
-        for name, child in self.places():
-            if child is not None:
-                saved |= child.state_dict(f"{prefix}{name}.")
-        return saved
+        """What torch would save: what stands under two names twice, what is not persistent not at
+        all."""
+        return {name: box.value for name, box in self._saved(prefix).items()}
 
     def load_state_dict(self, arrays: Mapping[str, Array]) -> None:
         """Give every array that is saved the value of this name."""
@@ -222,10 +216,10 @@ def _walk(module: Module, prefix: str) -> Iterator[tuple[str, Module]]:
 
 def _once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Without what has been seen under another name."""
-    seen: set[int] = set()
+    seen = set()
     for name, value in named:
-        if id(value) not in seen:
-            seen.add(id(value))
+        if value not in seen:
+            seen.add(value)
             yield name, value
 
 
@@ -261,7 +255,8 @@ def _split(key: Array) -> Iterator[Array]:
 
 
 def tie(module: Module, name: str, owner: Module, source: str) -> None:
-    """The array of a module is another's from here on: `self.head.weight = self.tokens.weight` of torch."""
+    """The array of a module is another's from here on: `self.head.weight = self.tokens.weight` of
+    torch."""
     setattr(module, name, owner.__dict__["_parameters"][source])
 
 
@@ -279,7 +274,8 @@ Class = TypeVar("Class", bound=type)
 
 
 def layer(*names: str) -> Callable[[Class], Class]:
-    """Mark a class as the equivalent of these torch.nn classes, or of functions that wrap a module."""
+    """Mark a class as the equivalent of these torch.nn classes, or of functions that wrap a
+    module."""
 
     def mark(cls: Class) -> Class:
         cls.torch_layers = names  # type: ignore[attr-defined]
