@@ -3,7 +3,8 @@
 import grimp
 import pytest
 
-# Each room may import those before it. The first engine stands beside them until it is gone: few know of it.
+# Each room may import those before it. The first engine stands beside them until it is gone: few
+# know of it.
 ROOMS = ["model", "source", "facts", "passes", "proof", "command"]
 PACKAGE = "transpile"
 
@@ -24,7 +25,8 @@ def test_imports_run_one_way(graph):
             here, there = room(module), room(other)
             if here in ROOMS and there in ROOMS and ROOMS.index(there) > ROOMS.index(here):
                 found.append(f"{module} imports {other}")
-    # verify converts what it is to compare; it will ask the engine when there is one without a command
+    # verify converts what it is to compare; it will ask the engine when there is one without a
+    # command
     assert found == ["transpile.proof.verification imports transpile.command.convert"]
 
 

@@ -44,7 +44,8 @@ def test_free_names_are_those_of_the_scopes_around():
     assert free(function("x = p + y\nz = lambda p: q")) == ["y", "q"]
 
 
-# The definitions of the name in `use(x)`: the lines of the function that they stand on, 0 for a parameter, ? for none.
+# The definitions of the name in `use(x)`: the lines of the function that they stand on, 0 for a
+# parameter, ? for none.
 REACHING = [
     ("x = 1\nuse(x)", "1"),
     ("use(x)", "?"),

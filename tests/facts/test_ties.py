@@ -1,4 +1,5 @@
-"""A tied weight starts as torch's last initialiser leaves it, by whichever of its names that one reached it."""
+"""A tied weight starts as torch's last initialiser leaves it, by whichever of its names that one
+reached it."""
 
 import jax
 import pytest

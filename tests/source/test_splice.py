@@ -7,8 +7,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from transpile.model.copy import clone
-from transpile.model.expressions import Attribute, Binary, Call, Constant, FormattedString, Name
+from transpile.model.expressions import Attribute, Call, Constant, FormattedString, Name
 from transpile.model.node import Expression
+from transpile.model.operators import Binary
 from transpile.model.statements import Assign, Block, ExpressionStatement, If, Return
 from transpile.source.lower import lower
 from transpile.source.splice import write

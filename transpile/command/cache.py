@@ -35,7 +35,8 @@ _BUILT_OF = {*((c.__module__, c.__qualname__) for c in _CLASSES), ("re", "_compi
 def rulebook() -> Rulebook:
     """The rule files as `first.rulebook.load` reads them."""
     key = _key()
-    name = f"rules-{_digest(os.fsencode(reading.directory())).hex()[:16]}"  # one for each installation
+    # one for each installation
+    name = f"rules-{_digest(os.fsencode(reading.directory())).hex()[:16]}"
     places = [folder / name for folder in _folders()]
     for place in places:
         found = _kept(place, key)
@@ -55,7 +56,8 @@ def _digest(data: bytes) -> bytes:
 
 
 def _key() -> bytes:
-    """A digest of all that the table follows from: the Python, the code that reads, and the rules."""
+    """A digest of all that the table follows from: the Python, the code that reads, and the
+    rules."""
     made = hashlib.blake2b(sys.version.encode(), digest_size=_SIZE)
     code = [Path(str(module.__file__)) for module in (rule, reading, sys.modules[__name__])]
     for path in [*code, *reading.files()]:

@@ -23,7 +23,8 @@ SUPPORT = "jax_nn.py"
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Trees are large and not garbage: looking through them for cycles again and again costs a fifth of the time."""
+    """Trees are large and not garbage: looking through them for cycles again and again costs a
+    fifth of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -64,7 +65,9 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        return any(d.id in ("syntax-error", "unreadable", "internal-error") for d in self.diagnostics)
+        return any(
+            d.id in ("syntax-error", "unreadable", "internal-error") for d in self.diagnostics
+        )
 
 
 @_without_collection()
@@ -83,7 +86,8 @@ def _check_target(target: str) -> None:
 
 @_without_collection()
 def convert_path(source: str | Path, out: str | Path | None, target: str = "functional") -> Report:
-    """Convert a file or a directory. With `out` None nothing is written: only diagnostics are found."""
+    """Convert a file or a directory. With `out` None nothing is written: only diagnostics are
+    found."""
     _check_target(target)
     source, report = Path(source), Report()
     single = source.is_file()

@@ -1,4 +1,5 @@
-"""The first engine, as the command uses it: texts parsed, spelt as the passes know them, and converted together.
+"""The first engine, as the command uses it: texts parsed, spelt as the passes know them, and
+converted together.
 
 It imports LibCST and all passes, and so is imported where something of torch's is there to convert.
 """
@@ -47,7 +48,8 @@ def unformatted(text: str, path: str = "module.py") -> Converted:
 def convert_files(
     sources: Sequence[Source], package: str
 ) -> tuple[list[Converted], list[Diagnostic]]:
-    """Files converted together, and of those that failed why; `package` is the directory's name if it is one."""
+    """Files converted together, and of those that failed why; `package` is the directory's name if
+    it is one."""
     project = Project({}, package)
     failed: list[Diagnostic] = []
     for source in sources:

@@ -13,9 +13,11 @@ Make = Callable[[Any], Node]
 
 
 class Edits:
-    """What a pass wants of a function: facts are asked while nothing has changed yet, then everything changes at once.
+    """What a pass wants of a function: facts are asked while nothing has changed yet, then
+    everything changes at once.
 
-    Inner edits go before outer ones: what is made of a node is made with what has become of its parts.
+    Inner edits go before outer ones: what is made of a node is made with what has become of its
+    parts.
     """
 
     def __init__(self, scope: Scope) -> None:

@@ -1,7 +1,9 @@
-"""The nodes of "JAX with self": what a program does to arrays, modules, randomness and the mode, for any dialect.
+"""The nodes of "JAX with self": what a program does to arrays, modules, randomness and the mode,
+for any dialect.
 
-Most are a kind of the node that the user wrote, with the same parts at the same places (`Node.become`): a dialect that
-writes them as torch does, as NNX does with a call of a submodule, leaves the user's text as it is.
+Most are a kind of the node that the user wrote, with the same parts at the same places
+(`Node.become`): a dialect that writes them as torch does, as NNX does with a call of a submodule,
+leaves the user's text as it is.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .expressions import Attribute, Call
-from .node import Expression, Node, Statement
+from .node import Expression, Statement
 from .statements import Assign, Block, For, If, While
 
 PARAM, BUFFER, CONSTANT, MIXED = "param", "buffer", "constant", "mixed"
@@ -18,10 +20,11 @@ PARAM, BUFFER, CONSTANT, MIXED = "param", "buffer", "constant", "mixed"
 
 @dataclass(frozen=True)
 class Effects:
-    """What running something does, besides giving a value. Places are dotted, below `self` or another root.
+    """What running something does, besides giving a value. Places are dotted, below `self` or
+    another root.
 
-    `reads` and `writes` are arrays, `draws` what asks for keys; `mode` whether it depends on training; `open` whether
-    something of unknown class runs, which may do anything.
+    `reads` and `writes` are arrays, `draws` what asks for keys; `mode` whether it depends on
+    training; `open` whether something of unknown class runs, which may do anything.
     """
 
     reads: frozenset[str] = frozenset()
@@ -66,7 +69,8 @@ class Support(Expression):
 
 
 class Read(Attribute):
-    """An array of a module: `self.weight`, `layer.norm.running_mean`. `kind`: param, buffer, constant, or mixed where classes differ."""
+    """An array of a module: `self.weight`, `layer.norm.running_mean`. `kind`: param, buffer,
+    constant, or mixed where classes differ."""
 
     __slots__ = ("kind",)
 
@@ -76,7 +80,8 @@ class Read(Attribute):
 
 
 class Apply(Call):
-    """A module is called, or a method of one, or a function that has effects or is given a module."""
+    """A module is called, or a method of one, or a function that has effects or is given a
+    module."""
 
     __slots__ = ("effects",)
 
@@ -92,7 +97,8 @@ class Apply(Call):
 
 
 class New(Call):
-    """A module is built. `draws`: whether its constructor makes random values, or None where its class is not known."""
+    """A module is built. `draws`: whether its constructor makes random values, or None where its
+    class is not known."""
 
     __slots__ = ("draws",)
 
@@ -144,7 +150,8 @@ class Detached(Expression):
 
 
 class Put(Expression):
-    """`base` with a part replaced: `base.at[index].set(new)`; `how`: set, add, multiply, divide, min, max, power."""
+    """`base` with a part replaced: `base.at[index].set(new)`; `how`: set, add, multiply, divide,
+    min, max, power."""
 
     __slots__ = ("base", "index", "how", "new")
     parts = ("base", "index", "new")
@@ -181,7 +188,8 @@ class Unconverted(Expression):
 
 
 class Declare(Assign):
-    """In a constructor: `self.name = …`, where it stood. `kind`: param, buffer, constant, submodule or field."""
+    """In a constructor: `self.name = …`, where it stood. `kind`: param, buffer, constant,
+    submodule or field."""
 
     __slots__ = ("kind", "name", "persistent")
 
@@ -225,7 +233,8 @@ class Walk(For):
 class Carry:
     """What goes in and comes out of a block under control of data.
 
-    `inputs`: names that are read before they are written; `outputs`: names that are written, and live after.
+    `inputs`: names that are read before they are written; `outputs`: names that are written, and
+    live after.
     """
 
     inputs: list[str] = field(default_factory=list)
@@ -234,7 +243,8 @@ class Carry:
 
 
 class Cond(If):
-    """A branch on data. `total`: every operation is finite on both sides, with its slope, and nothing else is done."""
+    """A branch on data. `total`: every operation is finite on both sides, with its slope, and
+    nothing else is done."""
 
     __slots__ = ("carry", "total")
 
@@ -260,7 +270,8 @@ class Loop(While):
 
 
 class Scan(For):
-    """A loop of a fixed number of turns that carries arrays. `running`: the carried name that says whether turns still count."""
+    """A loop of a fixed number of turns that carries arrays. `running`: the carried name that
+    says whether turns still count."""
 
     __slots__ = ("carry", "running")
 
@@ -286,18 +297,3 @@ class Layers(Statement):
         super().__init__()
         self.layers, self.carried, self.call = layers, carried, call
         self.adopt()
-
-
-EFFECT_NODES: tuple[type[Node], ...] = (
-    Read,
-    Apply,
-    New,
-    BoundMethod,
-    Key,
-    Mode,
-    Detached,
-    Put,
-    Shape,
-    Unconverted,
-)
-EFFECT_STATEMENTS: tuple[type[Node], ...] = (Declare, Write, Tie, Walk, Cond, Loop, Scan, Layers)

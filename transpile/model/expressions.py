@@ -82,7 +82,8 @@ class Slice(Expression):
 
 
 class Call(Expression):
-    """`function(arguments)`. `keywords` has a name, or None, for each argument; `*a` and `**k` are `Starred`."""
+    """`function(arguments)`. `keywords` has a name, or None, for each argument; `*a` and `**k`
+    are `Starred`."""
 
     __slots__ = ("function", "arguments", "keywords")
     parts = ("function", "arguments")
@@ -150,66 +151,6 @@ class Starred(Expression):
         super().__init__()
         self.expression, self.double = expression, double
         expression.parent = self
-
-
-class Unary(Expression):
-    """`-x`, `+x`, `~x`, `not x`."""
-
-    __slots__ = ("operator", "operand")
-    parts = ("operand",)
-
-    def __init__(self, operator: str, operand: Expression) -> None:
-        super().__init__()
-        self.operator, self.operand = operator, operand
-        operand.parent = self
-
-
-class Binary(Expression):
-    """`left operator right`, of arithmetic and bits."""
-
-    __slots__ = ("left", "operator", "right")
-    parts = ("left", "right")
-
-    def __init__(self, left: Expression, operator: str, right: Expression) -> None:
-        super().__init__()
-        self.left, self.operator, self.right = left, operator, right
-        left.parent = right.parent = self
-
-
-class Compare(Expression):
-    """`a < b <= c`: one operator fewer than operands."""
-
-    __slots__ = ("operands", "operators")
-    parts = ("operands",)
-
-    def __init__(self, operands: Iterable[Expression], operators: Iterable[str]) -> None:
-        super().__init__()
-        self.operands, self.operators = list(operands), list(operators)
-        self.adopt()
-
-
-class Boolean(Expression):
-    """`left and right`, `left or right`: the right side is evaluated only where the left one leaves it open."""
-
-    __slots__ = ("left", "operator", "right")
-    parts = ("left", "right")
-
-    def __init__(self, left: Expression, operator: str, right: Expression) -> None:
-        super().__init__()
-        self.left, self.operator, self.right = left, operator, right
-        left.parent = right.parent = self
-
-
-class Conditional(Expression):
-    """`body if test else orelse`."""
-
-    __slots__ = ("body", "test", "orelse")
-    parts = ("body", "test", "orelse")
-
-    def __init__(self, body: Expression, test: Expression, orelse: Expression) -> None:
-        super().__init__()
-        self.body, self.test, self.orelse = body, test, orelse
-        body.parent = test.parent = orelse.parent = self
 
 
 class Display(Expression):
@@ -304,7 +245,8 @@ class NamedExpression(Expression):
 
 
 class FormattedString(Expression):
-    """An f-string, or several strings in a row of which one is: `literals` are the texts between the insertions."""
+    """An f-string, or several strings in a row of which one is: `literals` are the texts between
+    the insertions."""
 
     __slots__ = ("insertions", "literals")
     parts = ("insertions",)
@@ -316,7 +258,8 @@ class FormattedString(Expression):
 
 
 class OpaqueExpression(Expression):
-    """What no pass looks into (`yield`, `await`), but that says what is inside: parts are read, calls are called."""
+    """What no pass looks into (`yield`, `await`), but that says what is inside: parts are read,
+    calls are called."""
 
     __slots__ = ("word", "inside")
     parts = ("inside",)

@@ -1,10 +1,13 @@
-"""What all nodes of the program have: a parent, a place in the user's text, and the ways to edit them.
+"""What all nodes of the program have: a parent, a place in the user's text, and the ways to edit
+them.
 
-A node's own text is `file.text[start:end]`; it fills a *slot* of its parent's text. As long as nothing below a node was
-edited its text is the user's, to the byte; where something was, the new text of the parts is put into their slots
-(`source/splice.py`). A node without an origin (`start < 0`), or one that was restated, is rendered.
+A node's own text is `file.text[start:end]`; it fills a *slot* of its parent's text. As long as
+nothing below a node was edited its text is the user's, to the byte; where something was, the new
+text of the parts is put into their slots (`source/splice.py`). A node without an origin (`start <
+0`), or one that was restated, is rendered.
 
-Plain assignment to a field is invisible to splicing: after lowering nodes are edited by the methods here alone.
+Plain assignment to a field is invisible to splicing: after lowering nodes are edited by the methods
+here alone.
 """
 
 from __future__ import annotations
@@ -122,10 +125,12 @@ class Node:
             node = node.parent
 
     def changed(self) -> None:
-        """What a node does when something below it has changed: those that keep indices drop them."""
+        """What a node does when something below it has changed: those that keep indices drop
+        them."""
 
     def place(self) -> tuple[int, int] | None:
-        """What it fills in its parent's text, with its parentheses; None where it has no place there."""
+        """What it fills in its parent's text, with its parentheses; None where it has no place
+        there."""
         if self.slot is not None or self.start < 0:
             return self.slot
         return self.enclosed or (self.start, self.end)
@@ -148,7 +153,8 @@ class Node:
         return new
 
     def become(self, new: Node) -> None:
-        """Be a node of another kind from now on, of the same parts at the same places in the same text."""
+        """Be a node of another kind from now on, of the same parts at the same places in the
+        same text."""
         parent, slot = self.parent, self.slot
         assert parent is not None
         new.file, new.start, new.end, new.enclosed = self.file, self.start, self.end, self.enclosed
@@ -166,7 +172,8 @@ class Node:
         self.touch()
 
     def patch(self, start: int, end: int, text: str) -> None:
-        """Change words of its own text that no part fills: the name of an attribute, an operator."""
+        """Change words of its own text that no part fills: the name of an attribute, an
+        operator."""
         if self.start >= 0:
             self.patches = [*(self.patches or ()), (start, end, text)]
         self.touch()
@@ -219,6 +226,7 @@ class Expression(Node):
 
 
 class Statement(Node):
-    """What is run. The comments above and behind it stand in the text of its block, between the statements."""
+    """What is run. The comments above and behind it stand in the text of its block, between the
+    statements."""
 
     __slots__ = ()

@@ -1,4 +1,5 @@
-"""Files, classes and functions: the parts of a program that have names, scopes and indices of their own."""
+"""Files, classes and functions: the parts of a program that have names, scopes and indices of
+their own."""
 
 from __future__ import annotations
 
@@ -14,10 +15,12 @@ N = TypeVar("N", bound=Node)
 
 
 class Scope(Node):
-    """What keeps an index of the nodes in it by class, so that a pass enters only what has its construct.
+    """What keeps an index of the nodes in it by class, so that a pass enters only what has its
+    construct.
 
-    Nested functions and classes have indices of their own; of them only what runs where they are defined belongs here:
-    decorators, defaults, annotations and bases. Lambdas and comprehensions belong to the scope that they stand in.
+    Nested functions and classes have indices of their own; of them only what runs where they are
+    defined belongs here: decorators, defaults, annotations and bases. Lambdas and comprehensions
+    belong to the scope that they stand in.
     """
 
     __slots__ = ("version", "_index")
@@ -54,7 +57,8 @@ class Scope(Node):
 
 
 class Parameter(Node):
-    """`kind`: "/" before a slash, "" plain, "*" the rest, "=" by keyword alone, "**" the rest by keyword."""
+    """`kind`: "/" before a slash, "" plain, "*" the rest, "=" by keyword alone, "**" the rest by
+    keyword."""
 
     __slots__ = ("name", "kind", "annotation", "default")
     parts = ("annotation", "default")
@@ -95,20 +99,15 @@ class Function(Scope, Statement):
         return [self.body]
 
     @property
+    def scope(self) -> Scope:
+        """The scope that it is defined in."""
+        return next(n for n in self.ancestors() if isinstance(n, Scope))
+
+    @property
     def owner(self) -> Class | None:
         """The class whose method this is: the one that it stands in, perhaps below an `if`."""
-        around = next((n for n in self.ancestors() if isinstance(n, Scope)), None)
-        return around if isinstance(around, Class) else None
-
-    @property
-    def around(self) -> Function | None:
-        """The function that this one is defined in."""
-        return next((n for n in self.ancestors() if isinstance(n, Function)), None)
-
-    @property
-    def qualified(self) -> str:
-        names = [n.name for n in self.ancestors() if isinstance(n, (Function, Class))]
-        return ".".join([*reversed(names), self.name])
+        scope = self.scope
+        return scope if isinstance(scope, Class) else None
 
 
 class Class(Scope, Statement):
@@ -132,22 +131,16 @@ class Class(Scope, Statement):
     def own(self) -> list[Node]:
         return [self.body]
 
-    def methods(self) -> Iterator[Function]:
-        """The functions that its body defines, those below an `if` included."""
-        return (f for f in self.nodes(Function))
-
 
 class File(Scope):
     """One file of a project: its text, and the statements that run when it is imported."""
 
-    __slots__ = ("path", "text", "body", "newline", "encoding", "mark", "default_indent")
+    __slots__ = ("path", "text", "body")
     parts = ("body",)
 
     def __init__(self, path: PurePosixPath, text: str, body: Block) -> None:
         super().__init__()
         self.path, self.text, self.body = path, text, body
-        self.newline, self.encoding, self.mark = "\n", "utf-8", False
-        self.default_indent = "    "
         self.adopt()
 
     def own(self) -> list[Node]:
@@ -169,7 +162,8 @@ class File(Scope):
 
 
 def within(roots: Iterable[Node]) -> Iterator[Node]:
-    """What stands in a scope, in the order of the source: of functions and classes inside only what runs at their definition."""
+    """What stands in a scope, in the order of the source: of functions and classes inside only
+    what runs at their definition."""
     stack = list(reversed(list(roots)))
     while stack:
         node = stack.pop()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 
+from .layout import comments, lines_of
 from .node import INSERTED, Expression, Node, Statement
 
 
 class Block(Node):
-    """Statements one below the other. `form`: "module", "indented", "inline" (behind the colon), "elif" (an `else:` of one If)."""
+    """Statements one below the other. `form`: "module", "indented", "inline" (behind the colon),
+    "elif" (an `else:` of one If)."""
 
     __slots__ = ("body", "form", "indent")
     parts = ("body",)
@@ -55,7 +57,8 @@ class Block(Node):
         self.touch()
 
     def substitute(self, statement: Statement, new: Iterable[Statement]) -> None:
-        """Put any number of statements in the place of one; the first has its lines and comments."""
+        """Put any number of statements in the place of one; the first has its lines and
+        comments."""
         made = list(new)
         if not made:
             self.remove(statement)
@@ -77,7 +80,8 @@ class Block(Node):
 
 
 class Assign(Statement):
-    """`targets = expression`; with `operator` an augmented one, with `annotation` an annotated one."""
+    """`targets = expression`; with `operator` an augmented one, with `annotation` an annotated
+    one."""
 
     __slots__ = ("targets", "annotation", "operator", "expression")
     parts = ("targets", "annotation", "expression")
@@ -130,7 +134,8 @@ class Continue(Statement):
 
 
 class If(Statement):
-    """`if test: body else: orelse`; an `elif` is an `orelse` of the form "elif" that holds one If."""
+    """`if test: body else: orelse`; an `elif` is an `orelse` of the form "elif" that holds one
+    If."""
 
     __slots__ = ("test", "body", "orelse")
     parts = ("test", "body", "orelse")
@@ -290,36 +295,3 @@ class OpaqueStatement(Statement):
         super().__init__()
         self.word, self.inside, self.binds = word, list(inside), tuple(binds)
         self.adopt()
-
-
-def comments(statement: Statement) -> tuple[str, str]:
-    """The comments and empty lines above a statement, and the comment behind it, as its file has them."""
-    if statement.comments is not None or statement.start < 0 or statement.file is None:
-        return statement.comments or ("", "")
-    text, (start, end) = statement.file.text, (statement.start, statement.end)
-    line = text.rfind("\n", 0, start) + 1
-    first, _ = lines_of(text, (start, end), True)
-    stop = text.find("\n", end)
-    behind = text[end : stop if stop >= 0 else len(text)].strip()
-    return text[first:line], behind if behind.startswith("#") else ""
-
-
-def lines_of(text: str, place: tuple[int, int], with_comments: bool) -> tuple[int, int]:
-    """The stretch of whole lines that a statement fills, its line break included; less where others share them.
-
-    A comment behind it stays, on a line of its own, unless it goes `with_comments`, as those above it do.
-    """
-    start, end = place
-    line = text.rfind("\n", 0, start) + 1
-    stop = text.find("\n", end) + 1 or len(text)
-    behind = text[end:stop].strip()
-    if text[line:start].strip() or behind and not (behind.startswith("#") and with_comments):
-        return start, text.index("#", end) if behind.startswith("#") else end
-    if with_comments:
-        while line > 0:
-            above = text.rfind("\n", 0, line - 1) + 1
-            written = text[above:line].strip()
-            if written and not written.startswith("#"):
-                break
-            line = above
-    return line, stop

@@ -34,8 +34,8 @@ class Changes(Edits):
 class Pass:
     """One construct's way from torch to JAX.
 
-    `needs` names the facts that `run` asks; `run(scope, facts)` gives the changes of one scope. A pass `of_project` is
-    run once, and gives the changes of all scopes.
+    `needs` names the facts that `run` asks; `run(scope, facts)` gives the changes of one scope. A
+    pass `of_project` is run once, and gives the changes of all scopes.
     """
 
     name: str
@@ -45,7 +45,8 @@ class Pass:
 
 
 def place(node: Node) -> tuple[str, int, int]:
-    """Path, line and column of a node; those of the nearest part or ancestor that stood in the source."""
+    """Path, line and column of a node; those of the nearest part or ancestor that stood in the
+    source."""
     candidates = [node, *node.walk(), *node.ancestors()]
     found = next((n for n in candidates if n.start >= 0 and n.file is not None), None)
     if found is None or found.file is None:

@@ -1,4 +1,5 @@
-"""Files of the user's: read as text with what it takes to write them back as they were, and written whole."""
+"""Files of the user's: read as text with what it takes to write them back as they were, and
+written whole."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def read(path: Path, relative: PurePosixPath) -> Source | Diagnostic:
         ast.parse(data)  # LibCST can crash on deep nesting that this rejects
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return syntax_error(relative, error)
-    return Source(relative, text, encoding, data.startswith(_BOM), "\r\n" if "\r\n" in text else "\n")
+    return Source(
+        relative, text, encoding, data.startswith(_BOM), "\r\n" if "\r\n" in text else "\n"
+    )
 
 
 def syntax_error(path: PurePosixPath, error: BaseException) -> Diagnostic:

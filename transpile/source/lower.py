@@ -40,7 +40,6 @@ def lower(text: str, path: PurePosixPath) -> File:
     """A file as a model. Raises `libcst.ParserSyntaxError` where it is not Python."""
     module = cst.parse_module(text)
     file = File(path, text, Block())
-    file.newline, file.default_indent = module.default_newline, module.default_indent
     lowering = Lowering(module, file)
     file.body = lowering.module(module)
     file.start, file.end, file.file = 0, len(text), file

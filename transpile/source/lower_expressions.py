@@ -10,17 +10,12 @@ import libcst as cst
 
 from ..model.expressions import (
     Attribute,
-    Binary,
-    Boolean,
     Call,
-    Compare,
     Comprehension,
-    Conditional,
     Constant,
     Dictionary,
     Display,
     ForClause,
-    FormattedString,
     Lambda,
     Name,
     NamedExpression,
@@ -28,11 +23,11 @@ from ..model.expressions import (
     Slice,
     Starred,
     Subscript,
-    Unary,
 )
 from ..model.node import Expression
-from ..model.program import File, Parameter
-from .spans import Spans
+from ..model.operators import Binary, Boolean, Compare, Conditional, Unary
+from ..model.program import Parameter
+from .lower_strings import StringLowering
 
 _WORDS = {"None": None, "True": True, "False": False}
 _TEXTS: dict[type, str] = {
@@ -52,11 +47,8 @@ def operator_text(node: cst.CSTNode) -> str:
     return text
 
 
-class ExpressionLowering:
+class ExpressionLowering(StringLowering):
     """What lowers expressions, with the places of their nodes."""
-
-    def __init__(self, module: cst.Module, file: File) -> None:
-        self.file, self.spans = file, Spans(module)
 
     def expression(self, node: cst.CSTNode) -> Expression:
         made = _EXPRESSIONS[node.__class__](self, node)
@@ -84,55 +76,13 @@ class ExpressionLowering:
     def number(self, node: cst.Float | cst.Imaginary) -> Constant:
         return Constant(ast.literal_eval(node.value), node.value)
 
-    def string(self, node: cst.SimpleString) -> Constant:
-        text = node.value
-        if text[0] in "'\"" and "\\" not in text and text[:3] not in ("'''", '"""'):
-            return Constant(text[1:-1], text)
-        return Constant(ast.literal_eval(text), text)
-
-    def strings(self, node: cst.ConcatenatedString) -> Expression:
-        parts = list(_strings(node))
-        if all(isinstance(part, cst.SimpleString) for part in parts):
-            values = [ast.literal_eval(part.value) for part in parts]
-            whole = values[0][:0].join(values)
-            return Constant(whole, self.file.text[slice(*self.spans.of(node))])
-        literals: list[str] = [""]
-        inside: list[Expression] = []
-        for part in parts:
-            if isinstance(part, cst.SimpleString):
-                literals[-1] += str(ast.literal_eval(part.value))
-            else:
-                self._formatted(part.parts, literals, inside)
-        return FormattedString(inside, literals)
-
-    def formatted(self, node: Any) -> FormattedString:
-        literals: list[str] = [""]
-        inside: list[Expression] = []
-        self._formatted(node.parts, literals, inside)
-        return FormattedString(inside, literals)
-
-    def _formatted(
-        self, parts: Iterable[Any], literals: list[str], inside: list[Expression]
-    ) -> None:
-        """The insertions of an f-string, those of their formats included, and the text between them."""
-        for part in parts:
-            if not hasattr(part, "expression"):
-                literals[-1] += part.value
-                continue
-            inside.append(self.expression(part.expression))
-            literals.append("")
-            if part.format_spec:
-                self._formatted(part.format_spec, [""], inside)
-                literals.extend([""] * (len(inside) + 1 - len(literals)))
-
     # --- access ----------------------------------------------------------------------------------
 
     def attribute(self, node: cst.Attribute) -> Attribute:
         return Attribute(self.expression(node.value), node.attr.value)
 
     def subscript(self, node: cst.Subscript) -> Subscript:
-        made = Subscript(self.expression(node.value), self._index(node))
-        return made
+        return Subscript(self.expression(node.value), self._index(node))
 
     def _index(self, node: cst.Subscript) -> Expression:
         elements = [self._index_part(element.slice) for element in node.slice]
@@ -282,14 +232,6 @@ class ExpressionLowering:
         else:
             made.end = last.end if last.enclosed is None else last.enclosed[1]
         return made
-
-
-def _strings(node: Any) -> Iterator[Any]:
-    """The strings that stand in a row."""
-    while isinstance(node, cst.ConcatenatedString):
-        yield node.left
-        node = node.right
-    yield node
 
 
 _DISPLAYS: dict[type, str] = {

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from ..model.expressions import (
     Attribute,
-    Binary,
-    Boolean,
     Call,
-    Compare,
     Comprehension,
-    Conditional,
     Constant,
     Dictionary,
     Display,
@@ -21,9 +17,9 @@ from ..model.expressions import (
     Slice,
     Starred,
     Subscript,
-    Unary,
 )
 from ..model.node import Expression, Node
+from ..model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ..model.program import Class, Function, Parameter
 from ..model.statements import Assert, Assign, Delete, For, Handler, Raise, Return, With
 

@@ -7,12 +7,8 @@ from typing import Any, Protocol
 
 from ..model.expressions import (
     Attribute,
-    Binary,
-    Boolean,
     Call,
-    Compare,
     Comprehension,
-    Conditional,
     Constant,
     Dictionary,
     Display,
@@ -25,11 +21,10 @@ from ..model.expressions import (
     Slice,
     Starred,
     Subscript,
-    Unary,
 )
 from ..model.node import Node
+from ..model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ..model.program import Parameter
-from .precedence import BINARY
 
 
 class Writer(Protocol):
@@ -202,4 +197,3 @@ EXPRESSIONS: dict[type[Node], Callable[[Writer, Any], str]] = {
     OpaqueExpression: _opaque,
     Parameter: parameter,
 }
-assert set(BINARY) >= {"@", "//"}

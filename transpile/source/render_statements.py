@@ -1,4 +1,5 @@
-"""The text of statements that have none of the user's. Blocks are indented by four spaces below their statement."""
+"""The text of statements that have none of the user's. Blocks are indented by four spaces below
+their statement."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Where each node of a LibCST tree stands in the text: offsets, counted while the tree is written once.
+"""Where each node of a LibCST tree stands in the text: offsets, counted while the tree is written
+once.
 
-LibCST's own position provider costs more than parsing and writing together; counting lengths costs a writing.
+LibCST's own position provider costs more than parsing and writing together; counting lengths costs
+a writing.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class _Inner:
 
 
 class Spans(CodegenState):
-    """The places of all nodes of one file: `outer` with all that belongs to a node, `inner` what it is itself."""
+    """The places of all nodes of one file: `outer` with all that belongs to a node, `inner` what
+    it is itself."""
 
     def __init__(self, module: cst.Module) -> None:
         super().__init__(module.default_indent, module.default_newline)

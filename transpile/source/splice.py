@@ -7,9 +7,10 @@ import re
 from typing import Any
 
 from ..model.expressions import Call, FormattedString, Subscript
+from ..model.layout import comments
 from ..model.node import INSERTED, Expression, Node, Statement
 from ..model.program import File
-from ..model.statements import Block, comments
+from ..model.statements import Block
 from .precedence import needs_parentheses
 from .render import EXPRESSIONS
 from .render_statements import STATEMENTS
@@ -56,7 +57,8 @@ class Writer:
         return text
 
     def lines(self, block: Block, indent: str) -> str:
-        """The lines of a block at an indentation, with their comments, without the last line break."""
+        """The lines of a block at an indentation, with their comments, without the last line
+        break."""
         home = block.indent
         if block.start >= 0 and block.form == "indented" and not self._restated(block):
             return moved(self.text(block), home or "", indent, whole=True)
@@ -119,7 +121,8 @@ class Writer:
     # --- blocks ----------------------------------------------------------------------------------
 
     def _restated(self, block: Block) -> bool:
-        """Whether a block keeps nothing of its layout: it stood behind a colon, and its statements are others now."""
+        """Whether a block keeps nothing of its layout: it stood behind a colon, and its
+        statements are others now."""
         if block.form not in ("inline", "elif") or not block.touched:
             return False
         return _others(block) or any(_is_long(s) for s in block.body if s.slot is not None)
@@ -217,7 +220,8 @@ def _home(node: Node) -> str:
 
 
 def moved(text: str, home: str, indent: str, whole: bool = False) -> str:
-    """Lines at another indentation; those inside of strings over several lines stay. `whole`: the first line too."""
+    """Lines at another indentation; those inside of strings over several lines stay. `whole`:
+    the first line too."""
     if home == indent or "\n" not in text and not whole:
         return text
     lines = text.split("\n")

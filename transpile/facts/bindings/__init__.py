@@ -1,4 +1,5 @@
-"""Which names are read and bound where: activity, reaching definitions, liveness, order of evaluation."""
+"""Which names are read and bound where: activity, reaching definitions, liveness, order of
+evaluation."""
 
 from .activity import Event, Kind, bound, events, free, read
 from .liveness import Liveness

@@ -1,4 +1,5 @@
-"""What code reads and binds, in the order of evaluation: the one answer from which the others are made."""
+"""What code reads and binds, in the order of evaluation: the one answer from which the others
+are made."""
 
 from __future__ import annotations
 
@@ -10,7 +11,6 @@ from ...model.effects import Loop
 from ...model.expressions import (
     Call,
     Comprehension,
-    Conditional,
     Dictionary,
     Display,
     Lambda,
@@ -19,6 +19,7 @@ from ...model.expressions import (
     Starred,
 )
 from ...model.node import Expression, Node
+from ...model.operators import Conditional
 from ...model.program import Class, Function, at_definition
 from ...model.statements import (
     Assign,
@@ -50,7 +51,8 @@ class Event(NamedTuple):
 
 
 def events(node: Node | None) -> Iterator[Event]:
-    """What a node reads and binds of the names of its scope, in the order of evaluation; blocks one after the other."""
+    """What a node reads and binds of the names of its scope, in the order of evaluation; blocks
+    one after the other."""
     if node is None:
         return
     special = _SPECIAL.get(node.__class__)

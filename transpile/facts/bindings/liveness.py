@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...model.node import Node, Statement
 from ...model.program import Function
 from ...model.statements import (
@@ -25,7 +27,8 @@ _NONE: Names = frozenset()
 class Liveness:
     """The names that are live after each statement of a function, and where each block begins.
 
-    What functions inside read is live from their definition to the end: they may be called anywhere.
+    What functions inside read is live from their definition to the end: they may be called
+    anywhere.
     """
 
     def __init__(self, function: Function, at_end: Names = _NONE) -> None:
@@ -102,7 +105,8 @@ class Liveness:
         return live
 
     def _try(self, statement: Try, live: Names) -> Names:
-        """A handler may be reached from anywhere in the body: what it reads is live all over that."""
+        """A handler may be reached from anywhere in the body: what it reads is live all over
+        that."""
         live = self._block(statement.final, live)
         caught = _NONE
         for handler in statement.handlers:
@@ -120,12 +124,10 @@ def _statements(block: Block) -> list[Statement]:
     return [n for n in block.walk() if isinstance(n, Statement)]
 
 
-def _through(made: object, live: Names) -> Names:
+def _through(made: Iterable[Event], live: Names) -> Names:
     """What is live before some events, given what is live after them."""
-    found = list(made)  # type: ignore[call-overload]
     names = set(live)
-    event: Event
-    for event in reversed(found):
+    for event in reversed(list(made)):
         if event.kind in (Kind.READ, Kind.CAPTURE):
             names.add(event.name)
         elif event.kind is Kind.BIND:

@@ -1,4 +1,5 @@
-"""Which definitions a name may have where it is read: reaching definitions over structured control flow."""
+"""Which definitions a name may have where it is read: reaching definitions over structured
+control flow."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ _UNBOUND: frozenset[Node | None] = frozenset([None])
 class Definitions:
     """Definitions and uses of the names of one scope.
 
-    A definition is what binds: the name in a target, a parameter, an import, a function or class. None among the
-    definitions of a read stands for a way on which nothing has bound the name yet.
+    A definition is what binds: the name in a target, a parameter, an import, a function or class.
+    None among the definitions of a read stands for a way on which nothing has bound the name yet.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -53,7 +54,8 @@ class Definitions:
         return found[0] if len(found) == 1 else None
 
     def definition(self, name: Name) -> Node | None:
-        """The one definition that a name that is read has here; None where it may have others, or none yet."""
+        """The one definition that a name that is read has here; None where it may have others,
+        or none yet."""
         found = self.of.get(name, frozenset())
         return next(iter(found)) if len(found) == 1 else None
 

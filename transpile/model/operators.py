@@ -1,0 +1,68 @@
+"""The operators among the expressions; four classes, so that an index by class tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .node import Expression
+
+
+class Unary(Expression):
+    """`-x`, `+x`, `~x`, `not x`."""
+
+    __slots__ = ("operator", "operand")
+    parts = ("operand",)
+
+    def __init__(self, operator: str, operand: Expression) -> None:
+        super().__init__()
+        self.operator, self.operand = operator, operand
+        operand.parent = self
+
+
+class Binary(Expression):
+    """`left operator right`, of arithmetic and bits."""
+
+    __slots__ = ("left", "operator", "right")
+    parts = ("left", "right")
+
+    def __init__(self, left: Expression, operator: str, right: Expression) -> None:
+        super().__init__()
+        self.left, self.operator, self.right = left, operator, right
+        left.parent = right.parent = self
+
+
+class Compare(Expression):
+    """`a < b <= c`: one operator fewer than operands."""
+
+    __slots__ = ("operands", "operators")
+    parts = ("operands",)
+
+    def __init__(self, operands: Iterable[Expression], operators: Iterable[str]) -> None:
+        super().__init__()
+        self.operands, self.operators = list(operands), list(operators)
+        self.adopt()
+
+
+class Boolean(Expression):
+    """`left and right`, `left or right`: the right side is evaluated only where the left one
+    leaves it open."""
+
+    __slots__ = ("left", "operator", "right")
+    parts = ("left", "right")
+
+    def __init__(self, left: Expression, operator: str, right: Expression) -> None:
+        super().__init__()
+        self.left, self.operator, self.right = left, operator, right
+        left.parent = right.parent = self
+
+
+class Conditional(Expression):
+    """`body if test else orelse`."""
+
+    __slots__ = ("body", "test", "orelse")
+    parts = ("body", "test", "orelse")
+
+    def __init__(self, body: Expression, test: Expression, orelse: Expression) -> None:
+        super().__init__()
+        self.body, self.test, self.orelse = body, test, orelse
+        body.parent = test.parent = orelse.parent = self
