@@ -10,10 +10,10 @@ two samples are of one distribution (Kolmogorov and Smirnov). Last, constructors
 
 import argparse
 import collections
-import copy
 import importlib
 import inspect
 import math
+import os
 import pkgutil
 import re
 import traceback
@@ -402,7 +402,8 @@ def outcome(cases, table, options):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    check(case, training, table)
+                    if training or not isinstance(case.theirs(), torch.nn.modules.loss._Loss):  # which has no mode
+                        check(case, training, table)
                     if training and number == 0:
                         check_beginnings(case)
             except Unsupported as error:
@@ -417,13 +418,12 @@ def outcome(cases, table, options):
 
 
 def prepare():
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)
-    jax.config.update("jax_enable_x64", True)
+    """Torch's module_db, and our layers by name."""
     from torch.testing._internal.common_modules import module_db
 
     if not RECORDED:
         record_constructors()
+        RECORDED["done"] = True
     return module_db, definitions()
 
 
@@ -444,6 +444,11 @@ def main():
     parser.add_argument("--quick", action="store_true", help="two samples of each layer at most")
     parser.add_argument("-v", "--verbose", action="store_true", help="tracebacks, and the layers that are right")
     options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    jax.config.update("jax_enable_x64", True)
+    # each program runs once: compiling fast matters more than fast programs
+    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
     module_db, table = prepare()
     infos = [info for info in module_db if re.search(options.only, info.name)]
     entries = [(info.name, lambda training, info=info: torch_cases(info, training, table)) for info in infos]
