@@ -5,7 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax.numpy as jnp
 import torch
+
+from transpile.layer import Module
 
 
 @dataclass
@@ -117,6 +120,19 @@ SAMPLES = [
         lambda nn: nn.BCEWithLogitsLoss(pos_weight=weighted(nn)),
         (normal(3, 4), normal(3, 4).sigmoid()),
     ),
+    Sample(
+        "register_parametrization",
+        lambda nn: nn.utils.parametrize.register_parametrization(nn.Linear(4, 4), "weight", symmetric(nn)),
+        ROWS,
+    ),
+    Sample("RReLU", lambda nn: nn.RReLU(0.2, 0.4), ROWS, values=False),
+    Sample("RReLU, fixed", lambda nn: nn.RReLU(0.2, 0.2), ROWS),
+    Sample(
+        "AdaptiveLogSoftmaxWithLoss",
+        lambda nn: nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 12], div_value=2.0, head_bias=True),
+        (normal(6, 8), ids(20, 6)),
+    ),
+    Sample("MaxUnpool1d", lambda nn: nn.MaxUnpool1d(2), (normal(1, 2), torch.tensor([[0, 3]]))),
     Sample("Identity", lambda nn: nn.Identity(3, unused=4), ROWS),
     Sample("Bilinear", lambda nn: nn.Bilinear(4, 3, 20), (normal(5, 4), normal(5, 3))),
     Sample("Dropout", lambda nn: nn.Sequential(nn.Dropout(0.0), nn.AlphaDropout(0.0), nn.Linear(4, 4)), ROWS),
@@ -134,12 +150,17 @@ def shared(nn):
     return nn.Sequential(module, nn.Tanh(), module)
 
 
+def symmetric(nn):
+    """A parametrization of one's own: the upper half of a matrix, mirrored."""
+    compute = lambda self, x: x.triu() + x.triu(1).T if nn is torch.nn else jnp.triu(x) + jnp.triu(x, 1).T
+    base, name = (torch.nn.Module, "forward") if nn is torch.nn else (Module, "__call__")
+    return type("Symmetric", (base,), {name: compute})()
+
+
 def twice(module, norm):
     return norm(norm(module, "weight_hh_l0"), "weight_ih_l0")
 
 
 def weighted(nn):
-    import jax.numpy as jnp
-
     values = [0.5, 1.0, 2.0, 0.25]
     return torch.tensor(values, dtype=torch.float64) if nn is torch.nn else jnp.array(values)
