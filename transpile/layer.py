@@ -57,11 +57,6 @@ class Module:
         module.__dict__.update(_parameters={}, _buffers={}, _modules={}, _flat=set())
         return module
 
-    # A module that is not a dataclass of a dialect has any arguments; layers without a
-    # constructor have none.
-    def __init__(self) -> None:
-        pass
-
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
         kinds: dict[str, Any] = {
@@ -89,6 +84,11 @@ class Module:
                 else:
                     own[kind][name].value = value
                 return
+        for flat in own["_flat"]:
+            holder = own["_modules"][flat]._holder(name)
+            if holder is not None:
+                setattr(holder, name, value)
+                return
         object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -99,7 +99,19 @@ class Module:
                 return None if own[kind][name] is None else own[kind][name].value
         if name in own.get("_modules", ()):
             return own["_modules"][name]
+        for flat in own.get("_flat", ()):
+            holder = own["_modules"][flat]._holder(name)
+            if holder is not None:
+                return getattr(holder, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+
+    def _holder(self, name: str) -> Module | None:
+        """Where an array of this name stands: here, or in what is flat here."""
+        own = self.__dict__
+        if name in own["_parameters"] or name in own["_buffers"]:
+            return self
+        found = (own["_modules"][flat]._holder(name) for flat in own["_flat"])
+        return next((module for module in found if module is not None), None)
 
     def __delattr__(self, name: str) -> None:
         for kind in ("_parameters", "_buffers", "_modules"):
@@ -255,8 +267,7 @@ def _split(key: Array) -> Iterator[Array]:
 
 
 def tie(module: Module, name: str, owner: Module, source: str) -> None:
-    """The array of a module is another's from here on: `self.head.weight = self.tokens.weight` of
-    torch."""
+    """The array is its owner's from here on: torch's `self.head.weight = self.tokens.weight`."""
     setattr(module, name, owner.__dict__["_parameters"][source])
 
 
@@ -264,6 +275,12 @@ def with_array(module: Module, name: str, value: Array) -> Any:
     """The module with another value for one array; all its other arrays are the module's own."""
     other = object.__new__(type(module))
     other.__dict__.update(module.__dict__)
+    for flat in module.__dict__["_flat"]:
+        below = module.__dict__["_modules"][flat]
+        if below._holder(name) is not None:
+            changed = {flat: with_array(below, name, value)}
+            other.__dict__["_modules"] = module.__dict__["_modules"] | changed
+            return other
     kind = "_buffers" if name in module.__dict__["_buffers"] else "_parameters"
     box = Buffer(value) if kind == "_buffers" else Parameter(value)
     other.__dict__[kind] = {**module.__dict__[kind], name: box}
@@ -274,8 +291,7 @@ Class = TypeVar("Class", bound=type)
 
 
 def layer(*names: str) -> Callable[[Class], Class]:
-    """Mark a class as the equivalent of these torch.nn classes, or of functions that wrap a
-    module."""
+    """Mark a class as the equivalent of these torch classes, or of functions that wrap a module."""
 
     def mark(cls: Class) -> Class:
         cls.torch_layers = names  # type: ignore[attr-defined]

@@ -237,8 +237,9 @@ class Hardshrink(Module):
 class Hardtanh(Module):
     """x limited to [min_val, max_val]."""
 
-    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
-        self.min_val, self.max_val = min_val, max_val
+    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
+        self.min_val = min_val if min_value is None else min_value  # torch's old words
+        self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
 
     def __call__(self, input):

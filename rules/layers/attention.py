@@ -11,7 +11,7 @@ from ..attention import multi_head_attention, project_heads
 from .linear import Linear
 
 
-def xavier_matrix(key, shape):
+def xavier_weight(key, shape):
     """Xavier-uniform values for a matrix (outputs, inputs)."""
     return jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0)(key, shape)
 
@@ -44,11 +44,11 @@ class MultiheadAttention(Module):
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = Parameter(xavier_matrix(draw_key(), (3 * embed_dim, embed_dim)))
+            self.in_proj_weight = Parameter(xavier_weight(draw_key(), (3 * embed_dim, embed_dim)))
         else:
-            self.q_proj_weight = Parameter(xavier_matrix(draw_key(), (embed_dim, embed_dim)))
-            self.k_proj_weight = Parameter(xavier_matrix(draw_key(), (embed_dim, self.kdim)))
-            self.v_proj_weight = Parameter(xavier_matrix(draw_key(), (embed_dim, self.vdim)))
+            self.q_proj_weight = Parameter(xavier_weight(draw_key(), (embed_dim, embed_dim)))
+            self.k_proj_weight = Parameter(xavier_weight(draw_key(), (embed_dim, self.kdim)))
+            self.v_proj_weight = Parameter(xavier_weight(draw_key(), (embed_dim, self.vdim)))
         self.in_proj_bias = Parameter(jnp.zeros(3 * embed_dim)) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         if bias:

@@ -19,7 +19,7 @@ from .loss import Loss, WeightedLoss
 
 @layer("torch.nn.CrossEntropyLoss")
 class CrossEntropyLoss(WeightedLoss):
-    """Cross entropy of logits (N, C, ...) with class numbers, or with a distribution over the classes."""
+    """Cross entropy of logits (N, C, ...) with class numbers, or with a distribution over them."""
 
     def __init__(
         self,

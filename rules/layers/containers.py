@@ -16,7 +16,7 @@ class Numbered(Module):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return type(self)()._renamed(list(self.places())[index])
+            return self._part(list(self.places())[index])
         return list(self)[index]
 
     def __setitem__(self, index, module):
@@ -24,16 +24,11 @@ class Numbered(Module):
         self.add_module(name, module)
 
     def __delitem__(self, index):
-        chosen = list(self)[index] if isinstance(index, slice) else [self[index]]
-        kept = [(name, module) for name, module in self.places() if module not in chosen]
+        modules = list(self)
+        del modules[index]
         for name, _ in list(self.places()):
             delattr(self, name)
-        self._renamed([(str(i), module) for i, (_, module) in enumerate(kept)])
-
-    def _renamed(self, places):
-        for name, module in places:
-            self.add_module(name, module)
-        return self
+        self.extend(modules)
 
     def append(self, module):
         self.add_module(str(len(self)), module)
@@ -47,7 +42,8 @@ class Numbered(Module):
     def insert(self, index, module):
         modules = list(self)
         modules.insert(index, module)
-        return self._renamed([(str(i), value) for i, value in enumerate(modules)])
+        for i, value in enumerate(modules):
+            self.add_module(str(i), value)
 
     def __iadd__(self, modules):
         return self.extend(modules)
@@ -67,6 +63,9 @@ class Sequential(Numbered):
         else:
             self.extend(layers)
 
+    def _part(self, places):
+        return type(self)(OrderedDict(places))
+
     def __call__(self, input):
         for module in self:
             input = module(input)
@@ -79,6 +78,9 @@ class ModuleList(Numbered):
 
     def __init__(self, modules=None):
         self.extend(modules or [])
+
+    def _part(self, places):
+        return type(self)([module for _, module in places])
 
 
 @layer("torch.nn.ModuleDict")

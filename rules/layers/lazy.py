@@ -25,10 +25,9 @@ class Lazy(Module):
         own = [*self.named_parameters(recurse=False), *self.named_buffers(recurse=False)]
         return any(value is None for _, value in own)
 
-    def __call__(self, input, *args, **kwargs):
+    def materialize(self, input):
         if self.has_uninitialized_params():
             self.initialize_parameters(input)
-        return super().__call__(input, *args, **kwargs)
 
 
 @layer("torch.nn.LazyLinear")
@@ -43,6 +42,10 @@ class LazyLinear(Lazy, Linear):
 
     def initialize_parameters(self, input):
         super().__init__(input.shape[-1], *self.arguments)
+
+    def __call__(self, input):
+        self.materialize(input)
+        return super().__call__(input)
 
 
 class LazyConvNd(Lazy):
@@ -67,6 +70,10 @@ class LazyConvNd(Lazy):
 
     def initialize_parameters(self, input):
         super().__init__(input.shape[-self.rank - 1], *self.arguments)
+
+    def __call__(self, input):
+        self.materialize(input)
+        return super().__call__(input)
 
 
 class LazyConvTransposeNd(Lazy):
@@ -93,6 +100,10 @@ class LazyConvTransposeNd(Lazy):
     def initialize_parameters(self, input):
         super().__init__(input.shape[-self.rank - 1], *self.arguments)
 
+    def __call__(self, input, output_size=None):
+        self.materialize(input)
+        return super().__call__(input, output_size)
+
 
 class LazyNorm(Lazy):
     """A normalization that takes ``num_features`` from its first input."""
@@ -113,6 +124,10 @@ class LazyNorm(Lazy):
 
     def initialize_parameters(self, input):
         super().__init__(input.shape[1], **self.arguments)
+
+    def __call__(self, input):
+        self.materialize(input)
+        return super().__call__(input)
 
 
 @layer("torch.nn.LazyConv1d")

@@ -7,6 +7,7 @@ from jax import lax
 from transpile.layer import Buffer, Flat, Module, Parameter, draw_key, layer, with_array
 
 from ..norms import vector_norm
+from ..parametrization import norm_except, unit
 from .containers import ModuleDict
 
 
@@ -32,19 +33,6 @@ class Reparametrized(Module):
             if attribute in ("module", "name"):  # not set yet
                 raise
         return self.array() if attribute == self.name else getattr(self.module, attribute)
-
-
-def unit(x, eps):
-    """``x`` at length 1."""
-    return x / jnp.maximum(jnp.linalg.norm(x), eps)
-
-
-def norm_except(v, dim):
-    """Length of each slice of ``v`` along ``dim``, (1, n, 1); of the whole for None and -1."""
-    if dim is None or dim == -1:
-        return jnp.sqrt(jnp.sum(v * v))
-    axes = tuple(i for i in range(v.ndim) if i != dim % v.ndim)
-    return jnp.sqrt(jnp.sum(v * v, axis=axes, keepdims=True))
 
 
 def as_matrix(weight, dim):

@@ -22,14 +22,11 @@ class MaxPoolNd(Module):
 
     def __call__(self, input):
         lengths = input.shape[-self.rank :]
-        windows = pool_windows(
-            lengths, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
-        )
-        return (
-            max_pool_with_indices(input, windows)
-            if self.return_indices
-            else max_pool(input, windows)
-        )
+        sizes = self.kernel_size, self.stride, self.padding, self.dilation
+        windows = pool_windows(lengths, *sizes, self.ceil_mode)
+        if self.return_indices:
+            return max_pool_with_indices(input, windows)
+        return max_pool(input, windows)
 
 
 @layer("torch.nn.modules.pooling._AvgPoolNd")
@@ -53,9 +50,8 @@ class AvgPoolNd(Module):
 
     def __call__(self, input):
         lengths = input.shape[-self.rank :]
-        windows = pool_windows(
-            lengths, self.kernel_size, self.stride, self.padding, 1, self.ceil_mode
-        )
+        sizes = self.kernel_size, self.stride, self.padding
+        windows = pool_windows(lengths, *sizes, 1, self.ceil_mode)
         return avg_pool(input, windows, self.count_include_pad, self.divisor_override)
 
 
@@ -66,12 +62,8 @@ class LPPoolNd(Module):
     rank = 2
 
     def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = (
-            norm_type,
-            kernel_size,
-            stride,
-            ceil_mode,
-        )
+        self.norm_type, self.kernel_size = norm_type, kernel_size
+        self.stride, self.ceil_mode = stride, ceil_mode
 
     def __call__(self, input):
         windows = pool_windows(
@@ -188,6 +180,6 @@ class MaxUnpool2d(MaxUnpoolNd):
 
 @layer("torch.nn.MaxUnpool3d", "torch.nn.modules.pooling.MaxUnpool3d")
 class MaxUnpool3d(MaxUnpoolNd):
-    """Puts values pooled by ``MaxPool3d`` back to their indices: (N, C, D, H, W) or (C, D, H, W)."""
+    """Puts values pooled by ``MaxPool3d`` back to their indices: (N, C, D, H, W)."""
 
     rank = 3

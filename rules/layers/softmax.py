@@ -76,12 +76,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """
 
     def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False):
-        self.in_features, self.n_classes, self.div_value, self.head_bias = (
-            in_features,
-            n_classes,
-            div_value,
-            head_bias,
-        )
+        self.in_features, self.n_classes = in_features, n_classes
+        self.div_value, self.head_bias = div_value, head_bias
         self.cutoffs = [*cutoffs, n_classes]
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(cutoffs)
         self.head_size = self.shortlist_size + self.n_clusters
@@ -89,9 +85,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.tail = ModuleList([])
         for i, (low, high) in enumerate(itertools.pairwise(self.cutoffs)):
             width = int(in_features // div_value ** (i + 1))
-            self.tail.append(
-                Sequential(Linear(in_features, width, False), Linear(width, high - low, False))
-            )
+            small, large = Linear(in_features, width, False), Linear(width, high - low, False)
+            self.tail.append(Sequential(small, large))
 
     def log_prob(self, input):
         """Log-probabilities of all classes: (..., n_classes)."""

@@ -2,22 +2,16 @@
 
 import copy
 
-import jax
 import jax.numpy as jnp
 
 from transpile.layer import Module, draw_key, layer
 
-from ..activation import gelu
-from .attention import MultiheadAttention, xavier_matrix
+from ..transformer import activation_named
+from .attention import MultiheadAttention, xavier_weight
 from .containers import ModuleList
 from .dropout import Dropout
 from .linear import Linear
 from .normalization import LayerNorm
-
-
-def activation_named(activation):
-    """The function for "relu" or "gelu"; a function is returned as it is."""
-    return {"relu": jax.nn.relu, "gelu": gelu}.get(activation, activation)
 
 
 @layer("torch.nn.TransformerEncoderLayer")
@@ -243,7 +237,7 @@ class Transformer(Module):
         for module in self.modules():
             for name, value in module.named_parameters(recurse=False):
                 if value.ndim > 1:
-                    setattr(module, name, xavier_matrix(draw_key(), value.shape))
+                    setattr(module, name, xavier_weight(draw_key(), value.shape))
 
     def __call__(
         self,
