@@ -1,0 +1,172 @@
+"""Questions about classes: what they inherit from, and which methods they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .node import Expression
+from .program import Class, File, Function
+
+Definition = Class | Function | File | Expression | str  # a dotted name is outside of the project
+
+PLAIN_MODULE = frozenset(
+    {"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"}
+)
+
+
+class Classes:
+    """The classes of a project, with their bases."""
+
+    def __init__(self) -> None:
+        self._bases: dict[Class, list[Class | str]] = {}
+        self._subclasses: dict[Class, list[Class]] = {}
+        self._methods: dict[Class, dict[str, Function]] = {}
+        self._assigned: dict[Class, dict[str, Expression]] = {}
+        self._families: dict[Class, tuple[Class, ...]] = {}
+        self._modules: dict[Class, bool] = {}
+
+    def add_class(self, cls: Class) -> None:
+        self._methods.setdefault(cls, {})
+        self._assigned.setdefault(cls, {})
+
+    def forget_classes(self) -> None:
+        """Begin to link anew."""
+        self._bases.clear()
+        self._subclasses.clear()
+        self._families.clear()
+        self._modules.clear()
+
+    def add_base(self, cls: Class, base: Definition | None) -> None:
+        """Note a base of a class; one that would be its own ancestor is left out."""
+        if isinstance(base, Class):
+            if base is not cls and cls not in self.ancestors(base):
+                self._bases.setdefault(cls, []).append(base)
+                self._subclasses.setdefault(base, []).append(cls)
+        elif isinstance(base, str):
+            self._bases.setdefault(cls, []).append(base)
+
+    # --- inheritance -----------------------------------------------------------------------------
+
+    def bases(self, cls: Class) -> list[Class | str]:
+        """The classes that it is made from; a dotted name for one outside of the project."""
+        return self._bases.get(cls, [])
+
+    def subclasses(self, cls: Class) -> list[Class]:
+        return self._subclasses.get(cls, [])
+
+    def ancestors(self, cls: Class) -> Iterator[Class]:
+        """The user's classes it inherits from, itself first, nearest first."""
+        seen: set[Class] = set()
+        todo = [cls]
+        while todo:
+            current = todo.pop(0)
+            if current not in seen:
+                seen.add(current)
+                yield current
+                todo[0:0] = [b for b in self.bases(current) if isinstance(b, Class)]
+
+    def descendants(self, cls: Class) -> Iterator[Class]:
+        seen: set[Class] = set()
+        todo = list(self.subclasses(cls))
+        while todo:
+            current = todo.pop(0)
+            if current not in seen:
+                seen.add(current)
+                yield current
+                todo.extend(self.subclasses(current))
+
+    def family(self, cls: Class) -> tuple[Class, ...]:
+        """Its ancestors and descendants."""
+        found = self._families.get(cls)
+        if found is None:
+            found = self._families[cls] = (*self.ancestors(cls), *self.descendants(cls))
+        return found
+
+    def foreign_bases(self, cls: Class) -> list[str]:
+        """Dotted names of the classes outside the project that it inherits from."""
+        return [b for c in self.ancestors(cls) for b in self.bases(c) if isinstance(b, str)]
+
+    def order(self, cls: Class) -> list[Class | str]:
+        """The classes in the order in which Python looks for a method: shared bases come last."""
+        found: list[Class | str] = []
+
+        def visit(one: Class | str) -> None:
+            if one in found:
+                found.remove(one)
+            found.append(one)
+            for base in self.bases(one) if isinstance(one, Class) else ():
+                visit(base)
+
+        visit(cls)
+        return found
+
+    # --- members ---------------------------------------------------------------------------------
+
+    def methods(self, cls: Class) -> dict[str, Function]:
+        """Its own methods by name, those below an `if` included, setters left out."""
+        return self._methods.setdefault(cls, {})
+
+    def assigned(self, cls: Class) -> dict[str, Expression]:
+        """Its class attributes by name."""
+        return self._assigned.setdefault(cls, {})
+
+    def find(self, cls: Class, method: str) -> Function | None:
+        """A method, own or inherited from the user's classes."""
+        found = self._first(self.order(cls), method)
+        return found if isinstance(found, Function) else None
+
+    def above(self, cls: Class, method: str) -> Function | str | None:
+        """What `super().method` is here: a function, or the torch layer that has it.
+
+        In a mixin it is what comes next in the classes that inherit from it; None if they differ.
+        """
+        found = set()
+        for c in (cls, *self.descendants(cls)):
+            order = self.order(c)
+            found.add(self._first(order[order.index(cls) + 1 :], method))
+        found.discard(None)
+        own = self._first(self.order(cls)[1:], method)
+        return own or (found.pop() if len(found) == 1 else None)
+
+    def overriding(self, cls: Class, name: str) -> list[Function]:
+        """The methods of a name in the classes below."""
+        below = (self.methods(c) for c in self.descendants(cls))
+        return [methods[name] for methods in below if name in methods]
+
+    def _first(self, order: list[Class | str], method: str) -> Function | str | None:
+        """The first class that has a method: torch's layers have a constructor and a forward."""
+        for c in order:
+            if isinstance(c, Class):
+                if method in self.methods(c):
+                    return self.methods(c)[method]
+            elif method in ("__init__", "forward") and _is_layer(c):
+                return c
+        return None
+
+    # --- torch -----------------------------------------------------------------------------------
+
+    def is_module(self, cls: Class) -> bool:
+        """Whether it is an nn.Module, or a mixin of one: its methods run on the module's params."""
+        known = self._modules.get(cls)
+        if known is None:
+            classes = (cls, *self.descendants(cls))
+            known = any(
+                b.startswith(("torch.nn.", "torch.jit.ScriptModule"))
+                for c in classes
+                for b in self.foreign_bases(c)
+            )
+            self._modules[cls] = known
+        return known
+
+    def is_autograd_function(self, cls: Class) -> bool:
+        """Whether it has a forward and a backward of its own: a torch.autograd.Function."""
+        named = self.foreign_bases(cls)
+        return any(b.startswith("torch.autograd.") and b.endswith("Function") for b in named)
+
+    def torch_base(self, cls: Class) -> str | None:
+        """The torch layer that it extends, other than the plain Module."""
+        return next((name for name in self.foreign_bases(cls) if _is_layer(name)), None)
+
+
+def _is_layer(name: str) -> bool:
+    return name.startswith("torch.nn.") and name not in PLAIN_MODULE

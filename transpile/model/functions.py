@@ -1,0 +1,117 @@
+"""Questions about functions: their parameters, decorators and owners."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .expressions import Call
+from .names import dotted
+from .program import Class, Function, Parameter, Scope
+
+
+class Signature(NamedTuple):
+    """What a function takes, read once."""
+
+    function: Function
+    owner: Class | None  # of a method
+    outer: Function | None  # the function that it is defined in
+    decorators: tuple[str, ...]
+    parameters: tuple[Parameter, ...]  # all that can be bound by name, self left out
+    positional: tuple[str, ...]
+    keyword_only: tuple[str, ...]
+    star: str | None  # the name in `*args`
+    stars: str | None  # the name in `**kwargs`
+    self_name: str | None
+    static: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [p.name for p in self.parameters]
+
+
+class Functions:
+    """The functions of a project."""
+
+    def __init__(self) -> None:
+        self._signatures: dict[Function, Signature] = {}
+
+    def add_function(self, function: Function, owner: Class | None) -> None:
+        """Note a function, and the class whose method it is."""
+        around = next((n for n in function.ancestors() if isinstance(n, Scope)), None)
+        outer = around if isinstance(around, Function) else None
+        self._signatures[function] = _signature(function, owner, outer)
+
+    def signature(self, function: Function) -> Signature:
+        found = self._signatures.get(function)
+        if found is None:
+            self.add_function(function, function.owner)
+            found = self._signatures[function]
+        return found
+
+    def decorators(self, function: Function) -> tuple[str, ...]:
+        """The dotted names of its decorators, "?" for what has none."""
+        return self.signature(function).decorators
+
+    def owner(self, function: Function) -> Class | None:
+        return self.signature(function).owner
+
+    def outer(self, function: Function) -> Function | None:
+        """The function around it, unless a class stands between."""
+        return self.signature(function).outer
+
+    def outermost(self, function: Function) -> Function:
+        """The function around it that is in no other."""
+        while (outer := self.signature(function).outer) is not None:
+            function = outer
+        return function
+
+    def method(self, function: Function | None) -> Function | None:
+        """The method that it is, or stands in; None of a function that is in no class."""
+        while function is not None and self.signature(function).owner is None:
+            function = self.signature(function).outer
+        return function
+
+    def is_static(self, function: Function) -> bool:
+        return self.signature(function).static
+
+    def is_classmethod(self, function: Function) -> bool:
+        return "classmethod" in self.decorators(function)
+
+    def is_property(self, function: Function) -> bool:
+        names = self.decorators(function)
+        return any(d == "property" or d.endswith("cached_property") for d in names)
+
+    def takes_self(self, function: Function) -> bool:
+        signature = self.signature(function)
+        return signature.owner is not None and not signature.static
+
+    def self_name(self, function: Function) -> str | None:
+        return self.signature(function).self_name
+
+    def parameters(self, function: Function) -> tuple[Parameter, ...]:
+        """All parameters that can be bound by name, self left out."""
+        return self.signature(function).parameters
+
+
+def _signature(function: Function, owner: Class | None, outer: Function | None) -> Signature:
+    words = [d.function if isinstance(d, Call) else d for d in function.decorators]
+    decorators = tuple(dotted(word) or "?" for word in words)
+    static = "staticmethod" in decorators
+    takes_self = owner is not None and not static
+    by_place = [p for p in function.parameters if p.kind in ("/", "")]
+    by_word = [p for p in function.parameters if p.kind == "="]
+    others = {p.kind: p.name for p in function.parameters if p.kind in ("*", "**")}
+    rest = by_place[1:] if takes_self else by_place
+    return Signature(
+        function,
+        owner,
+        outer,
+        decorators,
+        (*rest, *by_word),
+        tuple(p.name for p in rest),
+        tuple(p.name for p in by_word),
+        others.get("*"),
+        others.get("**"),
+        by_place[0].name if takes_self and by_place else None,
+        static,
+    )

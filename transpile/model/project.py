@@ -1,0 +1,243 @@
+"""The user's files as modules, with imports resolved between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from .classes import PLAIN_MODULE, Classes, Definition
+from .expressions import Constant, Name, Subscript
+from .functions import Functions
+from .names import dotted
+from .node import Expression, Statement
+from .program import Class, File, Function
+from .statements import Assign, Block, Handler, Import
+
+__all__ = ["PLAIN_MODULE", "Definition", "Names", "Project", "is_own_module"]
+
+
+@dataclass(eq=False)
+class Names:
+    """What a file defines and imports at its top level."""
+
+    dotted: str
+    imports: dict[str, str] = field(default_factory=dict)  # bound name -> dotted name, absolute
+    stars: list[str] = field(default_factory=list)  # modules imported with *
+    functions: dict[str, Function] = field(default_factory=dict)
+    classes: dict[str, Class] = field(default_factory=dict)
+    assigned: dict[str, Expression] = field(default_factory=dict)
+    all_functions: list[Function] = field(default_factory=list)
+    all_classes: list[Class] = field(default_factory=list)
+
+    @property
+    def uses_torch(self) -> bool:
+        named = [*self.imports.values(), *self.stars]
+        return any(n == "torch" or n.startswith("torch.") for n in named)
+
+
+class Project(Classes, Functions):
+    """All files that are converted together."""
+
+    def __init__(self, package: str = "") -> None:
+        Classes.__init__(self)
+        Functions.__init__(self)
+        self.package = package  # the name of the directory, where that is a package itself
+        self.files: dict[str, File] = {}  # by dotted name
+        self.names: dict[File, Names] = {}
+
+    def add(self, path: PurePosixPath, file: File) -> File:
+        """Register a file."""
+        parts = list(path.with_suffix("").parts)
+        if parts and parts[-1] == "__init__":
+            parts.pop()
+        names = Names(".".join(parts))
+        self.names[file] = names
+        self.files[names.dotted] = file
+        self._collect(file, names, file.body, None, False)
+        return file
+
+    def link(self) -> None:
+        """Resolve base classes once every file is there."""
+        self.forget_classes()
+        for file in self.ordered:
+            for cls in self.names[file].all_classes:
+                plain = [b for b, word in zip(cls.bases, cls.keywords) if word is None]
+                for base in plain:
+                    self.add_base(cls, self._base(file, cls, dotted(base) or "?"))
+
+    @property
+    def ordered(self) -> list[File]:
+        """The files in an order of their own, whatever the order in which they were added."""
+        return sorted(self.files.values(), key=lambda file: str(file.path))
+
+    def functions(self) -> Iterator[Function]:
+        """All functions of all files, outer before inner."""
+        for file in self.ordered:
+            yield from self.names[file].all_functions
+
+    def classes(self) -> Iterator[Class]:
+        for file in self.ordered:
+            yield from self.names[file].all_classes
+
+    # --- what a name means -----------------------------------------------------------------------
+
+    def resolve(self, file: File, name: str) -> Definition | None:
+        """What a dotted name means at the top level of a file; of what stands outside a dotted name."""
+        head, *rest = name.split(".")
+        found = self.definition(file, head)
+        if found is None:
+            return name
+        if isinstance(found, Expression) and is_own_module(found):
+            found = file  # `ops = sys.modules[__name__]`
+        elif rest and isinstance(found, Expression):
+            alias = dotted(found)
+            found = self.resolve(file, alias) if alias is not None and alias != head else found
+        for part in rest:
+            if isinstance(found, File):
+                inner = self.files.get(f"{self.names[found].dotted}.{part}")
+                found = self.definition(found, part) or inner
+            elif isinstance(found, str):
+                found = self.lookup(f"{found}.{part}") or f"{found}.{part}"
+            else:
+                return None
+        if isinstance(found, Expression):
+            alias = dotted(found)
+            if alias is not None and alias != name:
+                return self.resolve(file, alias)
+        return found
+
+    def definition(
+        self, file: File, name: str, seen: frozenset[str] = frozenset()
+    ) -> Definition | None:
+        """A name defined or imported at the top level of a file."""
+        names = self.names[file]
+        found: Definition | None = names.classes.get(name) or names.functions.get(name)
+        if found is not None:
+            return found
+        if name in names.imports:
+            return self.lookup(names.imports[name], seen) or names.imports[name]
+        if name in names.assigned:
+            return names.assigned[name]
+        for star in names.stars:
+            other = self.files.get(star)
+            if other is not None and star not in seen:
+                found = self.definition(other, name, seen | {names.dotted})
+                if found is not None:
+                    return found
+        return None
+
+    def lookup(self, name: str, seen: frozenset[str] = frozenset()) -> Definition | None:
+        """A file by its dotted name, or something defined in one; None if it is not the project's."""
+        if name in seen:
+            return None
+        if name in self.files:
+            return self.files[name]
+        head, _, tail = name.rpartition(".")
+        if head in self.files and (head or name.startswith(".")):
+            found = self.definition(self.files[head], tail, seen | {name})
+            if found is not None or head:
+                return found
+        # absolute imports of a package whose own directory is converted: pkg.sub.mod for sub/mod.py
+        first, _, rest = name.partition(".")
+        if first == self.package and first and rest and "." not in rest and rest not in self.files:
+            return self.lookup(f".{rest}", seen | {name})
+        inside = rest in self.files or rest.rpartition(".")[0] in self.files
+        if rest and first != "torch" and inside:
+            return self.lookup(rest, seen | {name})
+        return None
+
+    def _base(self, file: File, cls: Class, name: str) -> Definition | None:
+        """What a class is made from: of a name that is defined later too, what was imported counts."""
+        found, names = self.resolve(file, name), self.names[file]
+        if isinstance(found, Class) and found.file is file and name in names.imports:
+            order = names.all_classes
+            if order.index(found) >= order.index(cls):
+                return self.lookup(names.imports[name]) or names.imports[name]
+        return found
+
+    # --- reading a file --------------------------------------------------------------------------
+
+    def _collect(
+        self, file: File, names: Names, block: Block, owner: Class | None, inside: bool
+    ) -> None:
+        """Note what a block defines: of a file, of a class, or inside a function."""
+        for statement in block.body:
+            if isinstance(statement, Function):
+                self._function(file, names, statement, owner, inside)
+            elif isinstance(statement, Class):
+                names.all_classes.append(statement)
+                if owner is None and not inside:
+                    names.classes[statement.name] = statement
+                self.add_class(statement)
+                self._collect(file, names, statement.body, statement, False)
+            elif isinstance(statement, Import):
+                self._import(file, names, statement)
+            elif isinstance(statement, Assign):
+                if not inside:
+                    table = names.assigned if owner is None else self.assigned(owner)
+                    table.update(_assigned(statement))
+            else:
+                for part in _blocks(statement):
+                    self._collect(file, names, part, owner, inside)
+
+    def _function(
+        self, file: File, names: Names, function: Function, owner: Class | None, inside: bool
+    ) -> None:
+        names.all_functions.append(function)
+        self.add_function(function, owner)
+        if owner is not None and not inside:
+            if not any(d.endswith(".setter") for d in self.decorators(function)):
+                self.methods(owner)[function.name] = function
+        elif not inside:
+            names.functions[function.name] = function
+        self._collect(file, names, function.body, None, True)
+
+    def _import(self, file: File, names: Names, statement: Import) -> None:
+        if statement.module is None and not statement.level:
+            for one in statement.names:
+                head = one.name.partition(".")[0]
+                names.imports[one.bound] = one.name if one.alias else head
+            return
+        base = import_base(file, names.dotted, statement)
+        for one in statement.names:
+            if one.name == "*":
+                names.stars.append(base)
+            else:  # `from . import f` at the root: ".f"
+                absolute = f"{base}.{one.name}" if base or statement.level else one.name
+                names.imports[one.alias or one.name] = absolute
+
+
+def _assigned(statement: Assign) -> Iterator[tuple[str, Expression]]:
+    if statement.expression is not None and not statement.operator:
+        for target in statement.targets:
+            if isinstance(target, Name):
+                yield target.id, statement.expression
+
+
+def _blocks(statement: Statement) -> Iterator[Block]:
+    for part in statement.children():
+        if isinstance(part, Block):
+            yield part
+        elif isinstance(part, Handler):
+            yield part.body
+
+
+def import_base(file: File, name: str, statement: Import) -> str:
+    """The absolute dotted module that a `from … import` names, in the file of a dotted name."""
+    module, level = statement.module or "", statement.level
+    if not level:
+        return module
+    package = name.split(".") if name else []
+    if file.path.name != "__init__.py":
+        package = package[:-1]
+    package = package[: len(package) - (level - 1)] if level > 1 else package
+    return ".".join([*package, *([module] if module else [])])
+
+
+def is_own_module(node: Any) -> bool:
+    """`sys.modules[__name__]`"""
+    if not isinstance(node, Subscript) or isinstance(node.index, Constant):
+        return False
+    return dotted(node.index) == "__name__" and dotted(node.object) == "sys.modules"
