@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ...model.node import Node
 from ...model.program import File, Function
 from .joins import join
-from .lattice import Mapping, Method, Module, Sequence, Static, Tensor, Torch, Value
+from .lattice import UNKNOWN, Mapping, Method, Module, Sequence, Static, Tensor, Torch, Value
 
 Given = tuple[tuple[str, Value], ...]  # the modules and classes that a call gives, by parameter
 Table = dict[str, Value]
@@ -80,6 +81,33 @@ def join_tables(a: Table, b: Table) -> Table:
 def either(a: Any, b: Any) -> Any:
     """The union of sets, or of truths."""
     return a | b
+
+
+def cut(value: Any, depth: int) -> Any:
+    """A value without what is nested deeper: lists of lists may grow for ever in a fixed point."""
+    if value.__class__ is dict:
+        return {name: cut(inner, depth) for name, inner in value.items()}
+    if isinstance(value, Method):
+        receiver = cut(value.receiver, depth)
+        return value if receiver is value.receiver else replace(value, receiver=receiver)
+    if not isinstance(value, (Sequence, Module, Mapping)) or value.element is None:
+        return value
+    if depth == 0:
+        whole = isinstance(value, Module)
+        return Module(value.classes, True) if whole else replace(value, element=UNKNOWN, items=None)
+    element = cut(value.element, depth - 1)
+    if isinstance(value, Mapping):
+        return value if element is value.element else replace(value, element=element)
+    items = value.items
+    if items is not None and isinstance(value, Module):
+        items = tuple((name, cut(inner, depth - 1)) for name, inner in items)
+    elif items is not None:
+        items = tuple(cut(inner, depth - 1) for inner in items)
+    unchanged = element is value.element and all(
+        a is b or isinstance(value, Module) and a[1] is b[1]
+        for a, b in zip(items or (), value.items or ())
+    )
+    return value if unchanged else replace(value, element=element, items=items)
 
 
 def same(a: Any, b: Any) -> bool:

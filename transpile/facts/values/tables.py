@@ -11,7 +11,7 @@ from ...model.node import Expression, Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from . import lattice
-from .cells import Cell, Given, Run, Table, either, join_tables, same
+from .cells import Cell, Given, Run, Table, cut, either, join_tables, same
 from .joins import join
 from .lattice import NONE, UNKNOWN, Mapping, Module, Sequence, Tensor, Torch, Value
 from .rules import Rulebook
@@ -23,6 +23,7 @@ _JOINS: dict[str, Any] = {
     **dict.fromkeys(("parameters", "handed", "dynamic"), join_tables),
     **dict.fromkeys(("names", "wrapped", "makers"), either),
 }
+DEEPEST = 5  # how deep lists and containers are known
 STICKY = frozenset({"wrapped", "makers", "replaced"})  # what was said once stays said
 
 
@@ -68,6 +69,8 @@ class Facts:
         cell, run = self.cell(key), self.run
         assert run is not None
         made = run.made
+        if run.count > 1:
+            value = cut(value, DEEPEST)
         made[cell] = value if cell not in made else cell.joined(made[cell], value)
         old = cell.value
         new = value if old is None else cell.joined(old, value)
@@ -190,7 +193,7 @@ class Facts:
         project = self.project
         family, found = project.family(cls), None
         for c in family:
-            value = self.read("attribute", c, name)
+            value = self._set_attribute(c, name)
             if value is not None:
                 found = join(found, value)
         if isinstance(found, Module):
@@ -208,6 +211,31 @@ class Facts:
             return None
         computed = (self.computed(c, name) for c in family)  # after `setattr(self, f"stage{i}", …)`
         return next((value for value in computed if value is not None), None)
+
+    def _set_attribute(self, cls: Class, name: str) -> Value | None:
+        """What is set under a name; in a constructor only by what builds the object, so far."""
+        value: Value | None = self.read("attribute", cls, name)
+        run = self.run
+        if value is None or run is None or run.unit.__class__ is not Function:
+            return value
+        if run.unit.name != "__init__":  # type: ignore[union-attr]
+            return value
+        cell = self.cell(("attribute", cls, name))
+        found: Value | None = None
+        for other in sorted({*cell.said, run}, key=lambda run: run.rank):
+            said = run.made.get(cell) if other is run else cell.said.get(other)
+            if other.active and other is not run:
+                said = other.made.get(cell)
+            if said is not None and self._builds(other):
+                found = join(found, said)
+        return found
+
+    def _builds(self, run: Run) -> bool:
+        """Whether something may run while an object is built."""
+        unit = run.unit
+        if not isinstance(unit, Function) or unit.name == "__init__":
+            return True
+        return bool(self.read("constructing", unit))
 
     def attribute_values(self, cls: Class) -> Table:
         """What is set on self in a class."""
