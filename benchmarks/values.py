@@ -21,7 +21,7 @@ from transpile.facts.values.joins import join
 from transpile.first import project as first_project
 from transpile.first import rulebook
 from transpile.first import values as old
-from transpile.first.infer import infer
+from transpile.first.infer import fixed_point, infer
 from transpile.model.node import Expression
 from transpile.model.project import Project
 from transpile.source.lower import lower
@@ -39,7 +39,9 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=3, help="examples of each kind of difference")
     parser.add_argument("--only", default="looser,contradicting", help="what is shown")
     parser.add_argument("--cost", action="store_true", help="only the cost")
+    parser.add_argument("--rounds", type=int, default=3, help="of the first engine, which makes 3")
     options = parser.parse_args()
+    fixed_point._ROUNDS = options.rounds
     paths = sorted(options.folder.glob("*.py"))[options.start :][: options.files]
     if options.cost:
         cost(paths)

@@ -1,5 +1,8 @@
-"""What each expression may be, by abstract interpretation to a fixed point."""
+"""What each expression may be, by abstract interpretation to a fixed point.
 
-from .solve import Values, solve
+`expressions` and `statements` hold the transfer of each class of nodes, `solve` the worklist, `answers` the queries.
+"""
+
+from .answers import Values, solve
 
 __all__ = ["Values", "solve"]

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from ...model.program import Class, File, Function
+from ...model.program import File, Function
 from ...model.project import Project
 from .cells import Cell, Given, Run, same
 from .expressions import TRANSFER
@@ -14,13 +14,12 @@ from .frame import Env, Frame
 from .functions import returned
 from .host_code import is_host_code
 from .joins import join
-from .lattice import UNKNOWN, Value
 from .rules import Rulebook
 from .statements import STATEMENTS
 from .tables import STICKY, Facts
 
-_OFTEN = 6  # from so many times on what a run says is joined with what it said
-_LAST = 12  # so many times at most
+_OFTEN = 12  # from so many times on what a run says is joined with what it said
+_LAST = 20  # so many times at most
 _PHASES = 4  # how often what runs in forward, and on the host, is found anew
 _DEEPEST = 40  # calls that are followed on demand, one inside the other
 
@@ -206,8 +205,6 @@ class Solver(Facts):
 
     def _record(self) -> None:
         """Give every expression its value: what all runs found of it."""
-        for run in sorted(self.runs.values(), key=lambda run: run.rank):
-            run.count = -run.count
         seen: set[Any] = set()
         for run in sorted(self.runs.values(), key=lambda run: run.rank):
             for node, value in run.values.items():
@@ -243,34 +240,3 @@ def with_callers(
         all_ |= more
         left = [f for f in left if f not in more]
     return all_
-
-
-class Values:
-    """What was found: the value of every expression, attribute, parameter and result."""
-
-    def __init__(self, solver: Solver) -> None:
-        self.facts = solver
-        self.calls = solver.calls
-        self.given_data = {pair for run in solver.runs.values() for pair in run.data}
-
-    def of(self, node: Any) -> Value:
-        """The value of an expression."""
-        return getattr(node, "value", None) or UNKNOWN
-
-    def result(self, function: Function) -> Value:
-        return self.facts.result(function)
-
-    def attribute(self, cls: Class, name: str) -> Value | None:
-        """What `self.name` may be in methods of a class."""
-        return self.facts.attribute(cls, name)
-
-    def parameters(self, function: Function) -> dict[str, Value]:
-        """What calls give for the parameters of a function."""
-        return self.facts.parameters(function)
-
-
-def solve(project: Project, rulebook: Rulebook) -> Values:
-    """The values of everything in a project."""
-    solver = Solver(project, rulebook)
-    solver.solve()
-    return Values(solver)
