@@ -70,7 +70,9 @@ def compare(paths: list[Path], show: int, only: list[str]) -> None:
                 kinds[key] += 1
                 line = text.count("\n", 0, node.start) + 1
                 shown = " ".join(text[node.start : node.end].split())[:60]
-                examples[key].append(f"{path.name}:{line} {shown}\n{12 * ' '}{before}\n{12 * ' '}{after}")
+                examples[key].append(
+                    f"{path.name}:{line} {shown}\n{12 * ' '}{before}\n{12 * ' '}{after}"
+                )
     total = sum(counts.values())
     for word in WORDS:
         print(f"{word:14} {counts[word]:8} {100 * counts[word] / max(total, 1):6.2f} %")
@@ -130,7 +132,9 @@ def translated(value: Any, refs: dict[Any, Any], file: Any) -> Any:
     def ref(one: Any) -> Any:
         if isinstance(one, tuple):
             inner = one[1]
-            return new.Open(ref(inner)) if one[0] == "open" else new.OneOf(frozenset(map(ref, inner)))
+            return (
+                new.Open(ref(inner)) if one[0] == "open" else new.OneOf(frozenset(map(ref, inner)))
+            )
         return one if isinstance(one, str) else refs.get(id(one))
 
     if isinstance(value, old.Tensor):
@@ -227,7 +231,7 @@ def cost(paths: list[Path]) -> None:
             pass
     spent: dict[str, float] = collections.defaultdict(float)
     gc.disable()
-    for turn in range(2):  # the first one fills the tables of the rules
+    for _turn in range(2):  # the first one fills the tables of the rules
         spent.clear()
         for text in texts:
             start = time.process_time()
@@ -249,7 +253,9 @@ def cost(paths: list[Path]) -> None:
     lines = sum(text.count("\n") for text in texts)
     base = spent["parse and write"]
     for word, seconds in spent.items():
-        print(f"{word:16} {seconds:8.2f} s {1000 * seconds / lines:7.4f} ms a line {seconds / base:6.2f}")
+        print(
+            f"{word:16} {seconds:8.2f} s {1000 * seconds / lines:7.4f} ms a line {seconds / base:6.2f}"
+        )
     rest = sum(spent.values()) - base
     print(f"{'together':16} {rest:8.2f} s {1000 * rest / lines:7.4f} ms a line {rest / base:6.2f}")
 

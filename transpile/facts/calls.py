@@ -62,7 +62,8 @@ class Calls:
         self.sites: dict[Function, list[tuple[Call, int]]] = collections.defaultdict(list)
         self._found: dict[Node, list[Target]] = {}
         for file in self.project.ordered:
-            for scope in (file, *self.project.names[file].all_functions):
+            scopes: list[Function | File] = [file, *self.project.names[file].all_functions]
+            for scope in scopes:
                 self._read(scope)
             for cls in self.project.names[file].all_classes:
                 for name, value in self.project.assigned(cls).items():
@@ -142,7 +143,8 @@ class Calls:
                     self._bind(target, Origin(assign.expression), scope)
         for named in scope.nodes(nodes.NamedExpression):
             self._bind(named.target, Origin(named.expression), scope)
-        for loop in (*scope.nodes(For), *scope.nodes(nodes.ForClause)):
+        loops: list[For | nodes.ForClause] = [*scope.nodes(For), *scope.nodes(nodes.ForClause)]
+        for loop in loops:
             self._bind(loop.target, Origin(loop.iterable, 1), scope)
         for call in scope.nodes(Call):
             self._call(call, scope)

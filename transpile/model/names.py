@@ -22,13 +22,13 @@ from .statements import Assign, Break, Continue, For, While, With
 N = TypeVar("N", bound=Node)
 
 _SCOPES = frozenset({Function, Class, Lambda})
-_BINDING = frozenset({Assign, For, NamedExpression, With, Function, Class})
+_BINDING: tuple[type[Node], ...] = (Assign, For, NamedExpression, With, Function, Class)
 
 
 def dotted(node: Node | None) -> str | None:
     """`a.b.c` for a chain of names, else None."""
     if node.__class__ is Name:
-        return node.id  # type: ignore[union-attr]
+        return node.id
     parts: list[str] = []
     current: Any = node
     while current.__class__ is Attribute:
@@ -60,7 +60,7 @@ def below(node: Node, *kinds: type[N]) -> Iterator[N]:
     wanted = frozenset(kinds)
     for inner in node.walk():
         if inner.__class__ in wanted:
-            yield inner  # type: ignore[misc]
+            yield inner
 
 
 def in_scope(node: Node, *kinds: type[N]) -> Iterator[N]:
@@ -108,6 +108,7 @@ def names_assigned(node: Node) -> list[str]:
     found: dict[str, None] = {}
     if not isinstance(node, (Function, Class)):
         found.update(dict.fromkeys(binds(node)))
+    current: Node
     for current in in_scope(node, *_BINDING):
         found.update(dict.fromkeys(binds(current)))
     return list(found)

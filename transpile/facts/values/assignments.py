@@ -139,7 +139,7 @@ def superseded(frame: Frame) -> frozenset[Node]:
         own = frame.facts.project.self_name(function)
         parts = (_replaced_later(block, own) for block in blocks if block not in tried)
         found = memory["superseded", function] = frozenset(t for part in parts for t in part)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _replaced_later(block: Block, own: str | None) -> set[Node]:

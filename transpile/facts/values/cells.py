@@ -88,26 +88,34 @@ def cut(value: Any, depth: int) -> Any:
     if value.__class__ is dict:
         return {name: cut(inner, depth) for name, inner in value.items()}
     if isinstance(value, Method):
-        receiver = cut(value.receiver, depth)
-        return value if receiver is value.receiver else replace(value, receiver=receiver)
+        return replace(value, receiver=cut(value.receiver, depth))
     if not isinstance(value, (Sequence, Module, Mapping)) or value.element is None:
         return value
-    if depth == 0:
-        whole = isinstance(value, Module)
-        return Module(value.classes, True) if whole else replace(value, element=UNKNOWN, items=None)
-    element = cut(value.element, depth - 1)
-    if isinstance(value, Mapping):
-        return value if element is value.element else replace(value, element=element)
-    items = value.items
-    if items is not None and isinstance(value, Module):
-        items = tuple((name, cut(inner, depth - 1)) for name, inner in items)
-    elif items is not None:
-        items = tuple(cut(inner, depth - 1) for inner in items)
-    unchanged = element is value.element and all(
-        a is b or isinstance(value, Module) and a[1] is b[1]
-        for a, b in zip(items or (), value.items or ())
-    )
-    return value if unchanged else replace(value, element=element, items=items)
+    if nesting(value) <= depth:
+        return value
+    if isinstance(value, Module):
+        if not depth:
+            return Module(value.classes, True)
+        parts = tuple((name, cut(inner, depth - 1)) for name, inner in value.items or ())
+        return replace(value, element=cut(value.element, depth - 1), items=parts or None)
+    element = cut(value.element, depth - 1) if depth else UNKNOWN
+    if isinstance(value, Mapping) or not depth or value.items is None:
+        return replace(value, element=element) if isinstance(value, Mapping) else Sequence(element)
+    return replace(value, element=element, items=tuple(cut(v, depth - 1) for v in value.items))
+
+
+def nesting(value: Any) -> int:
+    """How deep lists and containers stand in each other in a value."""
+    if isinstance(value, Method):
+        return nesting(value.receiver)
+    if not isinstance(value, (Sequence, Module, Mapping)) or value.element is None:
+        return 0
+    inner = [value.element]
+    if isinstance(value, Module):
+        inner += [part for _, part in value.items or ()]
+    elif isinstance(value, Sequence):
+        inner += value.items or ()
+    return 1 + max(map(nesting, inner))
 
 
 def same(a: Any, b: Any) -> bool:

@@ -25,14 +25,12 @@ def construct(frame: Frame, made: Class, args: list[Argument]) -> Value:
 def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
     if isinstance(ref, Open):
         inner = _of_default(frame, ref.ref, args)
-        return dataclasses.replace(inner, open=True, items=None) if _is_module(inner) else inner  # type: ignore[type-var]
+        if isinstance(inner, Module):
+            return dataclasses.replace(inner, open=True, items=None)
+        return inner
     if isinstance(ref, OneOf):
         return _of_several(frame, ref.classes, args)
     return _of_class(frame, ref, args) if isinstance(ref, program.Class) else UNKNOWN
-
-
-def _is_module(value: Value) -> bool:
-    return isinstance(value, Module)
 
 
 def _of_default(frame: Frame, ref: Any, args: list[Argument]) -> Value:
@@ -134,5 +132,5 @@ def inplace(args: list[Argument], limit: int | None = None) -> bool | None:
         last = keyword is None and limit is not None and i >= limit
         if keyword == "inplace" or last and isinstance(value, Static) and value.type == "bool":
             known = isinstance(value, Static) and isinstance(value.const, bool)
-            return value.const if known else None  # type: ignore[attr-defined, no-any-return]
+            return value.const if known else None  # type: ignore[attr-defined]
     return False

@@ -26,7 +26,7 @@ def used_as_dicts(facts: Facts, function: Function) -> frozenset[str]:
         names = {p.name for p in facts.project.parameters(function)}
         nodes = everywhere(function, Call, Subscript, For, Assign) if names else []
         found = facts.memory["dicts", function] = _taken_for_dicts(nodes, names)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def dict_targets(facts: Facts, loop: For) -> frozenset[str]:
@@ -36,7 +36,7 @@ def dict_targets(facts: Facts, loop: For) -> frozenset[str]:
         names = set(target_names(loop.target))
         nodes = list(below(loop.body, Call, Subscript, For, Assign)) if names else []
         found = facts.memory["dicts", loop] = _taken_for_dicts(nodes, names)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def gone_over_for_dicts(facts: Facts, function: Function) -> frozenset[str]:
@@ -46,7 +46,7 @@ def gone_over_for_dicts(facts: Facts, function: Function) -> frozenset[str]:
         loops = ((_gone_over(f.iterable), f) for f in everywhere(function, For))
         taken = (name for name, loop in loops if name and dict_targets(facts, loop))
         found = facts.memory["gone over", function] = frozenset(taken)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _gone_over(node: Node) -> str | None:

@@ -45,7 +45,7 @@ _LONGEST = 64  # of a list that is grown item by item
 
 def call(frame: Frame, function: Method, args: list[Argument], node: Call, env: Env) -> Value:
     """The result of a method, by what its receiver is."""
-    by_receiver = _BY_RECEIVER.get(function.receiver.__class__, tensor_methods.call)
+    by_receiver: _Called = _BY_RECEIVER.get(function.receiver.__class__, tensor_methods.call)
     return by_receiver(frame, function, args, node, env)
 
 

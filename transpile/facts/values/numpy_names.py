@@ -58,7 +58,7 @@ def _bound(facts: Facts, function: Function) -> frozenset[Node]:
             named = (p for p in facts.project.parameters(function) if p.name in wanted)
             found = frozenset({*search.found, *named})
         facts.memory["numpy", function] = found
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _makes(facts: Facts, function: Function) -> list[Call]:
@@ -68,7 +68,7 @@ def _makes(facts: Facts, function: Function) -> list[Call]:
         calls = (c for c in everywhere(function, Call) if c.arguments and dotted(c.function))
         known = [c for c in calls if facts.resolve(function.file, c.function) in _MAKERS]
         facts.memory["makes", function] = known
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 class _Search:

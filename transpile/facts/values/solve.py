@@ -131,7 +131,8 @@ class Solver(Facts):
 
     def solve(self) -> None:
         functions = [f for f in self.project.functions() if self.project.outer(f) is None]
-        for unit in (*self.project.ordered, *functions):
+        units: list[File | Function] = [*self.project.ordered, *functions]
+        for unit in units:
             self.push(self.run_of(unit, ()))
         self._phase()
         for _ in range(_PHASES):

@@ -46,7 +46,7 @@ def _assigned(frame: Frame, node: Node) -> list[str]:
     found = memory.get(node)
     if found is None:
         found = memory[node] = names_assigned(node)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _trace_numbers(frame: Frame, env: Env, node: Node, before: Env | None = None) -> None:

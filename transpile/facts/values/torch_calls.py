@@ -44,8 +44,9 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
         return of_sizes
     if name in _PARALLEL:  # a net that is rebound by it under an `if` stays a module
         first = args[0].value if args else None
-        module = isinstance(first, Module)
-        return dataclasses.replace(first, open=True) if module else Module(open=True)  # type: ignore[type-var]
+        if isinstance(first, Module):
+            return dataclasses.replace(first, open=True)
+        return Module(open=True)
     definition = rulebook.layer(name)
     if definition is not None:
         if rulebook.is_module(definition):

@@ -23,14 +23,14 @@ _QUESTIONS = frozenset({"is_tensor", "isinstance", "hasattr", "type"})
 # --- tensors -------------------------------------------------------------------------------------
 
 
-def used_as_tensors(facts: Facts, function: Function) -> set[str]:
+def used_as_tensors(facts: Facts, function: Function) -> frozenset[str]:
     """The parameters that a function, or what it passes them on to, uses as only a tensor allows."""
     certain, through = _evidence(facts, function)
     owner = facts.project.owner(function)
     if owner is None:
-        return set(certain)
+        return certain
     called = (n for n, name in through if isinstance(facts.read("attribute", owner, name), Module))
-    return certain | set(called)
+    return certain | frozenset(called)
 
 
 def _evidence(
