@@ -105,7 +105,7 @@ class Project(Classes, Functions):
         if isinstance(found, Expression):
             alias = dotted(found)
             if alias is not None and alias != name:
-                return self.resolve(file, alias)
+                return self.resolve(found.file or file, alias)
         return found
 
     def definition(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model import program
 from . import containers, functions
-from .bodies import flags
+from .flags import flags
 from .frame import Argument, Frame
 from .joins import join
 from .lattice import UNKNOWN, Class, Instance, Module, OneOf, Open, Static, Tensor, Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model import program
 from ...model.expressions import Attribute, Call
 from . import containers, functions
-from .bodies import flags
+from .flags import flags
 from .frame import Argument, Env, Frame
 from .joins import join
 from .lattice import (

@@ -7,7 +7,8 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from .bodies import Bodies, Flags, Layer, cast_kind, usual_flags
+from .bodies import Bodies
+from .flags import Flags, Layer, cast_kind, usual_flags
 from .lattice import NONE, External, Sequence, Tensor, Torch, Value, sequence
 from .rules import Definition, Rulebook
 

@@ -10,7 +10,7 @@ from typing import Any
 from ...model.expressions import Call
 from ...model.node import Expression
 from . import constructors
-from .bodies import flags, gives_dim
+from .flags import flags, gives_dim
 from .frame import Argument, Frame
 from .lattice import (
     FLOAT,
