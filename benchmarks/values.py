@@ -54,6 +54,7 @@ def main() -> None:
 
 def compare(paths: list[Path], show: int, only: list[str]) -> None:
     counts: collections.Counter[str] = collections.Counter()
+    known: collections.Counter[str] = collections.Counter()
     kinds: collections.Counter[tuple[str, ...]] = collections.Counter()
     examples: dict[tuple[str, ...], list[str]] = collections.defaultdict(list)
     for path in paths:
@@ -65,6 +66,7 @@ def compare(paths: list[Path], show: int, only: list[str]) -> None:
         for node, before, after in differences(text):
             word = verdict(before, after)
             counts[word] += 1
+            known[word] += not (unknown(before) and unknown(after))
             if word != "equal":
                 key = word, type(node).__name__, name_of(before), name_of(after)
                 kinds[key] += 1
@@ -75,7 +77,8 @@ def compare(paths: list[Path], show: int, only: list[str]) -> None:
                 )
     total = sum(counts.values())
     for word in WORDS:
-        print(f"{word:14} {counts[word]:8} {100 * counts[word] / max(total, 1):6.2f} %")
+        part, share = counts[word] / max(total, 1), known[word] / max(sum(known.values()), 1)
+        print(f"{word:14} {counts[word]:8} {part:8.2%}   known {known[word]:8} {share:8.2%}")
     for key, count in kinds.most_common():
         if key[0] in only:
             print(f"{count:6}", *key)
@@ -204,6 +207,10 @@ def covers(more: Any, less: Any) -> bool:
     if isinstance(more, new.Module) and isinstance(less, new.Module):
         return more.open and not less.open or more.classes > less.classes
     return False
+
+
+def unknown(value: Any) -> bool:
+    return value is None or new.is_anything(value)
 
 
 def name_of(value: Any) -> str:

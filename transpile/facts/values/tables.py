@@ -218,7 +218,7 @@ class Facts:
         run = self.run
         if value is None or run is None or run.unit.__class__ is not Function:
             return value
-        if run.unit.name != "__init__":  # type: ignore[union-attr]
+        if run.unit.name != "__init__":
             return value
         cell = self.cell(("attribute", cls, name))
         found: Value | None = None
