@@ -210,7 +210,7 @@ def _of_instance(frame: Frame, cls: program.Class, name: str) -> Value | None:
     if value is None:
         layers = [d for d in facts.layers_of(cls) if facts.rulebook.array(d.name, name)]
         if layers:
-            optional = any(name in facts.rulebook.optional(d.name) for d in layers)
+            optional = any(name in facts.results.optional(d.name) for d in layers)
             return Tensor(param=True, none=optional)
     return value
 
@@ -221,7 +221,7 @@ def _of_layer(frame: Frame, layer: str, name: str, whole: bool) -> Value | None:
     if definition is None:
         return None
     if rulebook.array(definition.name, name):
-        optional = rulebook.optional(definition.name)  # norms seldom go without
+        optional = frame.facts.results.optional(definition.name)  # norms seldom go without
         absent = name == "bias" and name in optional and "weight" not in optional
         return Tensor(param=True, none=not whole and absent)
     part = rulebook.part(definition.name, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ...model.node import Node
@@ -102,6 +102,20 @@ def cut(value: Any, depth: int) -> Any:
     if isinstance(value, Mapping) or not depth or value.items is None:
         return replace(value, element=element) if isinstance(value, Mapping) else Sequence(element)
     return replace(value, element=element, items=tuple(cut(v, depth - 1) for v in value.items))
+
+
+def described(value: Any) -> str:
+    """A value in words that are the same in every process: sets and nodes have no order of theirs."""
+    if isinstance(value, frozenset):
+        return f"{{{' '.join(sorted(map(described, value)))}}}"
+    if isinstance(value, tuple):
+        return f"({' '.join(map(described, value))})"
+    if isinstance(value, Node):
+        return f"{value.file.path if value.file else ''}:{value.start}"
+    if is_dataclass(value):
+        inner = (described(getattr(value, field.name)) for field in fields(value))
+        return f"{type(value).__name__}({' '.join(inner)})"
+    return repr(value)
 
 
 def nesting(value: Any) -> int:

@@ -83,7 +83,7 @@ def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Val
     if definition.name == "Parameter":
         return Tensor(param=True)
     rulebook = frame.facts.rulebook
-    parameters = rulebook.constructor(definition)
+    parameters = frame.facts.results.constructor(definition)
     given = [(a.keyword, a.value.const if isinstance(a.value, Static) else None) for a in args]
     variant = rulebook.variant(name, given)
     made = Module(
@@ -120,7 +120,7 @@ def _limit(frame: Frame, ref: Any) -> int | None:
     definition = rulebook.layer(ref) if isinstance(ref, str) else None
     if definition is None:
         return None
-    return sum(1 for p in rulebook.constructor(definition) if p.kind == "positional")
+    return sum(1 for p in frame.facts.results.constructor(definition) if p.kind == "positional")
 
 
 def inplace(args: list[Argument], limit: int | None = None) -> bool | None:

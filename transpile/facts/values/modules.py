@@ -55,7 +55,7 @@ def _call_layer(frame: Frame, module: Module, layer: str, args: list[Argument]) 
         return call(frame, module.element, args)
     definition = facts.rulebook.layer(layer)
     if definition is not None and definition.name != "Identity":
-        given = flags(facts.rulebook.call_parameters(definition), args)
+        given = flags(facts.results.call_parameters(definition), args)
         return facts.results.call(definition, module.flags, given)
     return args[0].value if args else Tensor()
 

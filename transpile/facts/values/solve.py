@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model.program import File, Function
 from ...model.project import Project
-from .cells import Cell, Given, Run, same
+from .cells import Cell, Given, Run, described, same
 from .expressions import TRANSFER
 from .frame import Env, Frame
 from .functions import returned
@@ -48,7 +48,7 @@ class Solver(Facts):
             return 0, self.paths[unit], 0, ""
         assert unit.file is not None
         kind = 1 if unit.name == "__init__" else 2
-        return kind, self.paths[unit.file], unit.start, str(given) if given else ""
+        return kind, self.paths[unit.file], unit.start, described(given)
 
     def push(self, run: Run) -> None:
         if not run.queued:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from .bodies import Bodies
 from .flags import Flags, Layer, cast_kind, usual_flags
@@ -19,12 +19,46 @@ _TYPES = {
 }  # Python's types, which are dtypes too
 
 
+T = TypeVar("T")
+
+
 class Results(Bodies):
     """Abstract results of calls, computed once for each definition and what its flags are."""
 
     def __init__(self, rulebook: Rulebook) -> None:
         super().__init__(rulebook)
         self.known_plain: dict[str, Value] = {}
+        self.answers: dict[tuple[str, str], Any] = {}
+
+    @classmethod
+    def of_rules(cls, rulebook: Rulebook) -> Results:
+        """What is known of these rules: kept, for they are the same in every project."""
+        for results in _kept:
+            if results.rulebook is rulebook:
+                return results
+        _kept[:] = [made := cls(rulebook), *_kept[:3]]
+        return made
+
+    def constructor(self, definition: Definition) -> tuple[Any, ...]:
+        """The parameters of a layer's constructor."""
+        return self.asked(
+            "constructor", definition.name, lambda: self.rulebook.constructor(definition)
+        )
+
+    def call_parameters(self, definition: Definition) -> tuple[Any, ...]:
+        """The parameters of a layer's call that torch's has too."""
+        name = definition.name
+        return self.asked("call", name, lambda: self.rulebook.call_parameters(definition))
+
+    def optional(self, name: str) -> frozenset[str]:
+        """The params of a layer that are absent under some configuration."""
+        return self.asked("optional", name, lambda: self.rulebook.optional(name))
+
+    def asked(self, word: str, name: str, answer: Callable[[], T]) -> T:
+        """An answer of the rulebook, asked for once."""
+        if (word, name) not in self.answers:
+            self.answers[word, name] = answer()
+        return self.answers[word, name]  # type: ignore[no-any-return]
 
     def plain(self, definition: Definition) -> Value:
         """The value that a rule returns when no argument is a tensor: `_pair(stride)` is two numbers."""
@@ -71,7 +105,7 @@ class Results(Bodies):
 
     def layer(self, definition: Definition, made: Flags) -> Layer:
         """What stands for `self` in the methods of a layer: its flags are as they were given, or by default."""
-        usual = usual_flags(self.rulebook.constructor(definition))
+        usual = usual_flags(self.constructor(definition))
         known = usual | dict(made)
         kept = {
             field: name
@@ -92,3 +126,6 @@ class Results(Bodies):
 def _told(words: Any) -> Value:
     """A result as the rule files write it where the body does not tell: `("array", ("array", "array"))`."""
     return sequence([_told(word) for word in words], True) if isinstance(words, tuple) else Tensor()
+
+
+_kept: list[Results] = []

@@ -32,7 +32,7 @@ class Facts:
 
     def __init__(self, project: Project, rulebook: Rulebook) -> None:
         self.project, self.rulebook = project, rulebook
-        self.results = Results(rulebook)
+        self.results = Results.of_rules(rulebook)
         self.cells: dict[tuple[Any, ...], Cell] = {}
         self.run: Run | None = None  # which is being interpreted
         self.owners: dict[str, list[Class]] = {}  # the classes that have a method of a name
