@@ -187,6 +187,8 @@ def verdict(before: Any, after: Any) -> str:
         return "equal" if new.is_anything(after) else "stricter"
     if new.is_anything(after):
         return "looser"
+    if isinstance(before, new.Method) and new.is_anything(before.receiver):
+        return "stricter"  # an attribute of what was not known
     joined = join(before, after)
     if covers(after, before) or joined == after:
         return "looser"
@@ -205,6 +207,8 @@ def covers(more: Any, less: Any) -> bool:
     if isinstance(more, new.Mapping) and isinstance(less, new.Mapping):
         return verdict(less.element, more.element) in ("equal", "looser")
     if isinstance(more, new.Module) and isinstance(less, new.Module):
+        if more.classes == less.classes and more.element and less.element:
+            return covers(more.element, less.element)
         return more.open and not less.open or more.classes > less.classes
     return False
 

@@ -3,7 +3,7 @@
     self.fns = [clip_, scale]         FNS = {"clip": clip_}         step = partial(clip_, 2.0)
     self.fns[0](x)                    FNS[name](x)                  step(x)
 
-Names, attributes, tables, parameters and results are looked through, not the calls of other libraries.
+Names, attributes, tables, parameters and results are looked through, not other libraries.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Calls(Origins):
 
 
 def _is_of_object(value: lattice.Value) -> bool:
-    """Whether an attribute may be a method of a plain object: `step` after `step = stepper.step`."""
+    """Whether an attribute may be a method of a plain object: `step = stepper.step`."""
     known = lattice.Tensor, lattice.Torch, lattice.Static, lattice.Sequence, lattice.Mapping
     if not isinstance(value, lattice.Method):
         return False

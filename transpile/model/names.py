@@ -104,7 +104,7 @@ def binds(node: Node) -> list[str]:
 
 
 def names_assigned(node: Node) -> list[str]:
-    """Names that the statements at or below a node bind, in order; not those of functions inside."""
+    """Names that the statements at or below a node bind, in order; not in functions inside."""
     found: dict[str, None] = {}
     if not isinstance(node, (Function, Class)):
         found.update(dict.fromkeys(binds(node)))

@@ -84,7 +84,7 @@ class Project(Classes, Functions):
     # --- what a name means -----------------------------------------------------------------------
 
     def resolve(self, file: File, name: str) -> Definition | None:
-        """What a dotted name means at the top level of a file; of what stands outside a dotted name."""
+        """What a dotted name means at the top level of a file; a dotted name if it is outside."""
         head, *rest = name.split(".")
         found = self.definition(file, head)
         if found is None:
@@ -129,7 +129,7 @@ class Project(Classes, Functions):
         return None
 
     def lookup(self, name: str, seen: frozenset[str] = frozenset()) -> Definition | None:
-        """A file by its dotted name, or something defined in one; None if it is not the project's."""
+        """A file by its dotted name, or what is defined in one; None if not the project's."""
         if name in seen:
             return None
         if name in self.files:
@@ -149,7 +149,7 @@ class Project(Classes, Functions):
         return None
 
     def _base(self, file: File, cls: Class, name: str) -> Definition | None:
-        """What a class is made from: of a name that is defined later too, what was imported counts."""
+        """What a class is made from: a name that is defined later is what was imported."""
         found, names = self.resolve(file, name), self.names[file]
         if isinstance(found, Class) and found.file is file and name in names.imports:
             order = names.all_classes

@@ -110,7 +110,7 @@ def _forward_of(frame: Frame, func: Attribute) -> Method | None:
 
 
 def _names_attributes(frame: Frame, name: str) -> bool:
-    """Whether a name stands for attributes of unknown make: `rnn = self.back if r else self.front`."""
+    """Whether a name stands for attributes of unknown make: `f = self.a if back else self.b`."""
     facts, function, cls = frame.facts, frame.function, frame.cls
     own = facts.project.self_name(function) if function is not None else None
     if function is None or cls is None or function.name == "__init__" or not own or frame.foreign:

@@ -16,7 +16,7 @@ Table = dict[str, Value]
 
 
 class Run:
-    """One function, or the statements of a file, to be interpreted: with what is given, if anything."""
+    """One function, or the statements of a file, to be interpreted, with what is given."""
 
     __slots__ = (
         "unit",
@@ -59,7 +59,7 @@ class Cell:
         self.readers: set[Run] = set()
 
     def settle(self) -> bool:
-        """Take the join of what is said now, in the order of the runs. Returns whether it changed."""
+        """Take the join of what is said now, in the order of runs; whether it changed."""
         found: Any = None
         for run in sorted(self.said, key=_rank) if len(self.said) > 1 else self.said:
             said = self.said[run]
@@ -105,7 +105,7 @@ def cut(value: Any, depth: int) -> Any:
 
 
 def described(value: Any) -> str:
-    """A value in words that are the same in every process: sets and nodes have no order of theirs."""
+    """A value in words that are the same in every process: sets have no order of theirs."""
     if isinstance(value, frozenset):
         return f"{{{' '.join(sorted(map(described, value)))}}}"
     if isinstance(value, tuple):

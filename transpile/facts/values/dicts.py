@@ -30,7 +30,7 @@ def used_as_dicts(facts: Facts, function: Function) -> frozenset[str]:
 
 
 def dict_targets(facts: Facts, loop: For) -> frozenset[str]:
-    """The targets of a loop that its body takes for dicts, `for batch in loader: batch["image"]`."""
+    """The targets of a loop that its body takes for dicts: `for b in loader: b["image"]`."""
     found = facts.memory.get(("dicts", loop))
     if found is None:
         names = set(target_names(loop.target))
@@ -87,7 +87,7 @@ def _is_keyed(loop: For, over: str) -> bool:
 
 
 def _left_open(nodes: Iterable[Node]) -> set[str]:
-    """The names whose value a piece of code tests, or sets to anything but a copy of the old one."""
+    """The names whose value a piece of code tests, or sets to anything but a copy."""
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, Assign) and not node.operator and node.annotation is None:

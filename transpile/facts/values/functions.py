@@ -38,7 +38,7 @@ def interpret(frame: Frame) -> None:
 
 
 def returned(frame: Frame, given: Env) -> Value:
-    """What the body of a function returns, where its parameters are what is known, or given here."""
+    """What the body of a function returns, with what is known of its parameters, or given."""
     assert frame.function is not None
     frame.block(frame.function.body, parameters.bound(frame) | given)
     if frame.yields is not None:
@@ -54,7 +54,7 @@ def result(frame: Frame, function: Function) -> Value:
 
 
 def _result_for(frame: Frame, function: Function, given: Env) -> Value:
-    """What a function returns that gets these modules and classes: `clones(nn.BatchNorm1d(n), 3)`."""
+    """What a function returns that gets these modules: `clones(nn.BatchNorm1d(n), 3)`."""
     facts = frame.facts
     known = facts.parameters(function)
     for parameter in facts.project.parameters(function):

@@ -66,7 +66,7 @@ BARE = frozenset({"torch.nn.Module"})
 
 @dataclass(frozen=True)
 class Module(Value):
-    """A submodule: an instance of one of `classes` (layers by name, or the user's), or of any other."""
+    """A submodule: an instance of one of `classes`, layers by name or the user's."""
 
     classes: frozenset[Any] = frozenset()
     open: bool = False  # it may be of any other class
@@ -227,7 +227,7 @@ def members(value: Sequence | Module) -> list[Value]:
 
 
 def classes_of(value: Value) -> frozenset[Any]:
-    """The classes that a value may be, where all are known: `nn.LSTMCell if lstm else nn.GRUCell`."""
+    """The classes that a value may be, where all are known: `nn.LSTM if lstm else nn.GRU`."""
     if isinstance(value, Class):
         if isinstance(value.ref, Open):
             return frozenset()

@@ -2,7 +2,8 @@
 
     obs = env.reset()        before        torch.from_numpy(obs)
 
-What NumPy and torch call alike they may compute otherwise: `obs.std()` divides by n in NumPy, by n - 1 in torch.
+What NumPy and torch call alike they may compute otherwise: `obs.std()` divides by n in NumPy, by
+n - 1 in torch.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class _Search:
         return wanted | self._used(node)
 
     def _branch(self, node: If, wanted: set[str]) -> set[str]:
-        """What both ways want: `if isinstance(x, np.ndarray): x = …` tells nothing of the other."""
+        """What both ways want: `if isinstance(x, np.ndarray): x = …` says no more."""
         then = self.before(node.body, wanted)
         if node.orelse is None:
             return then & wanted
@@ -168,7 +169,7 @@ def _attributes(facts: Facts, function: Function) -> frozenset[str]:
 
 
 def _sources(value: Any) -> set[str]:
-    """The names of the arrays that an expression of arithmetic and NumPy's methods computes with."""
+    """The names of the arrays that arithmetic and NumPy's methods compute with."""
     if isinstance(value, Name):
         return {value.id}
     if isinstance(value, Binary):

@@ -1,4 +1,4 @@
-"""What the parameters of a function are when its body begins: by annotations, defaults, calls, use."""
+"""What the parameters of a function are when its body begins."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def _as_given(seen: Value | None, unseen: Value) -> Value:
 
 
 def _is_cast_and_called(frame: Frame, name: str) -> bool:
-    """Whether a constructor keeps a cast of what it is given, `net.to(device)`, and methods call it.
+    """Whether a constructor keeps a cast of what it is given, `net.to(device)`, to call it.
 
     A function has no such methods.
     """

@@ -61,7 +61,7 @@ class Solver(Facts):
                 self.push(run)
 
     def demand(self, function: Function, given: Given) -> bool:
-        """Interpret a function now, where it was not yet. Returns whether its result may be asked."""
+        """Interpret a function now, where it was not yet; whether its result may be asked."""
         run = self.run_of(function, given)
         if run.active:
             return not given

@@ -1,4 +1,4 @@
-"""What kind of value a call of a rule or layer returns, so that the engine need not know operations by name."""
+"""What a call of a rule or layer returns, so that the engine knows no operation by name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Results(Bodies):
         return self.answers[word, name]  # type: ignore[no-any-return]
 
     def plain(self, definition: Definition) -> Value:
-        """The value that a rule returns when no argument is a tensor: `_pair(stride)` is two numbers."""
+        """The value of a rule when no argument is a tensor: `_pair(stride)` is two numbers."""
         if definition.name not in self.known_plain:
             node = definition.node
             self.known_plain[definition.name] = (
@@ -70,7 +70,7 @@ class Results(Bodies):
         return self.known_plain[definition.name]
 
     def cast(self, result: Value, arguments: Iterable[Any]) -> Value:
-        """The result of a call with these arguments (keyword, star, value, node): a dtype among them is its kind."""
+        """The result of a call with these arguments: a dtype among them is its kind."""
         for keyword, _, value, _ in arguments:
             if not isinstance(result, Tensor):
                 return result
@@ -104,7 +104,7 @@ class Results(Bodies):
         return result
 
     def layer(self, definition: Definition, made: Flags) -> Layer:
-        """What stands for `self` in the methods of a layer: its flags are as they were given, or by default."""
+        """What stands for `self` in the methods of a layer: with its flags, given or usual."""
         usual = usual_flags(self.constructor(definition))
         known = usual | dict(made)
         kept = {
@@ -118,13 +118,13 @@ class Results(Bodies):
         )
 
     def deciding(self, definition: Definition, made: Flags) -> Flags:
-        """Those flags of a layer that what its call returns hangs on: `return_indices=True` of a pool."""
+        """Those flags that what a layer returns hangs on: `return_indices=True` of a pool."""
         usual = self.call(definition)
         return frozenset(flag for flag in made if self.call(definition, frozenset([flag])) != usual)
 
 
 def _told(words: Any) -> Value:
-    """A result as the rule files write it where the body does not tell: `("array", ("array", "array"))`."""
+    """A result as the rule files write it: `("array", ("array", "array"))`."""
     return sequence([_told(word) for word in words], True) if isinstance(words, tuple) else Tensor()
 
 

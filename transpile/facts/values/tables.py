@@ -209,7 +209,7 @@ class Facts:
                 return self.expression(project.assigned(c)[name])
         if torch_method(name):
             return None
-        computed = (self.computed(c, name) for c in family)  # after `setattr(self, f"stage{i}", …)`
+        computed = (self.computed(c, name) for c in family)
         return next((value for value in computed if value is not None), None)
 
     def _set_attribute(self, cls: Class, name: str) -> Value | None:
@@ -244,7 +244,7 @@ class Facts:
         return {name: value for name, value in found if value is not None}
 
     def computed(self, cls: Class, pattern: str = HOLE) -> Value | None:
-        """What is set on self under computed names that a name, or a pattern of names, may be of."""
+        """What is set on self under computed names that a name, or a pattern, may be of."""
         set_here = self.read("dynamic", cls) or {}
         found: Value | None = None
         for fits in fitting(set_here, pattern) if set_here else ():
@@ -256,7 +256,7 @@ class Facts:
         self.note(frozenset([name]), "names", cls)
 
     def is_method_of_modules(self, name: str) -> bool:
-        """Whether modules of the project alone have a method of this name, and tensors have none."""
+        """Whether modules of the project alone have a method of this name, no tensors."""
         owners, project = self.owners.get(name, []), self.project
         if not owners or name in ORDINARY or name.startswith("__"):
             return False

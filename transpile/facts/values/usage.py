@@ -24,7 +24,7 @@ _QUESTIONS = frozenset({"is_tensor", "isinstance", "hasattr", "type"})
 
 
 def used_as_tensors(facts: Facts, function: Function) -> frozenset[str]:
-    """The parameters that a function, or what it passes them on to, uses as only a tensor allows."""
+    """The parameters that a function, or what it calls, uses as only a tensor allows."""
     certain, through = _evidence(facts, function)
     owner = facts.project.owner(function)
     if owner is None:
@@ -36,7 +36,7 @@ def used_as_tensors(facts: Facts, function: Function) -> frozenset[str]:
 def _evidence(
     facts: Facts, function: Function
 ) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
-    """Those that are tensors for certain, and those that are if an attribute of self is a module."""
+    """Those that are tensors, and those that are if an attribute of self is a module."""
     key = "evidence", function
     if key not in facts.memory:
         facts.memory[key] = frozenset(), frozenset()  # what it finds of itself by way of others
@@ -214,7 +214,7 @@ def _is_module_class(facts: Facts, resolved: Any) -> bool:
 
 
 def with_dims(facts: Facts, function: Function) -> dict[str, int]:
-    """How many dims the parameters have at least of which it asks a size, a part or the transpose."""
+    """How many dims the parameters have at least, by what is asked of them."""
     found: dict[str, int] | None = facts.memory.get(("dims", function))
     if found is None:
         found = facts.memory["dims", function] = {}
