@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .expressions import Call
 from .names import dotted
-from .program import Class, Function, Parameter
+from .program import Class, Function, Parameter, Scope
 
 
 class Signature(NamedTuple):
@@ -35,10 +35,17 @@ class Functions:
     def __init__(self) -> None:
         self._signatures: dict[Function, Signature] = {}
 
+    def add_function(self, function: Function, owner: Class | None) -> None:
+        """Note a function, and the class whose method it is."""
+        around = next((n for n in function.ancestors() if isinstance(n, Scope)), None)
+        outer = around if isinstance(around, Function) else None
+        self._signatures[function] = _signature(function, owner, outer)
+
     def signature(self, function: Function) -> Signature:
         found = self._signatures.get(function)
         if found is None:
-            found = self._signatures[function] = _signature(function)
+            self.add_function(function, function.owner)
+            found = self._signatures[function]
         return found
 
     def decorators(self, function: Function) -> tuple[str, ...]:
@@ -86,10 +93,7 @@ class Functions:
         return self.signature(function).parameters
 
 
-def _signature(function: Function) -> Signature:
-    scope = function.scope
-    owner = scope if isinstance(scope, Class) else None
-    outer = scope if isinstance(scope, Function) else None
+def _signature(function: Function, owner: Class | None, outer: Function | None) -> Signature:
     words = [d.function if isinstance(d, Call) else d for d in function.decorators]
     decorators = tuple(dotted(word) or "?" for word in words)
     static = "staticmethod" in decorators

@@ -1,17 +1,133 @@
-"""Dotted names. What code reads and binds is `facts/bindings`."""
+"""Names in a program: dotted ones, what a statement binds, what stands in a scope."""
 
 from __future__ import annotations
 
-from .expressions import Attribute, Name
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from .expressions import (
+    Attribute,
+    Display,
+    ForClause,
+    Lambda,
+    Name,
+    NamedExpression,
+    Starred,
+)
 from .node import Node
+from .program import Class, Function, Scope
+from .statements import Assign, Break, Continue, For, While, With
+
+N = TypeVar("N", bound=Node)
+
+_SCOPES = frozenset({Function, Class, Lambda})
+_BINDING: tuple[type[Node], ...] = (Assign, For, NamedExpression, With, Function, Class)
 
 
 def dotted(node: Node | None) -> str | None:
     """`a.b.c` for a chain of names, else None."""
+    if node.__class__ is Name:
+        return node.id
     parts: list[str] = []
-    while isinstance(node, Attribute):
-        parts.append(node.name)
-        node = node.object
-    if not isinstance(node, Name):
+    current: Any = node
+    while current.__class__ is Attribute:
+        parts.append(current.name)
+        current = current.object
+    if current.__class__ is not Name:
         return None
-    return ".".join([node.id, *reversed(parts)])
+    return ".".join([current.id, *reversed(parts)])
+
+
+def text(node: Node) -> str:
+    """The user's text of a node; a dotted name of one that a pass made, or nothing."""
+    if node.start >= 0 and node.file is not None and not node.touched:
+        return node.file.text[node.start : node.end]
+    return dotted(node) or ""
+
+
+def target_names(target: Node) -> list[str]:
+    """The names that an assignment target binds, in order: `a, (b, *c)` gives a, b, c."""
+    if isinstance(target, Name):
+        return [target.id]
+    if isinstance(target, Display):
+        return [name for element in target.elements for name in target_names(element)]
+    return target_names(target.expression) if isinstance(target, Starred) else []
+
+
+def below(node: Node, *kinds: type[N]) -> Iterator[N]:
+    """The nodes of these classes at or below one, those of functions inside included."""
+    wanted = frozenset(kinds)
+    for inner in node.walk():
+        if inner.__class__ in wanted:
+            yield inner
+
+
+def in_scope(node: Node, *kinds: type[N]) -> Iterator[N]:
+    """The nodes of these classes below one; functions, classes and lambdas are not entered."""
+    wanted = frozenset(kinds)
+    stack = node.children()
+    stack.reverse()
+    while stack:
+        current = stack.pop()
+        kind = current.__class__
+        if kind in wanted:
+            yield current  # type: ignore[misc]
+        if kind not in _SCOPES and current.parts:
+            inside = current.children()
+            inside.reverse()
+            stack.extend(inside)
+
+
+def everywhere(scope: Scope, *kinds: type[N]) -> list[N]:
+    """The nodes of these classes in a function and in all functions inside it."""
+    found = scope.nodes(*kinds)
+    inner: list[Scope] = [*scope.nodes(Function), *scope.nodes(Class)]
+    if inner:
+        found = [*found, *(n for other in inner for n in everywhere(other, *kinds))]
+    return found
+
+
+def binds(node: Node) -> list[str]:
+    """The names that one node binds itself, apart from what is below it."""
+    if isinstance(node, Assign):
+        targets: Iterable[Any] = node.targets if node.expression is not None else ()
+    elif isinstance(node, (For, NamedExpression, ForClause)):
+        targets = (node.target,)
+    elif isinstance(node, With):
+        targets = [t for t in node.items[1::2] if t is not None]
+    elif isinstance(node, (Function, Class)):
+        return [node.name]
+    else:
+        return []
+    return [name for target in targets for name in target_names(target)]
+
+
+def names_assigned(node: Node) -> list[str]:
+    """Names that the statements at or below a node bind, in order; not in functions inside."""
+    found: dict[str, None] = {}
+    if not isinstance(node, (Function, Class)):
+        found.update(dict.fromkeys(binds(node)))
+    current: Node
+    for current in in_scope(node, *_BINDING):
+        found.update(dict.fromkeys(binds(current)))
+    return list(found)
+
+
+def bound_once(scope: Scope) -> set[str]:
+    """The names that are bound in one place of a function and what is inside it."""
+    kinds = (Assign, For, ForClause, NamedExpression, With)
+    found = Counter(name for node in everywhere(scope, *kinds) for name in binds(node))
+    found.update(inner.name for inner in everywhere(scope, Function))
+    return {name for name, times in found.items() if times == 1}
+
+
+def jumps(node: Node) -> bool:
+    """Whether a `break` or `continue` below a node leaves a loop around it."""
+    if isinstance(node, (Break, Continue)):
+        return True
+    if isinstance(node, (For, While)):
+        return node.orelse is not None and jumps(node.orelse)
+    if isinstance(node, Scope):
+        return False
+    return any(jumps(child) for child in node.children() if not hasattr(child, "value"))

@@ -99,6 +99,12 @@ class Function(Scope, Statement):
         return [self.body]
 
     @property
+    def qualified(self) -> str:
+        """Its name with those of the functions and classes around it: `Net.forward`."""
+        around = [n.name for n in self.ancestors() if isinstance(n, (Function, Class))]
+        return ".".join([*reversed(around), self.name])
+
+    @property
     def scope(self) -> Scope:
         """The scope that it is defined in."""
         return next(n for n in self.ancestors() if isinstance(n, Scope))

@@ -28,6 +28,8 @@ class Names:
     functions: dict[str, Function] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
     assigned: dict[str, Expression] = field(default_factory=dict)
+    all_functions: list[Function] = field(default_factory=list)
+    all_classes: list[Class] = field(default_factory=list)
 
     @property
     def uses_torch(self) -> bool:
@@ -60,7 +62,7 @@ class Project(Classes, Functions):
         """Resolve base classes once every file is there."""
         self.forget_classes()
         for file in self.ordered:
-            for cls in file.classes():
+            for cls in self.names[file].all_classes:
                 plain = [b for b, word in zip(cls.bases, cls.keywords) if word is None]
                 for base in plain:
                     self.add_base(cls, self._base(file, cls, dotted(base) or "?"))
@@ -73,17 +75,16 @@ class Project(Classes, Functions):
     def functions(self) -> Iterator[Function]:
         """All functions of all files, outer before inner."""
         for file in self.ordered:
-            yield from file.functions()
+            yield from self.names[file].all_functions
 
     def classes(self) -> Iterator[Class]:
         for file in self.ordered:
-            yield from file.classes()
+            yield from self.names[file].all_classes
 
     # --- what a name means -----------------------------------------------------------------------
 
     def resolve(self, file: File, name: str) -> Definition | None:
-        """What a dotted name means at the top level of a file; of what stands outside a dotted
-        name."""
+        """What a dotted name means at the top level of a file; a dotted name if it is outside."""
         head, *rest = name.split(".")
         found = self.definition(file, head)
         if found is None:
@@ -104,7 +105,7 @@ class Project(Classes, Functions):
         if isinstance(found, Expression):
             alias = dotted(found)
             if alias is not None and alias != name:
-                return self.resolve(file, alias)
+                return self.resolve(found.file or file, alias)
         return found
 
     def definition(
@@ -128,8 +129,7 @@ class Project(Classes, Functions):
         return None
 
     def lookup(self, name: str, seen: frozenset[str] = frozenset()) -> Definition | None:
-        """A file by its dotted name, or something defined in one; None if it is not the
-        project's."""
+        """A file by its dotted name, or what is defined in one; None if not the project's."""
         if name in seen:
             return None
         if name in self.files:
@@ -149,11 +149,11 @@ class Project(Classes, Functions):
         return None
 
     def _base(self, file: File, cls: Class, name: str) -> Definition | None:
-        """What a class is made from: of a name that is defined later too, what was imported
-        counts."""
+        """What a class is made from: a name that is defined later is what was imported."""
         found, names = self.resolve(file, name), self.names[file]
         if isinstance(found, Class) and found.file is file and name in names.imports:
-            if found.start >= cls.start:
+            order = names.all_classes
+            if order.index(found) >= order.index(cls):
                 return self.lookup(names.imports[name]) or names.imports[name]
         return found
 
@@ -167,6 +167,7 @@ class Project(Classes, Functions):
             if isinstance(statement, Function):
                 self._function(file, names, statement, owner, inside)
             elif isinstance(statement, Class):
+                names.all_classes.append(statement)
                 if owner is None and not inside:
                     names.classes[statement.name] = statement
                 self.add_class(statement)
@@ -184,6 +185,8 @@ class Project(Classes, Functions):
     def _function(
         self, file: File, names: Names, function: Function, owner: Class | None, inside: bool
     ) -> None:
+        names.all_functions.append(function)
+        self.add_function(function, owner)
         if owner is not None and not inside:
             if not any(d.endswith(".setter") for d in self.decorators(function)):
                 self.methods(owner)[function.name] = function

@@ -1,0 +1,9 @@
+"""What each expression may be, by abstract interpretation to a fixed point.
+
+`expressions` and `statements` hold the transfer of each class of nodes, `solve` the worklist,
+`answers` the queries.
+"""
+
+from .answers import Values, solve
+
+__all__ = ["Values", "solve"]

@@ -1,0 +1,80 @@
+"""What is asked of the values once they are solved. UNKNOWN and None mean not known, never no."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.node import Expression
+from ...model.program import Class, Function
+from ...model.project import Project
+from . import lattice
+from .lattice import MISSING, UNKNOWN, Module, Static, Torch, Value, classes_of
+from .rules import Rulebook
+from .solve import Solver
+
+
+class Values:
+    """What was found: the value of every expression, attribute, parameter and result."""
+
+    def __init__(self, solver: Solver) -> None:
+        self.facts = solver
+        self.calls = solver.calls  # which functions each function calls
+        self.given_data = {pair for run in solver.runs.values() for pair in run.data}
+
+    def of(self, node: Expression) -> Value:
+        """What an expression may be."""
+        value: Value | None = node.value
+        return UNKNOWN if value is None else value
+
+    def constant(self, node: Expression) -> Any:
+        """The constant that an expression is; MISSING where it may be another."""
+        value = self.of(node)
+        return value.const if isinstance(value, Static) else MISSING
+
+    def truth(self, test: Expression) -> bool | None:
+        """Whether a test holds, where that is known."""
+        value = self.of(test)
+        if isinstance(value, Static):
+            return None if value.const is MISSING else bool(value.const)
+        function = isinstance(value, (lattice.Function, lattice.Class, Torch))
+        return True if function or isinstance(value, Module) and not value.none else None
+
+    def torch_name(self, node: Expression) -> str | None:
+        """The name of torch's that an expression is."""
+        value = self.of(node)
+        return value.name if isinstance(value, Torch) else None
+
+    def classes(self, node: Expression) -> frozenset[Any] | None:
+        """The classes that a module or class may be, layers by name; None where others may be."""
+        value = self.of(node)
+        if isinstance(value, Module):
+            return None if value.open else value.classes
+        return classes_of(value) or None
+
+    def may_be_none(self, node: Expression) -> bool | None:
+        """Whether an expression may be None; None where nothing is known of it."""
+        value = self.of(node)
+        if isinstance(value, (lattice.Tensor, Module)):
+            return value.none
+        if isinstance(value, Static):
+            return value == lattice.NONE if value.type else None
+        return None if value == UNKNOWN else False
+
+    def result(self, function: Function) -> Value:
+        """What a function returns."""
+        return self.facts.result(function)
+
+    def attribute(self, cls: Class, name: str) -> Value | None:
+        """What `self.name` may be in methods of a class."""
+        return self.facts.attribute(cls, name)
+
+    def parameters(self, function: Function) -> dict[str, Value]:
+        """What calls give for the parameters of a function."""
+        return self.facts.parameters(function)
+
+
+def solve(project: Project, rulebook: Rulebook) -> Values:
+    """The values of everything in a project."""
+    solver = Solver(project, rulebook)
+    solver.solve()
+    return Values(solver)

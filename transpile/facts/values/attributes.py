@@ -1,0 +1,276 @@
+"""Attributes, by what they are asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...model import program
+from ...model.expressions import Attribute
+from . import distributions, functions
+from .assignments import local_name
+from .frame import Env, Frame
+from .joins import join
+from .lattice import (
+    BACKWARD_CONTEXT,
+    BOOL,
+    FLOAT,
+    INT,
+    MISSING,
+    NUMPY,
+    STRING,
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Instance,
+    Method,
+    Module,
+    Object,
+    Package,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    least_dims,
+)
+from .strings import may_be
+from .vocabulary import PROPERTIES, torch_method
+
+_ABOUT = ("shape", "dtype", "device")  # what anything with such an attribute answers alike
+_ARRAYS = ("T", "real", "imag", "flat")  # of an array of NumPy's
+_OF_CONTEXT: dict[str, Value] = {
+    "saved_tensors": Sequence(Tensor(), None, True),
+    "saved_variables": Sequence(Tensor(), None, True),
+    "needs_input_grad": Sequence(BOOL, None, True),
+}
+
+
+def attribute(frame: Frame, node: Attribute, env: Env) -> Value:
+    base = frame.expression(node.object, env)
+    name = node.name
+    if name == "requires_grad" and isinstance(base, Tensor):
+        return Static(is_differentiable(base), "bool")
+    if isinstance(base, Module) and base.is_self and local_name(node) in env:
+        return env[local_name(node)]
+    of_base = _BY_BASE.get(base.__class__)
+    if of_base is not None:
+        return of_base(frame, base, name)
+    if name in _ABOUT:
+        return Static(MISSING, name)
+    if base == UNKNOWN and name == "values":
+        if "pandas" in frame.facts.project.names[frame.file].imports.values():
+            return NUMPY
+    if base == UNKNOWN and isinstance(node.object, Attribute):
+        if frame.facts.is_method_of_modules(name):
+            return Method(Module(open=True), name)  # `self.bias.get_bias()`, of one of several
+    return Method(base, name)
+
+
+def torch_name(frame: Frame, name: str) -> Torch:
+    """A name of torch's."""
+    return Torch(name, frame.facts.rulebook.is_function(name))
+
+
+def is_differentiable(value: Tensor) -> bool:
+    """Whether a tensor may require a gradient: in JAX any that holds no integers."""
+    return value.kind not in ("b", "i", "u")
+
+
+def _of_torch(frame: Frame, base: Torch, name: str) -> Value:
+    text = frame.facts.rulebook.constant(base.name)
+    if text is not None and text[:1] in "'\"":
+        return Method(STRING, name)
+    return torch_name(frame, f"{base.name}.{name}")
+
+
+def _of_package(frame: Frame, base: Package, name: str) -> Value:
+    project = frame.facts.project
+    found = project.lookup(f"{project.names[base.file].dotted}.{name}")
+    if isinstance(found, str):
+        return torch_name(frame, found) if found.startswith("torch") else External(found)
+    return frame.defined(found) or UNKNOWN
+
+
+def _of_object(frame: Frame, base: Object, name: str) -> Value:
+    """An attribute of self of a class that is no module."""
+    value = frame.facts.attribute(base.cls, name)
+    if isinstance(value, Function) and frame.facts.project.is_property(value.function):
+        return functions.result(frame, value.function)
+    return value if value is not None else UNKNOWN
+
+
+def _of_external(frame: Frame, base: External, name: str) -> Value:
+    found = f"{base.name}.{name}"
+    if found in frame.facts.rulebook.by_torch:  # `timm.layers.DropPath`
+        return torch_name(frame, found)
+    return FLOAT if base.name in ("numpy", "math") and name in ("pi", "e") else External(found)
+
+
+def _of_tensor(frame: Frame, base: Tensor, name: str) -> Value:
+    if name == "device":
+        return Static(MISSING, "device")
+    rulebook = frame.facts.rulebook
+    rules = rulebook.find("torch.Tensor." + name) if name in PROPERTIES else ()
+    if rules and len(rules[0].parameters) == 1:
+        found = frame.facts.results.of(rules[0], dims=least_dims(base))
+        same = name in ("data", "T", "mT") and base.kind == "u" and found == Tensor()
+        return Tensor(kind="u") if same else found
+    named = name in rulebook.tuple_fields and not rulebook.find("torch.Tensor." + name)
+    # `x.max(1).values`, `torch.linalg.qr(x).Q`: what gives a tensor or a tuple by its arguments
+    return Tensor() if named and not base.assumed else Method(base, name)
+
+
+def _of_sequence(frame: Frame, base: Sequence, name: str) -> Value:
+    """`x.sort().values`, `torch.linalg.qr(x).Q`: torch's tuples have names for their tensors."""
+    named = isinstance(base.element, Tensor) and not hasattr(tuple if base.tuple else list, name)
+    return base.element if named else Method(base, name)
+
+
+def _of_class(frame: Frame, base: Class, name: str) -> Value:
+    ref, project = base.ref, frame.facts.project
+    if not isinstance(ref, program.Class):
+        return UNKNOWN
+    if name == "apply" and project.is_autograd_function(ref) and project.find(ref, "forward"):
+        return Method(base, name)
+    method = project.find(ref, name)
+    if method is not None:
+        bound = project.is_classmethod(method) or project.is_static(method)
+        return Function(method, ref, base=not bound)
+    for c in project.ancestors(ref):
+        if name in project.assigned(c):
+            return frame.facts.expression(project.assigned(c)[name])
+    return UNKNOWN
+
+
+def _of_static(frame: Frame, base: Static, name: str) -> Value:
+    if base.type == "shape":
+        return Method(base, name)
+    if base == BACKWARD_CONTEXT:
+        return _OF_CONTEXT.get(name, UNKNOWN)
+    if base.type == "device" and name == "type":
+        rules = frame.facts.rulebook.find("torch.device.type")
+        return frame.facts.results.plain(rules[0])
+    if name in ("is_floating_point", "is_complex") and base.type in ("dtype", ""):
+        return BOOL
+    if name in _ABOUT:
+        return Static(MISSING, name)
+    if name == "ndim":
+        return INT
+    if base == NUMPY or base.wide:
+        return base if name in _ARRAYS else Method(NUMPY, name)
+    asked = base.type in ("str", "range") or base.type == "int" and name == "item"
+    return Method(base, name) if asked else UNKNOWN
+
+
+# --- of modules ----------------------------------------------------------------------------------
+
+
+def of_module(frame: Frame, base: Module, name: str) -> Value:
+    """An array, a submodule, a property or a method, joined over the classes that it may be of."""
+    layers_alone = base.classes and all(isinstance(ref, str) for ref in base.classes)
+    if name == "forward" and layers_alone:
+        return Method(base, name)
+    if base.items is not None and name in dict(base.items):
+        return dict(base.items)[name]
+    array = name in frame.facts.rulebook.array_names
+    open_array = base.open and array
+    if base.element is not None and not open_array and _is_entry(frame, base, name):
+        return base.element  # `self.layers.conv` of a ModuleDict
+    found: Value | None = None
+    for ref in base.refs:
+        value = _of_ref(frame, base, ref, name)
+        if value is None or array and value == Static() and found is not None:
+            continue
+        if isinstance(value, Function) and isinstance(found, Function):
+            if value.function is not found.function:
+                return Method(Module(open=True), name)  # of one class or the other
+        # nn.Identity has no weight: it is another's
+        found = value if array and found == Static() else join(found, value)
+    if name == "training":
+        return BOOL
+    if found is not None and not (open_array and found == Static()):
+        return found
+    return Tensor(param=True) if open_array else Method(base, name)
+
+
+def _of_ref(frame: Frame, base: Module, ref: Any, name: str) -> Value | None:
+    if isinstance(ref, str):
+        return _of_layer(frame, ref, name, base.whole)
+    return _of_instance(frame, ref, name)
+
+
+def _of_instance(frame: Frame, cls: program.Class, name: str) -> Value | None:
+    facts = frame.facts
+    value = facts.attribute(cls, name)
+    if isinstance(value, Function) and facts.project.is_property(value.function):
+        functions.note_call(frame, value.function)
+        value = functions.result(frame, value.function)
+    if value is None:
+        layers = [d for d in facts.layers_of(cls) if facts.rulebook.array(d.name, name)]
+        if layers:
+            optional = any(name in facts.results.optional(d.name) for d in layers)
+            return Tensor(param=True, none=optional)
+    return value
+
+
+def _of_layer(frame: Frame, layer: str, name: str, whole: bool) -> Value | None:
+    rulebook = frame.facts.rulebook
+    definition = rulebook.layer(layer)
+    if definition is None:
+        return None
+    if rulebook.array(definition.name, name):
+        optional = frame.facts.results.optional(definition.name)  # norms seldom go without
+        absent = name == "bias" and name in optional and "weight" not in optional
+        return Tensor(param=True, none=not whole and absent)
+    part = rulebook.part(definition.name, name)
+    if part is not None:
+        return Module(frozenset([part]))
+    return None if _has_method(frame, definition, name) else Static()
+
+
+def _has_method(frame: Frame, definition: Any, name: str) -> bool:
+    """Whether a torch layer, or every module, has a method of this name."""
+    method = frame.facts.rulebook.method(definition.name, name)
+    return method is not None or torch_method(name)
+
+
+def _is_entry(frame: Frame, base: Module, name: str) -> bool:
+    """Whether a name can only be that of something in a container: none of its classes has it."""
+    layer = frame.facts.rulebook.layer
+    layers = [layer(ref) if isinstance(ref, str) else None for ref in base.classes]
+    if name == "training":
+        return not layers
+    return all(d is not None and not _has_method(frame, d, name) for d in layers)
+
+
+def computed(frame: Frame, base: Module, pattern: str) -> Value:
+    """`getattr(module, name)` of a name that is not known: what is set under such names, if any."""
+    facts = frame.facts
+    found: Value | None = base.element if base.is_bare else None
+    for cls in base.refs:
+        for c in facts.project.family(cls) if isinstance(cls, program.Class) else ():
+            under_names = facts.computed(c, pattern)
+            if under_names is not None:
+                found = join(found, under_names)
+            if found is None:
+                for name, value in facts.attribute_values(c).items():
+                    held = isinstance(value, Module) or isinstance(value, Tensor) and value.param
+                    if held and may_be(name, pattern):
+                        found = join(found, value)
+    return found or UNKNOWN
+
+
+_BY_BASE: dict[type, Callable[[Frame, Any, str], Value]] = {
+    Torch: _of_torch,
+    External: _of_external,
+    Package: _of_package,
+    Object: _of_object,
+    Module: of_module,
+    Tensor: _of_tensor,
+    Instance: distributions.attribute,
+    Sequence: _of_sequence,
+    Class: _of_class,
+    Static: _of_static,
+}

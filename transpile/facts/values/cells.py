@@ -1,0 +1,163 @@
+"""What runs of the interpreter tell each other: cells, with who wrote and who read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from ...model.node import Node
+from ...model.program import File, Function
+from .joins import join
+from .lattice import UNKNOWN, Mapping, Method, Module, Sequence, Static, Tensor, Torch, Value
+
+Given = tuple[tuple[str, Value], ...]  # the modules and classes that a call gives, by parameter
+Table = dict[str, Value]
+
+
+class Run:
+    """One function, or the statements of a file, to be interpreted, with what is given."""
+
+    __slots__ = (
+        "unit",
+        "given",
+        "rank",
+        "reads",
+        "made",
+        "values",
+        "calls",
+        "data",
+        "count",
+        "queued",
+        "active",
+    )
+
+    def __init__(self, unit: File | Function, given: Given, rank: tuple[Any, ...]) -> None:
+        self.unit, self.given, self.rank = unit, given, rank
+        self.reads: dict[Cell, Any] = {}  # with what was read first
+        self.made: dict[Cell, Any] = {}
+        self.values: dict[Node, Value] = {}
+        self.calls: dict[Function, set[Function]] = {}
+        self.data: set[tuple[Function, str]] = set()  # parameters that get what is traced
+        self.count = 0
+        self.queued = self.active = False
+
+    def stale(self) -> bool:
+        """Whether something that it read has changed, or it was never interpreted."""
+        return not self.count or any(not same(c.value, read) for c, read in self.reads.items())
+
+
+class Cell:
+    """One fact that crosses functions: the join of what runs say of it."""
+
+    __slots__ = ("key", "joined", "said", "value", "readers")
+
+    def __init__(self, key: tuple[Any, ...], joined: Callable[[Any, Any], Any]) -> None:
+        self.key, self.joined = key, joined
+        self.said: dict[Run, Any] = {}
+        self.value: Any = None
+        self.readers: set[Run] = set()
+
+    def settle(self) -> bool:
+        """Take the join of what is said now, in the order of runs; whether it changed."""
+        found: Any = None
+        for run in sorted(self.said, key=_rank) if len(self.said) > 1 else self.said:
+            said = self.said[run]
+            found = said if found is None else self.joined(found, said)
+        changed = not same(found, self.value)
+        if changed:
+            self.value = found
+        return changed
+
+
+def _rank(run: Run) -> tuple[Any, ...]:
+    return run.rank
+
+
+def join_tables(a: Table, b: Table) -> Table:
+    return {**a, **{name: join(a.get(name), value) for name, value in b.items()}}
+
+
+def either(a: Any, b: Any) -> Any:
+    """The union of sets, or of truths."""
+    return a | b
+
+
+def cut(value: Any, depth: int) -> Any:
+    """A value without what is nested deeper: lists of lists may grow for ever in a fixed point."""
+    if value.__class__ is dict:
+        return {name: cut(inner, depth) for name, inner in value.items()}
+    if isinstance(value, Method):
+        return replace(value, receiver=cut(value.receiver, depth))
+    if not isinstance(value, (Sequence, Module, Mapping)) or value.element is None:
+        return value
+    if nesting(value) <= depth:
+        return value
+    if isinstance(value, Module):
+        if not depth:
+            return Module(value.classes, True)
+        parts = tuple((name, cut(inner, depth - 1)) for name, inner in value.items or ())
+        return replace(value, element=cut(value.element, depth - 1), items=parts or None)
+    element = cut(value.element, depth - 1) if depth else UNKNOWN
+    if isinstance(value, Mapping) or not depth or value.items is None:
+        return replace(value, element=element) if isinstance(value, Mapping) else Sequence(element)
+    return replace(value, element=element, items=tuple(cut(v, depth - 1) for v in value.items))
+
+
+def described(value: Any) -> str:
+    """A value in words that are the same in every process: sets have no order of theirs."""
+    if isinstance(value, frozenset):
+        return f"{{{' '.join(sorted(map(described, value)))}}}"
+    if isinstance(value, tuple):
+        return f"({' '.join(map(described, value))})"
+    if isinstance(value, Node):
+        return f"{value.file.path if value.file else ''}:{value.start}"
+    if is_dataclass(value):
+        inner = (described(getattr(value, field.name)) for field in fields(value))
+        return f"{type(value).__name__}({' '.join(inner)})"
+    return repr(value)
+
+
+def nesting(value: Any) -> int:
+    """How deep lists and containers stand in each other in a value."""
+    if isinstance(value, Method):
+        return nesting(value.receiver)
+    if not isinstance(value, (Sequence, Module, Mapping)) or value.element is None:
+        return 0
+    inner = [value.element]
+    if isinstance(value, Module):
+        inner += [part for _, part in value.items or ()]
+    elif isinstance(value, Sequence):
+        inner += value.items or ()
+    return 1 + max(map(nesting, inner))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two facts are the same, also in what equality leaves out."""
+    if a is b:
+        return True
+    if a.__class__ is not b.__class__ or a != b:
+        return False
+    compare = _SAME.get(a.__class__)
+    return compare is None or compare(a, b)
+
+
+def _same_items(a: Any, b: Any) -> bool:
+    if not same(a.element, b.element):
+        return False
+    pairs = zip(a.items or (), b.items or ())
+    if isinstance(a, Module):
+        return all(same(x[1], y[1]) for x, y in pairs)
+    return a.loose == b.loose and all(same(x, y) for x, y in pairs)
+
+
+_SAME: dict[type, Callable[[Any, Any], bool]] = {
+    Tensor: lambda a, b: a.dims == b.dims,
+    Static: lambda a, b: a.loose == b.loose and a.wide == b.wide,
+    Torch: lambda a, b: a.function == b.function,
+    Method: lambda a, b: same(a.receiver, b.receiver),
+    Mapping: lambda a, b: same(a.element, b.element),
+    Sequence: _same_items,
+    Module: _same_items,
+    dict: lambda a, b: all(same(value, b[name]) for name, value in a.items()),
+}

@@ -1,0 +1,136 @@
+"""What constructors make: instances of the user's classes, and torch's layers."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from ...model import program
+from . import containers, functions
+from .flags import flags
+from .frame import Argument, Frame
+from .joins import join
+from .lattice import UNKNOWN, Class, Instance, Module, OneOf, Open, Static, Tensor, Value
+
+_OPTIONS = ("bias", "affine", "elementwise_affine")
+
+
+def construct(frame: Frame, made: Class, args: list[Argument]) -> Value:
+    """The instance that calling a class makes."""
+    return _instance(frame, made.ref, args)
+
+
+def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
+    if isinstance(ref, Open):
+        inner = _of_default(frame, ref.ref, args)
+        if isinstance(inner, Module):
+            return dataclasses.replace(inner, open=True, items=None)
+        return inner
+    if isinstance(ref, OneOf):
+        return _of_several(frame, ref.classes, args)
+    return _of_class(frame, ref, args) if isinstance(ref, program.Class) else UNKNOWN
+
+
+def _of_default(frame: Frame, ref: Any, args: list[Argument]) -> Value:
+    """What the default of a parameter makes, in the place of which others may be given."""
+    if isinstance(ref, str):
+        return Module(frozenset([ref]), inplace=inplace(args, _limit(frame, ref)))
+    return _instance(frame, ref, args)
+
+
+def _of_several(frame: Frame, classes: frozenset[Any], args: list[Argument]) -> Value:
+    """An instance of one of several classes.
+
+    What they are given is not noted: a call in a branch for one class says nothing of the others.
+    """
+    rulebook, project = frame.facts.rulebook, frame.facts.project
+    layers = [rulebook.layer(one) if isinstance(one, str) else None for one in classes]
+    drawing = [d.name for d in layers if d is not None and d.name in rulebook.drawing]
+    if drawing:
+        return Instance(frozenset(drawing)) if len(drawing) == len(classes) else UNKNOWN
+    made = [
+        layer is not None if isinstance(one, str) else project.is_module(one)
+        for one, layer in zip(classes, layers)
+    ]
+    writes = {inplace(args, _limit(frame, one)) for one in classes}
+    if all(made):
+        return Module(classes, inplace=writes.pop() if len(writes) == 1 else None)
+    return Module(open=True) if any(made) else UNKNOWN
+
+
+def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
+    facts = frame.facts
+    constructor = facts.project.find(ref, "__init__")
+    if constructor is not None:
+        functions.bind_arguments(frame, constructor, args)
+        functions.note_call(frame, constructor)
+    if not facts.project.is_module(ref):
+        return UNKNOWN
+    if constructor is None and facts.project.torch_base(ref) is not None:
+        containers.fill_own(frame, ref, args)
+    element: Value | None = None
+    for c in facts.project.family(ref):
+        held = facts.read("contents", c)
+        if held is not None:
+            element = join(element, held)
+    return Module(frozenset([ref]), element=element)
+
+
+def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Value:
+    """The torch layer that a constructor makes."""
+    if definition.name == "Parameter":
+        return Tensor(param=True)
+    rulebook = frame.facts.rulebook
+    parameters = frame.facts.results.constructor(definition)
+    given = [(a.keyword, a.value.const if isinstance(a.value, Static) else None) for a in args]
+    variant = rulebook.variant(name, given)
+    made = Module(
+        frozenset([variant]),
+        inplace=inplace(args, _limit(frame, name)),
+        whole=_whole(parameters, args),
+        flags=frame.facts.results.deciding(definition, flags(parameters, args)),
+    )
+    return containers.filled(frame, made, args, definition.name)
+
+
+def _whole(parameters: Sequence[Any], args: list[Argument]) -> bool:
+    """Whether a layer has every param that it may leave out: `bias` and `affine` are True."""
+    if any(a.star for a in args):
+        return False
+    given = {
+        a.keyword or parameters[i].name: a.value
+        for i, a in enumerate(args)
+        if a.keyword is not None or i < len(parameters)
+    }
+    for p in parameters:
+        if p.name in _OPTIONS:
+            value = given.get(p.name)
+            default = p.default.value if isinstance(p.default, ast.Constant) else None
+            stated = value.const if isinstance(value, Static) else None
+            if (default if value is None else stated) is not True:
+                return False
+    return True
+
+
+def _limit(frame: Frame, ref: Any) -> int | None:
+    """How many arguments a layer of torch's takes by place before `inplace`; None of others."""
+    rulebook = frame.facts.rulebook
+    definition = rulebook.layer(ref) if isinstance(ref, str) else None
+    if definition is None:
+        return None
+    return sum(1 for p in frame.facts.results.constructor(definition) if p.kind == "positional")
+
+
+def inplace(args: list[Argument], limit: int | None = None) -> bool | None:
+    """Whether a layer is made to write its argument: `inplace=True`, or True where it is last.
+
+    None for `inplace=flag`.
+    """
+    for i, (keyword, _, value, _) in enumerate(args):
+        last = keyword is None and limit is not None and i >= limit
+        if keyword == "inplace" or last and isinstance(value, Static) and value.type == "bool":
+            known = isinstance(value, Static) and isinstance(value.const, bool)
+            return value.const if known else None  # type: ignore[attr-defined]
+    return False

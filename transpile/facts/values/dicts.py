@@ -1,0 +1,115 @@
+"""Which names a piece of code takes for dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.names import below, dotted, everywhere, target_names, text
+from ...model.node import Node
+from ...model.program import Function
+from ...model.statements import Assign, For
+from .subscripts import indices
+from .tables import Facts
+
+_COPIES = frozenset({"copy", "dict", "copy.copy", "copy.deepcopy", "deepcopy"})
+
+
+def used_as_dicts(facts: Facts, function: Function) -> frozenset[str]:
+    """The parameters that a function asks for `d.items()` or `d["size"]`, or goes over by key.
+
+    What it tests or gives another value may be anything before that.
+    """
+    found = facts.memory.get(("dicts", function))
+    if found is None:
+        names = {p.name for p in facts.project.parameters(function)}
+        nodes = everywhere(function, Call, Subscript, For, Assign) if names else []
+        found = facts.memory["dicts", function] = _taken_for_dicts(nodes, names)
+    return found
+
+
+def dict_targets(facts: Facts, loop: For) -> frozenset[str]:
+    """The targets of a loop that its body takes for dicts: `for b in loader: b["image"]`."""
+    found = facts.memory.get(("dicts", loop))
+    if found is None:
+        names = set(target_names(loop.target))
+        nodes = list(below(loop.body, Call, Subscript, For, Assign)) if names else []
+        found = facts.memory["dicts", loop] = _taken_for_dicts(nodes, names)
+    return found
+
+
+def gone_over_for_dicts(facts: Facts, function: Function) -> frozenset[str]:
+    """The parameters that loops take dicts from: `for i, batch in enumerate(loader)`."""
+    found = facts.memory.get(("gone over", function))
+    if found is None:
+        loops = ((_gone_over(f.iterable), f) for f in everywhere(function, For))
+        taken = (name for name, loop in loops if name and dict_targets(facts, loop))
+        found = facts.memory["gone over", function] = frozenset(taken)
+    return found
+
+
+def _gone_over(node: Node) -> str | None:
+    """loader of `loader`, `enumerate(loader)`, `tqdm(loader, desc="train")`"""
+    while isinstance(node, Call) and node.arguments:
+        if not isinstance(node.function, (Name, Attribute)):
+            break
+        node = node.arguments[0]
+    return node.id if isinstance(node, Name) else None
+
+
+def _taken_for_dicts(nodes: Iterable[Node], names: set[str]) -> frozenset[str]:
+    """The names that a piece of code takes for dicts, and does not leave open."""
+    nodes = list(nodes)
+    found = {name for node in nodes if (name := _taken_for_dict(node)) in names}
+    return frozenset(n for n in found - _left_open(nodes) if n) if found else frozenset()
+
+
+def _taken_for_dict(node: Any) -> str | None:
+    """The name that one use takes for a dict."""
+    if isinstance(node, Call):
+        asked = isinstance(node.function, Attribute) and node.function.name in ("items", "keys")
+        return dotted(node.function.object) if asked and not node.arguments else None  # type: ignore[attr-defined]
+    if isinstance(node, Subscript):
+        first = indices(node)[0]
+        named = isinstance(first, Constant) and isinstance(first.constant, (str, bytes))
+        return dotted(node.object) if named else None
+    if isinstance(node, For) and isinstance(node.iterable, Name):
+        return node.iterable.id if _is_keyed(node, node.iterable.id) else None
+    return None
+
+
+def _is_keyed(loop: For, over: str) -> bool:
+    """`for k in d: d[k]`"""
+    key = text(loop.target)
+    parts = ((n.object, n.index) for n in below(loop.body, Subscript))
+    return any(isinstance(o, Name) and o.id == over and text(i) == key for o, i in parts)
+
+
+def _left_open(nodes: Iterable[Node]) -> set[str]:
+    """The names whose value a piece of code tests, or sets to anything but a copy."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, Assign) and not node.operator and node.annotation is None:
+            if not _is_copy(node):
+                found |= {name for target in node.targets for name in target_names(target)}
+        elif isinstance(node, Call) and node.arguments:
+            if dotted(node.function) in ("isinstance", "hasattr", "type"):
+                found.add(dotted(node.arguments[0]) or "")
+    return found
+
+
+def _is_copy(node: Assign) -> bool:
+    """`d = dict(d)`, `d = d.copy()`"""
+    made, name = node.expression, dotted(node.targets[0])
+    if not isinstance(made, Call) or name is None:
+        return False
+    if not made.arguments:
+        method = made.function
+        return (
+            isinstance(method, Attribute)
+            and method.name == "copy"
+            and dotted(method.object) == name
+        )
+    one = len(made.arguments) == 1 and dotted(made.arguments[0]) == name
+    return one and dotted(made.function) in _COPIES

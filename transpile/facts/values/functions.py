@@ -1,0 +1,216 @@
+"""Calls between the user's functions: what they give for parameters, and what they return."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ...model import expressions as nodes
+from ...model.expressions import Lambda
+from ...model.program import Function, Parameter
+from . import lattice, parameters
+from .frame import Argument, Env, Frame
+from .joins import join, sequence
+from .lattice import (
+    MISSING,
+    NONE,
+    PLACED,
+    UNKNOWN,
+    Class,
+    External,
+    Mapping,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    element_of,
+    is_traced,
+)
+
+# --- bodies --------------------------------------------------------------------------------------
+
+
+def interpret(frame: Frame) -> None:
+    """Interpret a function inside another, where it stands."""
+    frame.facts.note(returned(frame, {}), "result", frame.function)
+
+
+def returned(frame: Frame, given: Env) -> Value:
+    """What the body of a function returns, with what is known of its parameters, or given."""
+    assert frame.function is not None
+    frame.block(frame.function.body, parameters.bound(frame) | given)
+    if frame.yields is not None:
+        return Sequence(frame.yields)
+    return frame.result if frame.result is not None else NONE
+
+
+def result(frame: Frame, function: Function) -> Value:
+    """What a function returns; it is interpreted first, where it was not yet."""
+    if frame.facts.project.outer(function) is None:
+        frame.facts.demand(function, ())
+    return frame.facts.result(function)
+
+
+def _result_for(frame: Frame, function: Function, given: Env) -> Value:
+    """What a function returns that gets these modules: `clones(nn.BatchNorm1d(n), 3)`."""
+    facts = frame.facts
+    known = facts.parameters(function)
+    for parameter in facts.project.parameters(function):
+        name = parameter.name
+        if parameter.annotation is not None and name in given:
+            if not facts.makes_modules(given[name]):
+                given = {other: value for other, value in given.items() if other != name}
+    others = tuple((n, given[n]) for n in sorted(given) if known.get(n) != given[n])
+    if not others or facts.project.outer(function) is not None:
+        return result(frame, function)
+    if not facts.demand(function, others):
+        return result(frame, function)
+    return facts.read("result for", function, others) or facts.unseen(function)
+
+
+# --- lambdas -------------------------------------------------------------------------------------
+
+
+def lambda_(frame: Frame, node: Lambda, env: Env) -> Value:
+    of_lambda(frame, node, env, [])
+    return External("lambda")
+
+
+def of_lambda(frame: Frame, node: Lambda, env: Env, given: list[Value]) -> Value:
+    """What a lambda returns, where its first parameters get these tensors."""
+    inner = dict(env)
+    for parameter in node.parameters:
+        if parameter.kind == "*":
+            inner[parameter.name] = Sequence(Tensor(assumed=True))
+        elif parameter.kind != "**":
+            inner[parameter.name] = _of_lambda(frame, parameter, env)
+    by_place = [p for p in node.parameters if p.kind in ("/", "")]
+    tensors = {p.name: v for p, v in zip(by_place, given) if isinstance(v, Tensor)}
+    return frame.expression(node.body, inner | tensors)
+
+
+def _of_lambda(frame: Frame, parameter: Parameter, env: Env) -> Value:
+    """A parameter of a lambda. `i=i` keeps what i is; any other default is one of many."""
+    node = parameter.default
+    if node is None:
+        return UNKNOWN if frame.foreign else Tensor(assumed=True)
+    default = frame.expression(node, env)
+    kept = isinstance(node, nodes.Name) and node.id == parameter.name
+    if kept or not isinstance(default, (Static, Torch, Class, lattice.Function)):
+        return default
+    return parameters.of_kind(frame, default)
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+def call(frame: Frame, function: lattice.Function, args: list[Argument]) -> Value:
+    """The result of a call, joined over all functions that it may mean."""
+    found: Value | None = None
+    for target in _overrides(frame, function):
+        found = join(found, call_one(frame, target, args))
+    return found or UNKNOWN
+
+
+def call_one(frame: Frame, function: Function, args: list[Argument]) -> Value:
+    given = bind_arguments(frame, function, args)
+    note_call(frame, function)
+    if any(isinstance(a.value, Tensor) for a in args):
+        return result(frame, function)  # it runs a module, `checkpoint(block, x)`, and makes none
+    return _result_for(frame, function, given)
+
+
+def _overrides(frame: Frame, value: lattice.Function) -> list[Function]:
+    """The method, and those of subclasses that may be meant by the same call on self."""
+    function, project = value.function, frame.facts.project
+    if value.base or value.owner is None or project.owner(function) is None:
+        return [function]
+    if project.is_static(function):
+        return [function]
+    others = project.overriding(value.owner, function.name)
+    return [function, *(o for o in others if o is not function)]
+
+
+def note_call(frame: Frame, function: Function) -> None:
+    run = frame.facts.run
+    if frame.function is not None and run is not None:
+        run.calls.setdefault(frame.function, set()).add(function)
+
+
+def bind_arguments(frame: Frame, function: Function, args: list[Argument]) -> Env:
+    """Note what a call gives for parameters: also of `*args` as "*", of `**kwargs` as "**name".
+
+    Returns the modules and classes of modules among it, and all that `*layers` gets if any are.
+    """
+    facts = frame.facts
+    signature = facts.project.signature(function)
+    positional, names = signature.positional, signature.names
+    given: Env = {}
+    table: Env = {}
+    rest: list[Value] | None = []
+    i = 0
+    for keyword, star, value, _ in [*args, *_handed_on(frame, args)]:
+        if star == "*":
+            for name in positional[i:]:
+                _note(table, name, element_of(value))
+            i, rest = len(positional), None
+        elif star == "**":
+            if isinstance(value, Mapping) and value.placed and signature.stars is not None:
+                for word in PLACED.difference(names):
+                    _note(table, f"**{word}", Static())
+        elif keyword is not None:
+            if keyword in names:
+                given[keyword] = value
+                _note(table, keyword, value)
+            elif signature.stars is not None:
+                _note(table, f"**{keyword}", value)
+        elif i < len(positional):
+            given[positional[i]] = value
+            _note(table, positional[i], value)
+            i += 1
+        elif signature.star is not None:
+            _note(table, "*", value)
+            rest = None if rest is None else [*rest, value]
+    facts.note(table, "parameters", function)
+    if facts.run is not None and facts.in_forward(frame.function):
+        facts.run.data |= {(function, name) for name, v in given.items() if is_traced(v)}
+    found = {name: value for name, value in given.items() if _is_module(frame, value)}
+    if signature.star and rest and any(isinstance(v, Module) for v in rest):
+        found[signature.star] = sequence(rest, True)
+    return found
+
+
+def _is_module(frame: Frame, value: Value) -> bool:
+    """Whether an argument is a module or a class of modules, other than self."""
+    if isinstance(value, Module):
+        return not value.is_self
+    return frame.facts.makes_modules(value)
+
+
+def _handed_on(frame: Frame, args: list[Argument]) -> list[Argument]:
+    """What is known of the keywords in `**kwargs`, where a function passes its own on."""
+    function = frame.function
+    if function is None:
+        return []
+    mine = frame.facts.project.signature(function).stars
+    stars = (a.node for a in args if a.star == "**")
+    if mine is None or not any(isinstance(n, nodes.Name) and n.id == mine for n in stars):
+        return []
+    known = frame.facts.parameters(function)
+    words = sorted(name for name in known if name.startswith("**"))
+    return [Argument(name[2:], "", known[name]) for name in words]
+
+
+def _note(table: Env, name: str, value: Value) -> None:
+    """Note what of an argument holds in the function: it is no constant, no self, of no dtype."""
+    if isinstance(value, Static):
+        if value.const is not None:
+            value = Static(MISSING, value.type, value.loose)
+    elif isinstance(value, Module):
+        if value.is_self:
+            value = dataclasses.replace(value, is_self=False)
+    elif isinstance(value, Tensor):
+        number = value.number and None
+        value = Tensor(value.assumed, value.none, number=number, dims=value.dims)
+    table[name] = join(table.get(name), value)

@@ -1,0 +1,282 @@
+"""What the parameters of a function are when its body begins."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted, everywhere
+from ...model.program import Parameter
+from ...model.statements import Assign, ExpressionStatement
+from .annotations import annotated
+from .dicts import gone_over_for_dicts, used_as_dicts
+from .frame import Env, Frame
+from .joins import join
+from .lattice import (
+    ARRAY_TYPE,
+    BACKWARD_CONTEXT,
+    FUNCTION,
+    MISSING,
+    NONE,
+    NUMPY,
+    PLACED,
+    UNKNOWN,
+    Class,
+    Function,
+    Mapping,
+    Module,
+    Object,
+    Open,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    is_anything,
+    least_dims,
+)
+from .numpy_names import is_bound_to_numpy
+from .usage import is_asked, may_be_numpy, used_as_tensors, with_dims
+
+# Methods of modules that give the module.
+_PLACES = frozenset("cuda cpu to half bfloat16 double float eval train requires_grad_".split())
+
+
+def bound(frame: Frame) -> Env:
+    """The names of a function when its body begins."""
+    facts, function = frame.facts, frame.function
+    assert function is not None
+    signature = facts.project.signature(function)
+    env: Env = {}
+    if signature.self_name is not None:
+        env[signature.self_name] = _self(frame)
+    known = facts.parameters(function)
+    for parameter in signature.parameters:
+        env[parameter.name] = _bound(frame, parameter, known.get(parameter.name))
+    _with_dims(frame, env)
+    context = _context(frame)
+    if context is not None:
+        env[context] = BACKWARD_CONTEXT
+    if signature.star is not None:
+        unknown = _constructs(frame) or frame.foreign
+        unseen: Value = UNKNOWN if unknown else Tensor(assumed=True)
+        env[signature.star] = Sequence(known.get("*") or unseen, None, True)
+    if signature.stars is not None:
+        env[signature.stars] = Mapping(placed=any(f"**{word}" in known for word in PLACED))
+    return env
+
+
+def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
+    facts, function, name = frame.facts, frame.function, parameter.name
+    assert function is not None
+    given = _given(frame, name, seen)
+    as_tensor = name in used_as_tensors(facts, function)
+    if as_tensor and (given == NUMPY or is_bound_to_numpy(frame, parameter, UNKNOWN)):
+        as_tensor = not may_be_numpy(facts, function, name)
+    value = _parameter(frame, parameter, given, as_tensor)
+    if is_anything(value):
+        if name in used_as_dicts(facts, function):
+            value = Mapping(Tensor(assumed=True))
+        elif name in gone_over_for_dicts(facts, function):
+            value = UNKNOWN
+    return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
+
+
+def _with_dims(frame: Frame, env: Env) -> None:
+    assert frame.function is not None
+    shown, project = with_dims(frame.facts, frame.function), frame.facts.project
+    owner = project.owner(frame.function)
+    forward = owner is not None and project.is_module(owner) and frame.function.name == "forward"
+    for name, value in env.items():
+        if isinstance(value, Tensor):
+            dims = max(value.dims, shown.get(name, 0), int(forward))
+            if dims != value.dims:
+                env[name] = dataclasses.replace(value, dims=dims)
+
+
+def _given(frame: Frame, name: str, seen: Value | None) -> Value | None:
+    """What calls give; of those that only may mean this method, arrays of NumPy's alone."""
+    if seen is None and frame.cls is not None and frame.function is not None:
+        handed = (frame.facts.read("handed", frame.function) or {}).get(name)
+        if handed == NUMPY and not is_asked(frame.function, name):
+            return NUMPY
+    return seen
+
+
+def _context(frame: Frame) -> str | None:
+    """The name of the ctx that forward and backward of a torch.autograd.Function take."""
+    function, project = frame.function, frame.facts.project
+    assert function is not None
+    owner = project.owner(function)
+    if owner is None or not project.is_static(function):
+        return None
+    if function.name not in ("forward", "backward", "setup_context"):
+        return None
+    parameters = project.parameters(function)
+    return parameters[0].name if parameters and project.is_autograd_function(owner) else None
+
+
+def _self(frame: Frame) -> Value:
+    function, project = frame.function, frame.facts.project
+    assert function is not None
+    owner = project.owner(function)
+    if project.is_classmethod(function):
+        return Class(owner)
+    if owner is None:
+        return UNKNOWN
+    return Module(frozenset([owner]), is_self=True) if project.is_module(owner) else Object(owner)
+
+
+def _constructs(frame: Frame) -> bool:
+    assert frame.function is not None
+    return frame.function.name in ("__init__", "__new__")
+
+
+def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor: bool) -> Value:
+    node = parameter.default
+    default = frame.expression(node, {}) if node is not None else None
+    annotation = parameter.annotation
+    declared = annotated(frame, annotation) if annotation is not None else None
+    if declared is not None and not _is_meant_as_class(frame, declared, default, seen):
+        return join(declared, NONE) if default == NONE else declared
+    if default is not None and default != NONE:
+        return _with_default(frame, default, seen, as_tensor)
+    if _constructs(frame):
+        if seen is None and _is_cast_and_called(frame, parameter.name):
+            return Module(open=True)
+        return _of_constructor(seen)
+    stranger = frame.file in frame.facts.strangers and not isinstance(seen, Tensor)
+    value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
+    return join(value, NONE) if default == NONE else value
+
+
+def _is_meant_as_class(
+    frame: Frame, declared: Value, default: Value | None, seen: Value | None
+) -> bool:
+    """Whether it says module where classes are given: `act_layer: nn.Module = nn.ReLU`."""
+    given = seen if default is None or default == NONE else default
+    if not isinstance(declared, Module) or given is None:
+        return False
+    return isinstance(given, Class) or frame.facts.makes_modules(given)
+
+
+def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: bool) -> Value:
+    """A parameter is of the kind of its default, whatever else of the kind calls give it."""
+    if isinstance(default, Static):
+        alike = seen is None or isinstance(seen, Static)
+        value: Value = Static(MISSING, default.type, loose=True) if alike else Static()
+    else:
+        value = of_kind(frame, default)
+    if value == FUNCTION:
+        return FUNCTION if _is_plain(frame, seen) else UNKNOWN
+    if isinstance(default, (Torch, Class, Module, Function)):
+        return value
+    if seen is not None and not isinstance(seen, Static):
+        value = join(value, seen)
+    if isinstance(value, Static) and as_tensor and not _constructs(frame):
+        if frame.file not in frame.facts.strangers:
+            return Tensor()
+    return value
+
+
+def _is_plain(frame: Frame, seen: Value | None) -> bool:
+    """Whether what calls give is a plain function, or nothing."""
+    if seen is None or seen == FUNCTION or isinstance(seen, Function):
+        return True
+    return isinstance(seen, Torch) and of_kind(frame, seen) == FUNCTION
+
+
+def of_kind(frame: Frame, default: Value) -> Value:
+    """What may be given where a default stands: another function, another layer, other numbers."""
+    rulebook = frame.facts.rulebook
+    if isinstance(default, Static):
+        return Static(MISSING, default.type, loose=True) if default != NONE else default
+    if isinstance(default, Torch):
+        if rulebook.constant(f"{default.name}[dtype]"):
+            return ARRAY_TYPE
+        layer = rulebook.layer(default.name)
+        if layer is not None:
+            return Class(Open(default.name)) if rulebook.is_module(layer) else UNKNOWN
+        return FUNCTION if rulebook.is_function(default.name) else UNKNOWN
+    if isinstance(default, Class):
+        return Class(Open(default.ref))
+    if isinstance(default, Module):
+        return dataclasses.replace(default, open=True, items=None, element=None)
+    if isinstance(default, Function):
+        return UNKNOWN
+    if isinstance(default, Sequence):
+        items = default.items
+        items = None if items is None else tuple(of_kind(frame, item) for item in items)
+        return Sequence(of_kind(frame, default.element), items, default.tuple, loose=True)
+    if isinstance(default, Mapping):
+        return Mapping(of_kind(frame, default.element), default.placed)
+    return default
+
+
+def _of_constructor(seen: Value | None) -> Value:
+    """What a constructor takes is a hyperparameter: another call may give another value."""
+    if isinstance(seen, Static):
+        return Static(MISSING, seen.type, loose=True)
+    if isinstance(seen, Module) and seen.classes:
+        return dataclasses.replace(seen, open=True, items=None)
+    return UNKNOWN
+
+
+def _of_function(seen: Value | None, as_tensor: bool) -> Value:
+    """What other functions take is taken for a tensor where nothing says otherwise."""
+    if as_tensor:
+        number = isinstance(seen, Static) and seen.type != "None"
+        overruled = seen is None or seen == UNKNOWN or number
+        seen = Tensor() if overruled or seen is None else join(seen, Tensor(dims=least_dims(seen)))
+    return _as_given(seen, Tensor(assumed=True))
+
+
+def _as_given(seen: Value | None, unseen: Value) -> Value:
+    """What calls give, a number as one of its type; `unseen` where they give nothing."""
+    if seen is None or seen == NONE:
+        return unseen
+    return Static(MISSING, seen.type, loose=True) if isinstance(seen, Static) else seen
+
+
+# --- modules that are handed in ------------------------------------------------------------------
+
+
+def _is_cast_and_called(frame: Frame, name: str) -> bool:
+    """Whether a constructor keeps a cast of what it is given, `net.to(device)`, to call it.
+
+    A function has no such methods.
+    """
+    function, cls, project = frame.function, frame.cls, frame.facts.project
+    if function is None or cls is None or not project.is_module(cls):
+        return False
+    own = project.self_name(function)
+    for call in everywhere(function, Call):
+        if len(call.arguments) == 2 and dotted(call.function) == f"{own}.add_module":
+            if _is_cast_of(call.arguments[1], name):
+                return True
+    kept, cast = set(), False
+    for node in everywhere(function, Assign):
+        whole = _is_cast_of(node.expression, name)
+        if not whole and (node.expression is None or dotted(node.expression) != name):
+            continue
+        for target in map(dotted, node.targets):
+            if target is not None and target.startswith(f"{own}."):
+                if frame.facts.read("wrapped", cls, target.partition(".")[2]):
+                    kept.add(target)
+                    cast = cast or whole
+    if not kept or cast:
+        return cast
+    # `net.eval()` as a statement: what is no module gives another here, which nobody takes
+    alone = [s.expression for s in everywhere(function, ExpressionStatement)]
+    return any(_is_cast_of(e, one) for e in alone for one in {name, *kept})
+
+
+def _is_cast_of(value: Any, name: str) -> bool:
+    """`net.to(device).eval()` of this name."""
+    asked = isinstance(value, Call)
+    while isinstance(value, Call) and isinstance(value.function, Attribute):
+        if value.function.name not in _PLACES:
+            break
+        value = value.function.object
+    return asked and value is not None and dotted(value) == name

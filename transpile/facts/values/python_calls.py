@@ -1,0 +1,273 @@
+"""Calls of Python's builtins, its standard library, numpy and einops."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from . import attributes, containers
+from .frame import Argument, Frame
+from .joins import join, sequence
+from .lattice import (
+    BOOL,
+    CHECKS,
+    FUNCTION,
+    GENERATORS,
+    INT,
+    MISSING,
+    NONE,
+    NUMPY,
+    PLACED,
+    STRING,
+    UNKNOWN,
+    Class,
+    External,
+    Mapping,
+    Method,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    element_of,
+)
+from .operators import NUMBERS
+from .strings import pattern
+from .vocabulary import MEANS
+
+
+def call(frame: Frame, name: str, args: list[Argument]) -> Value:
+    """The result of calling a function that is neither the user's nor torch's."""
+    short = name.removeprefix("builtins.")
+    if short == name:
+        if name == "functools.partial":
+            return _partial(frame, args)
+        return _of_library(frame, name, [a.value for a in args])
+    if short in _ALWAYS:
+        return _ALWAYS[short]
+    builtin = _BUILTINS.get(short)
+    return builtin(frame, short, args) if builtin is not None else UNKNOWN
+
+
+# --- builtins ------------------------------------------------------------------------------------
+
+
+def _first(args: list[Argument]) -> Value:
+    return args[0].value if args else UNKNOWN
+
+
+def _literal(args: list[Argument]) -> str | None:
+    """The name that getattr and the like ask for, where it is known."""
+    name = args[1].value if len(args) > 1 else UNKNOWN
+    return name.const if isinstance(name, Static) and isinstance(name.const, str) else None
+
+
+def _hasattr(frame: Frame, name: str, args: list[Argument]) -> Value:
+    first, literal = _first(args), _literal(args)
+    if isinstance(first, Torch) and len(args) == 2 and literal is not None:
+        return Static(frame.facts.rulebook.knows(f"{first.name}.{literal}"), "bool")
+    return BOOL
+
+
+def _getattr(frame: Frame, name: str, args: list[Argument]) -> Value:
+    first, literal = _first(args), _literal(args)
+    if len(args) < 2:
+        return UNKNOWN
+    if isinstance(first, Module):
+        if literal is not None:
+            return attributes.of_module(frame, first, literal)
+        return attributes.computed(frame, first, pattern(args[1].node))
+    if isinstance(first, Torch) and literal is not None:
+        path = f"{first.name}.{literal}"
+        absent = len(args) > 2 and not frame.facts.rulebook.knows(path)
+        return args[2].value if absent else Torch(path)
+    return UNKNOWN
+
+
+def _setattr(frame: Frame, name: str, args: list[Argument]) -> Value:
+    first = _first(args)
+    if len(args) < 3 or not isinstance(first, Module) or not first.is_self or frame.cls is None:
+        return UNKNOWN
+    value = args[2].value
+    if _literal(args) is None:
+        if value == NONE and frame.facts.computed(frame.cls, pattern(args[1].node)) is None:
+            return NONE  # what else may be there is seen later
+        if value != NONE and not isinstance(value, (Module, Tensor)):
+            value = Module(open=True)
+    containers.set_named(frame, frame.cls, args[1], value)
+    return NONE
+
+
+def _number(frame: Frame, name: str, args: list[Argument]) -> Value:
+    """`int(x)` of a tensor stays one: jit does not know it."""
+    first = _first(args)
+    if isinstance(first, Tensor) and not first.assumed:
+        if not frame.facts.on_host(frame.function):
+            return Tensor(kind=NUMBERS[name], number=True)
+    return Static(MISSING, name)
+
+
+def _listed(frame: Frame, name: str, args: list[Argument]) -> Value:
+    if not args:
+        return Sequence(UNKNOWN, ())
+    first, is_tuple = args[0].value, name == "tuple"
+    if isinstance(first, Sequence):
+        items = first.items if name in ("list", "tuple") else None
+        return dataclasses.replace(first, tuple=is_tuple, items=items)
+    if isinstance(first, Static):
+        known = first.type in ("shape", "range")
+        return Sequence(INT, None, is_tuple) if known else Static(MISSING, "")
+    return Sequence(element_of(first), None, is_tuple) if first != UNKNOWN else UNKNOWN
+
+
+def _zip(frame: Frame, name: str, args: list[Argument]) -> Value:
+    return Sequence(sequence([element_of(a.value) for a in args], True))
+
+
+def _enumerate(frame: Frame, name: str, args: list[Argument]) -> Value:
+    return Sequence(sequence([INT, element_of(_first(args))], True))
+
+
+def _reduced(frame: Frame, name: str, args: list[Argument]) -> Value:
+    """`max(x, y)`, `sum(losses)`, `next(layers)`."""
+    spread = [element_of(a.value) if isinstance(a.value, Sequence) else a.value for a in args]
+    tensors = [v for v in spread if isinstance(v, Tensor)]
+    if name == "next" and tensors and tensors[0] is spread[0]:
+        return tensors[0]
+    if tensors:
+        numbers = {v.number if isinstance(v, Tensor) else True for v in spread}
+        number = True if numbers == {True} else None if None in numbers else False
+        kind = "b" if name in ("any", "all") else None
+        return Tensor(assumed=all(v.assumed for v in tensors), kind=kind, number=number)
+    if spread and all(isinstance(v, Static) for v in spread):
+        return _number_among(name, spread)
+    return spread[0] if name == "next" and spread else UNKNOWN
+
+
+def _number_among(name: str, values: list[Value]) -> Static:
+    """What `min(n, m)`, `round(x)` or `sum(sizes)` of numbers is."""
+    if name == "round" and len(values) == 1:
+        return INT
+    found: Value | None = None
+    for value in values:
+        found = join(found, value)
+    if name in ("min", "max", "abs", "sum") and isinstance(found, Static):
+        if found.type in ("int", "float") and not found.wide:
+            return dataclasses.replace(found, const=MISSING)
+    return Static()
+
+
+def _dict(frame: Frame, name: str, args: list[Argument]) -> Value:
+    first = _first(args)
+    held: Value | None = first.element if isinstance(first, Mapping) else None
+    pair = first.element if isinstance(first, Sequence) else None
+    if isinstance(pair, Sequence) and pair.items is not None and len(pair.items) == 2:
+        held = pair.items[1]  # `dict([("a", x)])`, `dict(zip(names, xs))`
+    placed = any(isinstance(a.value, Mapping) and a.value.placed for a in args)
+    for keyword, star, value, _ in args:
+        if keyword is not None and not star:
+            held = join(held, value)
+            placed = placed or keyword in PLACED
+    return Mapping(held or UNKNOWN, placed)
+
+
+_ALWAYS: dict[str, Value] = {
+    **dict.fromkeys(("isinstance", "callable", "issubclass"), BOOL),
+    **dict.fromkeys(("str", "repr"), STRING),
+    **dict.fromkeys(("len", "id"), INT),
+    "type": Static(),
+    "range": Static(MISSING, "range"),
+    "slice": Static(),
+    "map": Sequence(UNKNOWN),
+    "print": NONE,
+}
+_REDUCED = "abs min max sum round pow divmod any all next".split()
+_BUILTINS: dict[str, Callable[[Frame, str, list[Argument]], Value]] = {
+    **dict.fromkeys(("int", "float", "bool"), _number),
+    **dict.fromkeys(("list", "tuple", "sorted", "reversed", "iter", "set"), _listed),
+    **dict.fromkeys(_REDUCED, _reduced),
+    "hasattr": _hasattr,
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "dict": _dict,
+}
+
+
+# --- libraries -----------------------------------------------------------------------------------
+
+
+def _of_library(frame: Frame, name: str, values: list[Value]) -> Value:
+    first = values[0] if values else UNKNOWN
+    if name.endswith(("OrderedDict", "defaultdict")):
+        if isinstance(first, Sequence) and isinstance(first.element, Sequence):
+            if first.element.items:
+                return Mapping(first.element.items[-1])
+        return Mapping(first.element if isinstance(first, Mapping) else UNKNOWN)
+    if name.endswith("deepcopy") or name == "copy.copy":
+        return first
+    if name.startswith("math."):
+        if any(isinstance(v, Tensor) and not v.assumed for v in values):
+            return Tensor(kind="b" if name in CHECKS and len(values) <= 2 else None)
+        return Static(MISSING, "bool" if name in CHECKS else "float")
+    if name.startswith("itertools.") and values:
+        return Sequence(UNKNOWN)
+    if name in GENERATORS:
+        return External(name)
+    if name.startswith("einops."):
+        layer = "Rearrange" in name or "Reduce" in name
+        return Module(frozenset(), open=True) if layer else Tensor()
+    if frame.facts.numpy_on_arrays(name, values):
+        return Tensor(host=True)
+    return _of_arrays(frame, name, values)
+
+
+def _of_arrays(frame: Frame, name: str, values: list[Value]) -> Value:
+    """What NumPy makes, or a library that is given tensors."""
+    made = name.split(".")[0] == "numpy" and not name.startswith("numpy.random")
+    if not made and (frame.constructs or name.rpartition(".")[2][:1].isupper()):
+        return UNKNOWN  # perhaps a layer of another library's: `DropPath(rates[i])`
+    if any(isinstance(v, Tensor) for v in values):
+        host = made and not frame.facts.in_forward(frame.function)
+        return NUMPY if host else Tensor(assumed=True)
+    return _of_numbers(frame, name, values) if made else UNKNOWN
+
+
+def _of_numbers(frame: Frame, name: str, values: list[Value]) -> Static:
+    """What a function of NumPy's makes: of Python's numbers a number of its own."""
+    name = name.removeprefix("numpy.")
+    if name in MEANS and len(values) == 1:
+        return dataclasses.replace(NUMPY, wide=True)
+    if name not in frame.facts.rulebook.table("FLOATS") or not values:
+        return NUMPY
+    if all(isinstance(v, Static) and v.type in NUMBERS for v in values):
+        return Static(MISSING, "float", wide=True)
+    return dataclasses.replace(NUMPY, wide=all(map(_may_be_number, values)))
+
+
+def _may_be_number(value: Value) -> bool:
+    if isinstance(value, Static):
+        return value.wide or value != NUMPY
+    return value == UNKNOWN or isinstance(value, Method)
+
+
+def _partial(frame: Frame, args: list[Argument]) -> Value:
+    """`functools.partial` of a class makes what the class does; of a function one of arrays."""
+    rulebook, function = frame.facts.rulebook, _first(args)
+    name = function.ref if isinstance(function, Class) else None
+    if isinstance(function, Torch):
+        name = function.name
+    if isinstance(name, str) and rulebook.layer(name):
+        constants = [
+            (a.keyword, a.value.const if isinstance(a.value, Static) else MISSING) for a in args[1:]
+        ]
+        return Class(rulebook.variant(name, constants))
+    if isinstance(function, Class):
+        return function
+    if not isinstance(function, Torch):
+        return UNKNOWN
+    rules = rulebook.find(function.name)
+    draws = bool(rules) and any(p.name == "key" for p in rules[0].parameters)
+    return FUNCTION if rules and not draws else UNKNOWN

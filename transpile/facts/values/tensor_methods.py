@@ -1,0 +1,179 @@
+"""Calls of methods of tensors, or of objects that a method of this name may tell to be one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted
+from . import modules
+from .distributions import draws
+from .frame import Argument, Env, Frame
+from .lattice import (
+    INT,
+    MISSING,
+    NUMPY,
+    SHAPE,
+    UNKNOWN,
+    Function,
+    Method,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    is_anything,
+)
+from .torch_calls import overload, with_dims
+from .usage import asks_modules, takes
+from .vocabulary import ORDINARY, SHARED, WALKS, plausible
+
+# They keep the dtype, as views do.
+_COPIES = frozenset("clone cpu cuda repeat repeat_interleave roll flip".split())
+_CASTS = frozenset({"to", "type", "type_as"})
+
+
+def call(frame: Frame, function: Method, args: list[Argument], node: Call, env: Env) -> Value:
+    receiver, name = function.receiver, function.name
+    if is_anything(receiver) and name not in ORDINARY:
+        _hand_over(frame, name, args)
+    tensor = isinstance(receiver, Tensor)
+    if not tensor and frame.foreign:
+        return UNKNOWN
+    if isinstance(receiver, Tensor) and receiver.host and name not in ("item", "tolist"):
+        return dataclasses.replace(receiver, kind=None)
+    if not tensor or receiver.assumed:  # type: ignore[attr-defined]
+        found = _of_another(frame, function, args, node, env)
+        if found is not None:
+            return found
+    if draws(frame.facts, function, node):
+        return Tensor()
+    rulebook = frame.facts.rulebook
+    rules = rulebook.find("torch.Tensor." + name)
+    if not rules and name.endswith("_"):
+        rules = rulebook.find("torch.Tensor." + name[:-1])
+    if not tensor or receiver == Tensor(assumed=True):
+        positional = [a.value for a in args if a.keyword is None]
+        known = not rules or name.endswith("_") or any(takes(rule, node) for rule in rules)
+        if not plausible(name, positional) or not known:
+            return UNKNOWN
+    if rules:
+        found = _by_rules(frame, receiver, name, args, rules)
+        if found is not None:
+            return found
+    if tensor:
+        return Tensor(assumed=receiver.assumed)  # type: ignore[attr-defined]  # `env.reset()`
+    if name == "size":
+        return INT if args else SHAPE
+    return UNKNOWN
+
+
+def _of_another(
+    frame: Frame, function: Method, args: list[Argument], node: Call, env: Env
+) -> Value | None:
+    """What a method tells of an unknown object that is no tensor: an array, a module."""
+    receiver, name = function.receiver, function.name
+    if receiver == UNKNOWN and name == "to_numpy":
+        return NUMPY
+    walks = receiver == UNKNOWN and name in WALKS and not args
+    walks = walks and not frame.facts.owners.get(name)  # nothing else has these
+    if not walks and not (name == "apply" and _takes_modules(frame, receiver, args)):
+        return None
+    module = Module(open=True)
+    method = Method(module, name)
+    if isinstance(node.function, Attribute):
+        frame.facts.set(node.function.object, module)
+        frame.facts.set(node.function, method)
+    if walks:
+        return modules.walked(module, name)
+    return modules.call_method(frame, method, args, node, env)
+
+
+def _by_rules(
+    frame: Frame, receiver: Value, name: str, args: list[Argument], rules: tuple[object, ...]
+) -> Value | None:
+    """What the rules for a method return; None where the receiver may be no tensor."""
+    tensor = isinstance(receiver, Tensor)
+    if name == "item" and not args and frame.facts.on_host(frame.function):
+        return Static()
+    if name in ("numpy", "tolist") and not args:
+        return _of_the_host(frame, receiver, name)
+    constructing = frame.function is None or frame.constructs
+    if not tensor and not _may_be_tensor(name, args, constructing):
+        return None
+    rule = overload(rules, len(args) + 1, {a.keyword for a in args})
+    sizes = any(p.kind == "sizes" for other in rules for p in other.parameters)  # type: ignore[attr-defined]
+    sized = sizes and all(isinstance(a.value, Static) for a in args)
+    result = with_dims(frame, rule, rule.parameters[1:], args, receiver, sized)
+    if name == "item" and isinstance(result, Tensor):
+        kind = receiver.kind if isinstance(receiver, Tensor) else None
+        result = dataclasses.replace(result, kind=kind, number=True)
+    if not tensor and name in SHARED and isinstance(result, Tensor):
+        return dataclasses.replace(result, assumed=True)  # a numpy array has it too
+    return _of_mask(frame, receiver, name, args, frame.facts.results.cast(result, args))
+
+
+def _takes_modules(frame: Frame, receiver: Value, args: list[Argument]) -> bool:
+    """Whether something unknown is a module, by what goes over it: `net.apply(init_func)`."""
+    function = args[0].value if len(args) == 1 and is_anything(receiver) else None
+    return isinstance(function, Function) and asks_modules(frame.facts, function.function)
+
+
+def _hand_over(frame: Frame, name: str, args: list[Argument]) -> None:
+    """Note what a call gives to the methods of this name, of classes that are no modules.
+
+    Which object it is of is not known.
+    """
+    if any(a.star for a in args):
+        return
+    project = frame.facts.project
+    for cls in frame.facts.owners.get(name, ()):
+        if not project.is_module(cls):
+            method = project.methods(cls)[name]
+            names = project.signature(method).names
+            table: dict[str, Value] = {}
+            for i, a in enumerate(args):
+                if a.keyword or i < len(names):
+                    table[a.keyword or names[i]] = a.value
+            if table:
+                frame.facts.note(table, "handed", method)
+
+
+def _of_mask(
+    frame: Frame, receiver: Value, name: str, args: list[Argument], result: Value
+) -> Value:
+    """A view or copy of bytes is of bytes, one of bools of bools: `mask.byte().detach()`."""
+    if not isinstance(receiver, Tensor) or receiver.kind not in ("u", "b"):
+        return result
+    if not isinstance(result, Tensor) or result.kind is not None:
+        return result
+    casts = receiver.kind == "b" and name in _CASTS and not all(_is_device(a) for a in args)
+    view = name in frame.facts.rulebook.table("VIEWS") and not casts
+    same = name in _COPIES or name.endswith("_") or view
+    return dataclasses.replace(result, kind=receiver.kind) if same else result
+
+
+def _is_device(argument: Argument) -> bool:
+    """Whether an argument of a cast only says where the tensor is to be."""
+    if argument.keyword in ("device", "non_blocking"):
+        return True
+    named = argument.node is not None and (dotted(argument.node) or "").endswith("device")
+    return named or argument.value == Static(MISSING, "device")
+
+
+def _of_the_host(frame: Frame, receiver: Value, name: str) -> Value:
+    """`x.numpy()`, `x.tolist()`: NumPy's and Python's, but arrays where x is traced."""
+    if isinstance(receiver, Tensor) and frame.facts.in_forward(frame.function):
+        if name == "numpy":
+            return Tensor(kind=receiver.kind, host=True)
+        return Sequence(Tensor(receiver.assumed, kind=receiver.kind, number=None))
+    return NUMPY if name == "numpy" else Sequence(UNKNOWN)
+
+
+def _may_be_tensor(name: str, args: list[Argument], constructing: bool) -> bool:
+    """Whether a method of this name tells that an unknown receiver is a tensor."""
+    if name in ("split", "sort", "index", "repeat"):
+        first = args[0].value if args else None
+        number = isinstance(first, Static) and first.type == "int"
+        return number or any(a.keyword == "dim" for a in args)
+    return name not in ORDINARY and not (name in SHARED and constructing)

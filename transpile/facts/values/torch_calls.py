@@ -1,0 +1,174 @@
+"""Calls of torch's functions, by the rules that stand for them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from collections.abc import Sequence as TypingSequence
+from typing import Any
+
+from ...model.expressions import Call
+from ...model.node import Expression
+from . import constructors
+from .flags import flags, gives_dim
+from .frame import Argument, Frame
+from .lattice import (
+    FLOAT,
+    INT,
+    MISSING,
+    SHAPE,
+    UNKNOWN,
+    Instance,
+    Mapping,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    least_dims,
+)
+
+_PARALLEL = frozenset(
+    f"torch.nn.{n}"
+    for n in ("DataParallel", "parallel.DataParallel", "parallel.DistributedDataParallel")
+)
+_LAX = frozenset({"axis", "keepdims", "out", "inplace", "device"})  # keywords that say no overload
+
+
+def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
+    """The result of calling a function or class of torch's."""
+    rulebook = frame.facts.rulebook
+    of_sizes = _of_sizes(frame, name, args, node)
+    if of_sizes is not None:
+        return of_sizes
+    if name in _PARALLEL:  # a net that is rebound by it under an `if` stays a module
+        first = args[0].value if args else None
+        if isinstance(first, Module):
+            return dataclasses.replace(first, open=True)
+        return Module(open=True)
+    definition = rulebook.layer(name)
+    if definition is not None:
+        if rulebook.is_module(definition):
+            return constructors.layer(frame, name, definition, args)
+        if definition.name in rulebook.drawing:
+            return Instance(frozenset([definition.name]))
+        return frame.facts.results.of(definition)
+    rules = rulebook.find(name) or rulebook.find(name.removesuffix("_"))
+    if not rules:
+        return UNKNOWN
+    return _by_rule(frame, overload(rules, len(args), {a.keyword for a in args}), args)
+
+
+def _of_sizes(frame: Frame, name: str, args: list[Argument], node: Call) -> Value | None:
+    """What torch's functions make of sizes and places: numbers of Python's."""
+    if name == "torch.Size":
+        return SHAPE
+    if name == "torch.device":
+        return Static(MISSING, "device")
+    if name in ("torch.div", "torch.floor_divide") and len(args) > 1:
+        if all(isinstance(a.value, Static) and a.value.type == "int" for a in args[:2]):
+            return INT if len(args) > 2 or name == "torch.floor_divide" else FLOAT
+    return INT if static_size(frame.facts.of, name, node) else None
+
+
+def _by_rule(frame: Frame, rule: Any, args: list[Argument]) -> Value:
+    results = frame.facts.results
+    result = with_dims(frame, rule, rule.parameters, args)
+    if args and not any(_holds_tensor(a.value) for a in args):
+        plain = results.plain(rule)
+        if not _holds_tensor(plain):
+            return plain if all(isinstance(a.value, Static) for a in args) else _vague(plain)
+    if args and isinstance(args[0].value, Module):
+        return args[0].value  # weight_norm(conv) and the like keep what they are given
+    return results.cast(result, args)
+
+
+def with_dims(
+    frame: Frame,
+    rule: Any,
+    parameters: TypingSequence[Any],
+    args: list[Argument],
+    receiver: Value = UNKNOWN,
+    sized: bool = False,
+) -> Value:
+    """What a rule returns, with how many dims it has at least: as many as it is given sizes."""
+    given = max(map(least_dims, [receiver, *(a.value for a in args)]))
+    along = gives_dim(parameters, [(a.keyword, a.value) for a in args])
+    result = frame.facts.results.of(rule, flags(parameters, args), given, along)
+    if not isinstance(result, Tensor):
+        return result
+    first = args[0].value if args else None
+    if isinstance(first, Sequence):  # `torch.tensor([1, 2])`, `x.view((2, 3))`
+        sizes = 1 if first.items is None else len(first.items)
+    elif sized or any(p.kind == "sizes" for p in parameters):
+        sizes = sum(1 for a in args if a.keyword is None)
+    else:
+        return result
+    return dataclasses.replace(result, dims=sizes) if sizes > result.dims else result
+
+
+def _holds_tensor(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        held = value.items if value.items is not None else (value.element,)
+        return any(map(_holds_tensor, held))
+    if isinstance(value, Mapping):
+        return _holds_tensor(value.element)
+    return isinstance(value, (Tensor, Module))
+
+
+def _vague(value: Value) -> Value:
+    """What is known of a result where nothing is known of what it is made from."""
+    if isinstance(value, Sequence):
+        items = None if value.items is None else tuple(UNKNOWN for _ in value.items)
+        return Sequence(UNKNOWN, items, value.tuple)
+    return UNKNOWN
+
+
+def overload(rules: tuple[Any, ...], count: int, keywords: set[str | None]) -> Any:
+    """The first overload with enough parameters and these keywords; else the most common."""
+    if len(rules) == 1:
+        return rules[0]
+    wanted = {k for k in keywords if k is not None} - _LAX
+    for definition in rules:
+        parameters = definition.parameters
+        loose = any(p.kind in ("sizes", "rest") for p in parameters)
+        required = sum(1 for p in parameters if p.default is None and p.kind == "positional")
+        if loose or required <= count <= len(parameters) + 2:
+            if wanted <= {p.name for p in parameters}:
+                return definition
+    return rules[0]
+
+
+# Reductions that torch's tracer wants of sizes: how many each takes, and what one must be.
+_REDUCTIONS: dict[str, tuple[int, Value]] = {
+    "min": (2, INT),
+    "max": (2, INT),
+    "minimum": (2, INT),
+    "maximum": (2, INT),
+    "prod": (1, SHAPE),
+}
+_CASTS = (Torch("torch.as_tensor"), Torch("torch.tensor"))
+
+
+def static_size(of: Callable[[Any], Value], name: str, node: Call) -> list[Expression]:
+    """The sizes that a reduction over nothing else is of, or nothing.
+
+    Torch's tracer wants `torch.min(torch.as_tensor(n), torch.as_tensor(x.shape[0]))`.
+    """
+    count, expected = _REDUCTIONS.get(name.removeprefix("torch."), (0, UNKNOWN))
+    if not count or len(node.arguments) != count or any(node.keywords):
+        return []
+    sizes = []
+    for cast in node.arguments:
+        if (
+            not isinstance(cast, Call)
+            or len(cast.arguments) != 1
+            or of(cast.function) not in _CASTS
+        ):
+            return []
+        sizes.append(cast.arguments[0])
+    known = any(of(s) == expected for s in sizes) and not any(
+        isinstance(of(s), Tensor) for s in sizes
+    )
+    return sizes if known else []
