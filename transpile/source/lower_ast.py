@@ -165,7 +165,7 @@ def _insertion(node: ast.FormattedValue) -> Expression:
         value = Call(Name(_CONVERSIONS[chr(node.conversion)]), [value])
     if isinstance(node.format_spec, ast.JoinedStr):
         parts = node.format_spec.values
-        plain = [part.value for part in parts if isinstance(part, ast.Constant)]
+        plain = [str(part.value) for part in parts if isinstance(part, ast.Constant)]
         whole = len(plain) == len(parts)
         spec: Expression = Constant("".join(plain)) if whole else _formatted(node.format_spec)
         value = Call(Name("format"), [value, spec])

@@ -1,0 +1,1 @@
+"""What an expression may be: abstract interpretation over a small lattice."""

@@ -1,0 +1,187 @@
+"""The least value that covers two."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from .lattice import (
+    FUNCTION,
+    GENERATORS,
+    MISSING,
+    NONE,
+    UNKNOWN,
+    Class,
+    External,
+    Instance,
+    Mapping,
+    Method,
+    Module,
+    OneOf,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    classes_of,
+)
+
+
+def join(a: Value | None, b: Value | None) -> Value:
+    """The least value that covers both; None stands for nothing yet."""
+    if a is b:
+        return a or UNKNOWN
+    if a is None or b is None:
+        return a or b or UNKNOWN
+    if a == b:
+        return _equal(a, b)
+    if a == NONE or b == NONE:
+        return _or_none(b if a == NONE else a)
+    if a.__class__ is b.__class__:
+        joined = _ALIKE.get(a.__class__)
+        found = joined(a, b) if joined is not None else None
+        if found is not None:
+            return found
+    return _of_two_kinds(a, b)
+
+
+def _equal(a: Value, b: Value) -> Value:
+    if isinstance(a, Static) and isinstance(b, Static) and (b.loose or b.wide):
+        if a.loose >= b.loose and a.wide >= b.wide:
+            return a
+        return dataclasses.replace(a, loose=a.loose or b.loose, wide=a.wide or b.wide)
+    return b if isinstance(a, Tensor) and isinstance(b, Tensor) and b.dims < a.dims else a
+
+
+def _or_none(value: Value) -> Value:
+    if isinstance(value, (Tensor, Module)):
+        return value if value.none else dataclasses.replace(value, none=True)
+    return Static() if isinstance(value, Static) else value
+
+
+def _tensors(a: Tensor, b: Tensor) -> Value:
+    return Tensor(
+        a.assumed and b.assumed,
+        a.none or b.none,
+        a.kind if a.kind == b.kind else None,
+        a.param and b.param and a.buffer is b.buffer,
+        a.buffer and b.buffer,
+        a.number if a.number is b.number else None,
+        a.host and b.host,
+        a.python or b.python,
+        min(a.dims, b.dims),
+    )
+
+
+def _statics(a: Static, b: Static) -> Value:
+    kind = a.type if a.type == b.type else ""
+    return Static(MISSING, kind, a.loose or b.loose, a.wide or b.wide)
+
+
+def _modules(a: Module, b: Module) -> Value:
+    element = join(a.element, b.element) if a.element or b.element else None
+    if a.is_bare and b.is_bare:
+        parts = _parts(a, b)
+        return dataclasses.replace(a, items=parts, none=a.none or b.none, element=element)
+    flags = a.flags
+    if flags != b.flags:
+        flags = frozenset((name, None) for name, _ in a.flags | b.flags)
+    return Module(
+        a.classes | b.classes,
+        a.open or b.open,
+        None if element == UNKNOWN else element,
+        a.items if a.items == b.items else None,
+        a.none or b.none,
+        a.inplace if a.inplace is b.inplace else None,
+        a.is_self and b.is_self,
+        a.whole and b.whole,
+        flags,
+    )
+
+
+def _parts(a: Module, b: Module) -> tuple[tuple[str, Value], ...]:
+    """What two bare modules hold: `down.upsample = …` may be under an `if`, as its call is."""
+    first, second = dict(a.items or ()), dict(b.items or ())
+    return tuple((n, join(first.get(n), second.get(n))) for n in {**first, **second})
+
+
+def _instances(a: Instance, b: Instance) -> Value:
+    return Instance(a.classes | b.classes if a.classes and b.classes else frozenset())
+
+
+def _sequences(a: Sequence, b: Sequence) -> Value:
+    items = None
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = tuple(join(x, y) for x, y in zip(a.items, b.items))
+    if a.items == ():
+        element = b.element
+    else:
+        element = a.element if b.items == () else join(a.element, b.element)
+    return Sequence(element, items, a.tuple and b.tuple)
+
+
+def _mappings(a: Mapping, b: Mapping) -> Value:
+    placed = a.placed or b.placed
+    if UNKNOWN in (a.element, b.element):  # `{}`, which modules are put into
+        filled = b if a.element == UNKNOWN else a
+        return Mapping(filled.element if isinstance(filled.element, Module) else UNKNOWN, placed)
+    return Mapping(join(a.element, b.element), placed)
+
+
+def _methods(a: Method, b: Method) -> Value | None:
+    return Method(join(a.receiver, b.receiver), a.name) if a.name == b.name else None
+
+
+def _names(a: Torch, b: Torch) -> Value | None:
+    name = _anywhere(a.name)
+    return Torch(name, a.function) if name == _anywhere(b.name) else None
+
+
+def _anywhere(name: str) -> str:
+    """A type of tensors, wherever they are: torch.FloatTensor for torch.cuda.FloatTensor."""
+    if name.startswith("torch.cuda.") and name.endswith("Tensor"):
+        return "torch." + name.removeprefix("torch.cuda.")
+    return name
+
+
+_ALIKE: dict[type, Callable[[Any, Any], Value | None]] = {
+    Tensor: _tensors,
+    Static: _statics,
+    Module: _modules,
+    Instance: _instances,
+    Sequence: _sequences,
+    Mapping: _mappings,
+    Method: _methods,
+    Torch: _names,
+}
+
+
+def _of_two_kinds(a: Value, b: Value) -> Value:
+    holders = (Module, Sequence)
+    if isinstance(a, holders) and isinstance(b, holders):
+        if isinstance(a.element, Module) and isinstance(b.element, Module):
+            return Sequence(join(a.element, b.element))  # `self.flows if forward else reversed(…)`
+    if all(v == FUNCTION or isinstance(v, Torch) and v.function for v in (a, b)):
+        return FUNCTION
+    first, second = classes_of(a), classes_of(b)
+    if first and second:
+        return Class(OneOf(first | second))
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Tensor) and one.assumed:
+            return Tensor(assumed=True, python=True) if isinstance(other, Static) else other
+        if isinstance(one, Tensor) and isinstance(other, Static):
+            return _with_number(one, other)
+        if isinstance(one, External) and one.name in GENERATORS and other == UNKNOWN:
+            return one  # `random.Random() if rng is None else rng`
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Module):
+            open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
+            return dataclasses.replace(one, open=True) if open_ else UNKNOWN
+    return UNKNOWN
+
+
+def _with_number(one: Tensor, other: Static) -> Value:
+    """A number that becomes a tensor in a loop."""
+    number = one.number if other.type in ("int", "float", "bool") else one.number and None
+    return dataclasses.replace(one, param=False, number=number, python=True)

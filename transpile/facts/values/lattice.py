@@ -1,0 +1,266 @@
+"""What is known of an expression's value: a small lattice of frozen dataclasses."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ...model import program
+
+
+@dataclass(frozen=True)
+class Value:
+    """Nothing is known: the top of the lattice."""
+
+
+UNKNOWN = Value()
+
+
+@dataclass(frozen=True)
+class Tensor(Value):
+    """An array, traced under jit."""
+
+    assumed: bool = False  # a parameter that nothing says otherwise of
+    none: bool = False  # may also be None
+    kind: str | None = None  # "f", "i", "b", "c", or "u" for bytes, where known
+    param: bool = False  # an nn.Parameter, or a buffer
+    buffer: bool = False  # such a buffer of a bare module
+    number: bool | None = False  # in torch a number of Python's, `x.item()`; None: it may be
+    host: bool = False  # NumPy's, before it was traced: its methods are NumPy's
+    python: bool = False  # on some way a number or bool of Python's, of which `~` is another thing
+    dims: int = field(default=0, compare=False)  # it has at least so many, as far as is known
+
+
+@dataclass(frozen=True)
+class Missing:
+    """No constant is known."""
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True)
+class Static(Value):
+    """Known when the function is traced: numbers, strings, shapes, dtypes, config objects, None."""
+
+    const: Any = MISSING
+    type: str = ""  # "int", "float", "bool", "str", "dtype", "device", "None", or ""
+    loose: bool = field(default=False, compare=False)  # by a default or a call alone: others differ
+    wide: bool = field(default=False, compare=False)  # NumPy's float: JAX counts it as float64
+
+
+NONE = Static(None, "None")
+INT = Static(MISSING, "int")
+FLOAT = Static(MISSING, "float")
+BOOL = Static(MISSING, "bool")
+STRING = Static(MISSING, "str")
+SHAPE = Static(MISSING, "shape")
+FUNCTION = Static(MISSING, "function")  # of arrays: `partial(F.gelu, approximate="tanh")`
+ARRAY_TYPE = Static(MISSING, "array type")  # a parameter whose default is torch.FloatTensor
+NUMPY = Static(MISSING, "numpy")  # an array of NumPy's, known when the function is traced
+BACKWARD_CONTEXT = Static(MISSING, "backward context")  # the ctx of a torch.autograd.Function
+BARE = frozenset({"torch.nn.Module"})
+
+
+@dataclass(frozen=True)
+class Module(Value):
+    """A submodule: an instance of one of `classes` (layers by name, or the user's), or of any other."""
+
+    classes: frozenset[Any] = frozenset()
+    open: bool = False  # it may be of any other class
+    element: Value | None = None  # of a container: the join of what it holds
+    items: tuple[tuple[str, Value], ...] | None = None  # of a container: name and value of each
+    none: bool = False
+    inplace: bool | None = False  # writes its argument; None where only some do
+    is_self: bool = False
+    whole: bool = False  # made with all the params that it can do without: `bias=True`
+    flags: frozenset[tuple[str, bool | None]] = frozenset()  # that say what its calls return
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether this is `down = nn.Module()`, whose items are what is set on it."""
+        return self.classes == BARE and not self.open
+
+    def with_part(self, name: str, value: Value) -> Module:
+        """This bare module with something else under a name."""
+        items = tuple({**dict(self.items or ()), name: value}.items())
+        return dataclasses.replace(self, items=items)
+
+    @property
+    def refs(self) -> list[Any]:
+        """The classes in an order of their own: that of a set changes from run to run."""
+        return sorted(self.classes, key=_order) if len(self.classes) > 1 else list(self.classes)
+
+
+def _order(ref: Any) -> tuple[str, str, int]:
+    if isinstance(ref, str):
+        return ref, "", 0
+    return f"<class {ref.name}>", str(ref.file.path) if ref.file is not None else "", ref.start
+
+
+@dataclass(frozen=True)
+class Instance(Value):
+    """An object of one of these rule classes whose methods draw: a distribution; of any if none."""
+
+    classes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A class that is one of several."""
+
+    classes: frozenset[Any]
+
+
+@dataclass(frozen=True)
+class Open:
+    """A class in the place of which others may be given: the default of a parameter."""
+
+    ref: Any
+
+
+@dataclass(frozen=True)
+class Class(Value):
+    """A class: the user's, torch's by dotted name, `OneOf` several, or an `Open` one."""
+
+    ref: Any
+
+
+@dataclass(frozen=True)
+class Function(Value):
+    """A function or method of the user's."""
+
+    function: program.Function
+    owner: program.Class | None = None  # for a bound method: the class of its self
+    base: bool = False  # called through super()
+
+
+@dataclass(frozen=True)
+class Torch(Value):
+    """A name of torch's: a module, function, class or constant."""
+
+    name: str
+    function: bool = field(default=False, compare=False)  # of arrays, without params or draws
+
+
+@dataclass(frozen=True)
+class Method(Value):
+    """A method of a tensor or of an unknown object, not yet called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(frozen=True)
+class External(Value):
+    """A name of another library's, or a builtin."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Object(Value):
+    """An instance of a class of the user's that is no module, by its own self."""
+
+    cls: program.Class
+
+
+@dataclass(frozen=True)
+class Package(Value):
+    """A file of the project, as a name imports it."""
+
+    file: program.File
+
+
+@dataclass(frozen=True)
+class Sequence(Value):
+    """A list or tuple; `items` where its length is known."""
+
+    element: Value = UNKNOWN
+    items: tuple[Value, ...] | None = None
+    tuple: bool = False
+    loose: bool = field(default=False, compare=False)  # by a default alone: others may be given
+
+
+PLACED = frozenset({"device", "dtype"})  # what torch's layers are told about their params
+
+
+@dataclass(frozen=True)
+class Mapping(Value):
+    """A dict; `placed` where it may tell layers the device or dtype of their params."""
+
+    element: Value = UNKNOWN
+    placed: bool = False
+
+
+# Generators of Python and NumPy: an object goes by the name of its class.
+GENERATORS = frozenset(
+    {
+        "random.Random",
+        "random.SystemRandom",
+        "numpy.random.Generator",
+        "numpy.random.RandomState",
+        "numpy.random.default_rng",
+    }
+)
+# Which jax.numpy has too.
+CHECKS = frozenset({"math.isclose", "math.isfinite", "math.isinf", "math.isnan"})
+
+
+def sequence(items: list[Value], is_tuple: bool = False) -> Sequence:
+    """A list or tuple of these."""
+    from .joins import join
+
+    element: Value | None = None
+    for item in items:
+        element = join(element, item)
+    return Sequence(element or UNKNOWN, tuple(items), is_tuple)
+
+
+def members(value: Sequence | Module) -> list[Value]:
+    """What a list or container that is written out holds, in order; nothing where it is not."""
+    return [v for _, v in value.items or ()] if isinstance(value, Module) else list(value.items or ())
+
+
+def classes_of(value: Value) -> frozenset[Any]:
+    """The classes that a value may be, where all are known: `nn.LSTMCell if lstm else nn.GRUCell`."""
+    if isinstance(value, Class):
+        if isinstance(value.ref, Open):
+            return frozenset()
+        return value.ref.classes if isinstance(value.ref, OneOf) else frozenset([value.ref])
+    if isinstance(value, Torch) and value.name.startswith(("torch.nn.", "torch.distributions.")):
+        if value.name.rpartition(".")[2][:1].isupper():
+            return frozenset([value.name])
+    return frozenset()
+
+
+def least_dims(value: Value) -> int:
+    """How many dims an array has at least, or those of a list, as far as the source tells."""
+    if isinstance(value, Sequence):
+        return least_dims(value.element)
+    return max(value.dims, int(value.param)) if isinstance(value, Tensor) else 0
+
+
+def is_traced(value: Value) -> bool:
+    """Whether the value is certain to be computed from array contents: jit does not know it."""
+    return isinstance(value, Tensor) and not value.assumed and not value.none
+
+
+def is_anything(value: Value) -> bool:
+    """Whether nothing is known of the value, or it is only assumed to be an array."""
+    return value == UNKNOWN or isinstance(value, Tensor) and value.assumed
+
+
+def element_of(value: Value) -> Value:
+    """What iterating over it yields."""
+    if isinstance(value, Sequence):
+        return value.element
+    if isinstance(value, Tensor):
+        return Tensor(value.assumed, kind=value.kind)
+    if isinstance(value, Static):
+        return INT if value.type in ("range", "shape") else Static()
+    if isinstance(value, Module):
+        return value.element or Module(open=True)
+    return UNKNOWN
