@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...facts.values.lattice import NONE, Torch
 from ...model.effects import New, Support
 from ...model.expressions import Call
-from ...model.rulebook import Definition
+from ...model.node import Expression
+from ...model.rulebook import Definition, Parameter
 from ...rule import PLACEMENT
 from .bind import Argument, arguments_of
 from .conversion import Conversion, is_dropped
@@ -45,12 +46,17 @@ def _built(
         c.put(node.function, Support(rule.name))
     elif not keep:
         c.visit(node.function)
-    for argument in dropped:
-        c.changes.change(node, lambda call, gone=argument: call.remove(gone))
+    if dropped:
+        c.changes.change(node, lambda call: _without(call, dropped))
     if make and not isinstance(node, New):
         draws = c.rulebook.method(rule.name, "init") is not None
         c.changes.become(node, lambda n: New(n.function, n.arguments, n.keywords, draws))
     c.visit_all(argument for argument in node.arguments if argument not in dropped)
+
+
+def _without(call: Call, dropped: set[Expression]) -> None:
+    for argument in [a for a in call.arguments if a in dropped]:
+        call.remove(argument)
 
 
 def left_out(c: Conversion, rule: Definition, arguments: list[Argument]) -> list[Argument]:
@@ -77,10 +83,10 @@ def left_out(c: Conversion, rule: Definition, arguments: list[Argument]) -> list
 
 
 def _surplus(
-    rule: Definition, known: dict[str, object], arguments: list[Argument]
+    rule: Definition, known: dict[str, Parameter], arguments: list[Argument]
 ) -> list[Argument]:
     """Placement by position, behind all others: `nn.ReLU(True)` is one in place."""
-    kinds = [p.kind for p in known.values()]  # type: ignore[attr-defined]
+    kinds = [p.kind for p in known.values()]
     loose = [a for a in arguments if a.keyword is None and not a.star]
     surplus = [] if "sizes" in kinds else loose[kinds.count("positional") :]
     for argument in surplus:
