@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...facts.values.lattice import NONE, Torch
 from ...model.effects import New, Support
 from ...model.expressions import Call
+from ...model.layers import layers
 from ...model.node import Expression
 from ...model.rulebook import Definition, Parameter
 from ...rule import PLACEMENT
@@ -49,7 +50,8 @@ def _built(
     if dropped:
         c.changes.change(node, lambda call: _without(call, dropped))
     if make and not isinstance(node, New):
-        draws = c.rulebook.method(rule.name, "init") is not None
+        known = layers(c.rulebook).named(rule.name)
+        draws = known.first_values if known is not None else None
         c.changes.become(node, lambda n: New(n.function, n.arguments, n.keywords, draws))
     c.visit_all(argument for argument in node.arguments if argument not in dropped)
 
