@@ -138,8 +138,8 @@ def _axes(call: Expression) -> list[int] | None:
     if _word(call) != "jnp.expand_dims" or not isinstance(call, Call):
         return None
     given = literal(call.arguments[1]) if call.keywords == [None, None] else UNDECIDED
-    axes = list(given) if isinstance(given, tuple) else [given]
-    return axes if all(isinstance(axis, int) for axis in axes) else None
+    axes = given if isinstance(given, tuple) else (given,)
+    return [*axes] if all(isinstance(axis, int) for axis in axes) else None
 
 
 # --- arrays of one number -------------------------------------------------------------------------

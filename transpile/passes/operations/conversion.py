@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from ...facts.values.lattice import Tensor, Torch, is_traced
+from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
 from ...model.expressions import (
     NamedExpression,
 )
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.program import Scope
+from ...model.program import Function, Scope
 from ...model.rulebook import Definition, Rulebook
 from ...model.statements import ExpressionStatement, Import
 from ..pass_ import Changes, source_of
@@ -49,6 +49,8 @@ class Conversion:
         self.beside: set[Node] = set()  # calls that make a number which meets an array
         self.kept: set[Node] = set()  # NumPy's numbers that meet no array: `int(np.sqrt(n))`
         self.imported = frozenset(_imported(scope))
+        parameters = scope.parameters if isinstance(scope, Function) else []
+        self.given = frozenset(p.name for p in parameters)  # by a call, if the scope is a function
         self._handlers = handlers
 
     def visit(self, node: Node) -> None:
@@ -140,7 +142,9 @@ class Conversion:
         self.put(node, Unconverted(id, source_of(node)))
 
     def put(self, node: Expression, new: Expression) -> None:
-        """Put another node in the place of one; it inherits the value, unless it has one of its own."""
+        """Put another node in the place of one; it inherits the value, but no name of torch's."""
+        if new.value is None and isinstance(known(node), Torch):
+            new.value = UNKNOWN
         self.changes.replace(node, new)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ...facts.values.lattice import Sequence, Static, Tensor, Torch, is_traced
-from ...model.expressions import Binary, Call, Compare, Constant, Display, Name, Slice, Subscript
+from collections.abc import Callable
+
+from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch, is_traced
+from ...model.expressions import Binary, Call, Compare, Constant, Display, Slice, Subscript
 from ...model.node import Expression, Node
 from ...source.lower_ast import expression
 from ...source.splice import show
@@ -57,14 +59,11 @@ def _index(c: Conversion, node: Subscript) -> bool:
     if c.traced and any(_is_mask(part) for part in parts):
         message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
         c.changes.report("data-dependent-shape", node, message)
+    for i, part in enumerate(parts):
+        _place(c, node, i, part)
     if len(parts) > 1 and _is_mask(parts[0]) and all(_is_whole(part) for part in parts[1:]):
         c.changes.replace(node, lambda n: Subscript(n.object, parts_of(n)[0]))  # `x[mask, :, :]`
-        parts = parts[:1]
-        c.visit_all([node.object, *parts])
-    else:
-        c.visit_all(node.children())
-    for part in parts:
-        _place(c, part)
+    c.visit_all(node.children())
     return True
 
 
@@ -75,27 +74,32 @@ def parts_of(node: Subscript) -> list[Expression]:
     return index.elements if isinstance(index, Display) and several else [index]
 
 
-def _place(c: Conversion, part: Expression) -> None:
+def _place(c: Conversion, node: Subscript, i: int, part: Expression) -> None:
     """A list as an index is an index array, so is a range; bytes are a mask."""
     value = known(part)
+    made: Callable[[Expression], Expression] | None = None
     if isinstance(part, Display) and part.kind == "list":
-        c.changes.wrap(part, lambda n: _array("jnp.array", n, Tensor(kind="i")))
+        made = _array("jnp.array", Tensor(kind="i"))
     elif isinstance(value, Sequence) and not value.tuple and not isinstance(part, Display):
-        c.changes.wrap(part, lambda n: _array("jnp.array", n, Tensor()))
+        made = _array("jnp.array", Tensor())
     elif isinstance(value, Static) and value.type == "range":
-        places = isinstance(part, Call) and isinstance(part.function, Name)
-        if isinstance(part, Call) and places and getattr(part.function, "id", "") == "range":
+        if isinstance(part, Call) and known(part.function) == External("builtins.range"):
             c.put(part.function, expression("jnp.arange"))
         else:
-            c.changes.wrap(part, lambda n: _array("jnp.array", n, Tensor(kind="i")))
+            made = _array("jnp.array", Tensor(kind="i"))
     elif isinstance(value, Tensor) and value.kind == "u":
-        c.changes.wrap(part, _not_zero)
+        made = _not_zero
+    if made is not None:  # of what stands there by then
+        c.changes.change(node, lambda n: parts_of(n)[i].wrap(made))
 
 
-def _array(function: str, node: Expression, value: Tensor) -> Expression:
-    made = Call(expression(function), [node])
-    made.value = value
-    return made
+def _array(function: str, value: Tensor) -> Callable[[Expression], Expression]:
+    def make(node: Expression) -> Expression:
+        made = Call(expression(function), [node])
+        made.value = value
+        return made
+
+    return make
 
 
 def _not_zero(node: Expression) -> Expression:
