@@ -16,7 +16,7 @@ from transpile.facts.values.lattice import (
     Torch,
     sequence,
 )
-from transpile.model.effects import Key, Support, Unconverted
+from transpile.model.effects import Key, New, Support, Unconverted
 from transpile.model.expressions import (
     Attribute,
     Binary,
@@ -196,6 +196,8 @@ def spell(file):
             node.replace(Attribute(Name("nn"), node.name))
         elif isinstance(node, Key):
             node.replace(Name("key"))
+        elif isinstance(node, New):
+            node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Unconverted):
             arguments = [Constant(node.id), Constant(node.source)]
             node.replace(Call(Attribute(Name("nn"), "unconverted"), arguments))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.passes.operations_helper import line
+from tests.passes.operations_helper import convert, line
 from tests.test_lines import LINES
 
 IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn as tnn\n\n"
@@ -53,7 +53,7 @@ MORE = [
     # arguments are moved, and nothing is evaluated twice or lost
     ("torch.flatten(f(x), 1)", "nn.flatten(f(x), 1)"),
     ("torch.add(x, m, alpha=(n + 1))", "x + (n + 1) * m"),
-    ("torch.exp(  x  [0]  )", "jnp.exp(x  [0])"),
+    ("torch.exp(  x  [0]  )", "jnp.exp(  x  [0]  )"),
     ("(x if n else m).view(-1)", "(x if n else m).reshape(-1)"),
     ("x.view(*u, 3)", "x.reshape(*u, 3)"),
     ("lambda a: torch.exp(a)", "lambda a: jnp.exp(a)"),
@@ -89,7 +89,7 @@ def test_layers_keep_their_layout_and_lose_placement():
 
 def test_a_layer_that_a_flag_makes_another():
     made, _ = converted("a = tnn.InstanceNorm2d(3, track_running_stats=True)\n")
-    assert made == "a = nn.InstanceNorm2dTracked(3, track_running_stats=True)\n"
+    assert made == "a = nn.TrackedInstanceNorm2d(3, track_running_stats=True)\n"
 
 
 def test_layers_refuse_what_they_do_not_have():
@@ -157,6 +157,39 @@ def test_arguments_over_several_lines_keep_their_comments():
         x,  # the first
         x.reshape(-1),
     ], axis=1)
+"""
+    )
+
+
+def test_calls_that_stay_calls_keep_their_layout():
+    text = """def f(x: torch.Tensor, y: torch.Tensor, n: int):
+    a = torch.where(
+        x > 0,  # why
+        x, y,
+    )
+    b = torch.softmax(x.sum( dim = 1 ), dim=n, dtype=None)
+    c = F.gelu( x )
+    d = x.view(
+        n,  # rows
+        -1,
+    )
+    return torch.zeros( n , n, device=x.device )
+"""
+    made, _ = converted(text)
+    assert (
+        made
+        == """def f(x: jax.Array, y: jax.Array, n: int):
+    a = jnp.where(
+        x > 0,  # why
+        x, y,
+    )
+    b = jax.nn.softmax(x.sum( axis=1 ), axis=n)
+    c = jax.nn.gelu( x, approximate=False )
+    d = x.reshape(
+        n,  # rows
+        -1,
+    )
+    return jnp.zeros((n, n))
 """
     )
 

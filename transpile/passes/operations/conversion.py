@@ -19,6 +19,7 @@ from ...model.statements import ExpressionStatement, Import
 from ..pass_ import Changes, source_of
 from .bind import Argument, choose
 from .inline import Use
+from .layout import changed_in_place
 from .literals import known
 from .specialise import Refused
 
@@ -103,7 +104,7 @@ class Conversion:
             self.changes.report("taken-for-granted", node, definition.note)
         self._tell_size(node, name, arguments)
         taken = [*use.binding.given.values(), *use.binding.sizes, *use.binding.rest]
-        self.changes.replace(node, lambda _: use.make())
+        self.changes.replace(node, lambda n: n if changed_in_place(use, n) else use.make())
         self.visit_all(argument.node for argument in taken)
 
     def _tell_size(self, node: Expression, name: str, arguments: list[Argument]) -> None:
