@@ -180,11 +180,15 @@ def _set_values(file, env):
     for function in file.functions():
         inner = dict(env)
         for p in function.parameters:
-            word = dotted(p.annotation).rpartition(".")[2] if p.annotation is not None else ""
+            word = (dotted(p.annotation) or "").rpartition(".")[2]
             inner[p.name] = WORDS.get(word, UNKNOWN)
         for statement in function.body.body:
             evaluate(statement, inner)
-            if isinstance(statement, Assign) and isinstance(statement.targets[0], Name):
+            if (
+                isinstance(statement, Assign)
+                and statement.expression is not None
+                and isinstance(statement.targets[0], Name)
+            ):
                 inner[statement.targets[0].id] = statement.expression.value
                 evaluate(statement, inner)
 

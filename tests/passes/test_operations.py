@@ -97,6 +97,15 @@ def test_layers_refuse_what_they_do_not_have():
     assert found == [("unsupported", 1), ("unsupported", 2)]
 
 
+def test_the_constructor_of_a_layer_that_a_class_extends():
+    text = """class A(tnn.Linear):
+    def __init__(self, n, d):
+        tnn.Linear.__init__(self, n, n, device=d)
+"""
+    made, found = converted(text)
+    assert (made, found) == (text.replace("tnn.", "nn.").replace(", device=d", ""), [])
+
+
 def test_what_has_no_rule_raises_where_its_value_is_needed():
     text = "def f(x: torch.Tensor):\n    y = torch.no_such(x)  # why\n    return y\n"
     made, found = converted(text)

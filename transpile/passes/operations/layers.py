@@ -28,12 +28,11 @@ def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
 
 def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool) -> None:
     """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the layer."""
-    _built(c, node, rule, 0 if through_super else 1, make=False, keep=through_super)
+    _built(c, node, rule, 0 if through_super else 1, make=False)
 
 
-def _built(
-    c: Conversion, node: Call, rule: Definition, own: int, make: bool = True, keep: bool = False
-) -> None:
+def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = True) -> None:
+    """Take away what a constructor is told of placement, behind some arguments of its own."""
     try:
         left = left_out(c, rule, arguments_of(node)[own:])
     except Refused as refused:
@@ -43,10 +42,10 @@ def _built(
     if note and make:
         c.changes.report("taken-for-granted", node, note)
     dropped = {argument.node for argument in left}
-    if c.torch_name(node.function) is not None:  # but an alias of the user's stays
+    if make and c.torch_name(node.function) is not None:
         c.put(node.function, Support(rule.name))
-    elif not keep:
-        c.visit(node.function)
+    elif make:
+        c.visit(node.function)  # an alias of the user's
     if dropped:
         c.changes.change(node, lambda call: _without(call, dropped))
     if make and not isinstance(node, New):
