@@ -219,3 +219,16 @@ def test_numbers_that_become_whole():
     text = "def f(n: int):\n    a = torch.linspace(0, 1, n)\n    return a.long()\n"
     made, _ = converted(text)
     assert "nn.linspace_exact" in made or "jnp.linspace" not in made
+
+
+def test_what_is_unbound_and_what_is_matched():
+    text = """def f(x):
+    from torch import no_such
+    match x:
+        case torch.Tensor() as v: return torch.exp(v)
+        case no_such(): return 0
+    del no_such
+"""
+    made, found = converted(text)
+    expected = text.replace("torch.Tensor()", "jax.Array()").replace("torch.exp", "jnp.exp")
+    assert (made, found) == (expected, [("no-rule", 5)])

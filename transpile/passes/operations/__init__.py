@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...model.expressions import Attribute, Binary, Call, Compare, Name, NamedExpression, Subscript
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, For, Import
+from ...model.statements import Assign, Delete, For, Import, OpaqueStatement
 from ..pass_ import Changes, Pass
 from . import calls, headers, names, promotion, subscripts, tests
 from .conversion import Conversion, Facts, Handler
@@ -41,6 +41,8 @@ _HANDLERS: dict[type, Handler] = {
     Class: headers.class_,
     Assign: headers.assign,
     For: headers.loop,
+    Delete: headers.delete,
+    OpaqueStatement: headers.matched,
     Call: _call,
     Binary: promotion.mark,
     Subscript: subscripts.subscript,

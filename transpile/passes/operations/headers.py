@@ -6,7 +6,7 @@ from ...facts.values.lattice import Tensor, Torch
 from ...model.expressions import Attribute, Constant, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, Parameter
-from ...model.statements import Assign, For
+from ...model.statements import Assign, Delete, For, OpaqueStatement
 from ...source.splice import show
 from .conversion import Conversion
 from .literals import known
@@ -81,6 +81,26 @@ def loop(c: Conversion, node: Node) -> bool:
     assert isinstance(node, For)
     _target(c, node.target)
     c.visit_all(child for child in node.children() if child is not node.target)
+    return True
+
+
+def delete(c: Conversion, node: Node) -> bool:
+    """`del x`: what is unbound is no reference either."""
+    assert isinstance(node, Delete)
+    for target in node.targets:
+        _target(c, target)
+    return True
+
+
+def matched(c: Conversion, node: Node) -> bool:
+    """A `match`, in whose patterns only names can stand: one without equivalent is reported, and left."""
+    assert isinstance(node, OpaqueStatement)
+    for part in node.inside:
+        name = c.torch_name(part)
+        if name is None or c.rulebook.find(name) or c.rulebook.constant(name) is not None:
+            c.visit(part)
+        else:
+            c.changes.report("no-rule", part, f"{name} has no JAX equivalent here")
     return True
 
 
