@@ -16,8 +16,6 @@ REWRITES = [
     (lambda s, t: jnp.zeros_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.zeros(s, dtype=t)),
     (lambda s, t: jnp.ones_like(jnp.zeros(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
     (lambda s, t: jnp.ones_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
-    (lambda s, v, t: jnp.full_like(jnp.zeros(s, dtype=t), v), lambda s, v, t: jnp.full(s, v, dtype=t)),
-    (lambda s, v, t: jnp.full_like(jnp.ones(s, dtype=t), v), lambda s, v, t: jnp.full(s, v, dtype=t)),
     (lambda x: lax.stop_gradient(x).shape, lambda x: x.shape),
     (lambda x: lax.stop_gradient(x).ndim, lambda x: x.ndim),
     (lambda x: lax.stop_gradient(x).size, lambda x: x.size),

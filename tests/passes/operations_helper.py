@@ -139,6 +139,9 @@ def _call(node):
         return Static(MISSING, "range")
     if isinstance(function, External):
         plain = {"list": Sequence(INT), "float": Static(MISSING, "float"), "int": INT}
+        arrays = any(isinstance(a.value, Tensor) for a in node.arguments)
+        if function.name == "numpy.sqrt" and not arrays:
+            return Static(MISSING, "float", wide=True)
         return plain.get(function.name.removeprefix("builtins."), UNKNOWN)
     return UNKNOWN
 

@@ -50,6 +50,9 @@ MORE = [
     ("x * torch.tensor(2.0)", "x * 2.0"),
     ("torch.where(m, x, torch.tensor(0.0))", "jnp.where(m, x, 0.0)"),
     ("np.sqrt(x)", "jnp.sqrt(x)"),
+    ("x * np.sqrt(5)", "x * float(np.sqrt(5))"),
+    ("int(np.sqrt(n))", "int(np.sqrt(n))"),
+    ("torch.exp(x / np.sqrt(n))", "jnp.exp(x / float(np.sqrt(n)))"),
     # arguments are moved, and nothing is evaluated twice or lost
     ("torch.flatten(f(x), 1)", "nn.flatten(f(x), 1)"),
     ("torch.add(x, m, alpha=(n + 1))", "x + (n + 1) * m"),

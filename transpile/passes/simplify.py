@@ -148,16 +148,30 @@ def _axes(call: Expression) -> list[int] | None:
 def _filled(node: Call) -> Expression | None:
     """`jnp.full((3,), -1.0)` of `jnp.full_like(jnp.zeros((3,)), -1)`: jnp.full takes the dtype of the number."""
     inner = node.arguments[0]
-    plain = _word(inner) in ("jnp.zeros", "jnp.ones") and isinstance(inner, Call)
-    if not plain or not isinstance(inner, Call) or inner.keywords != [None]:
+    if not isinstance(inner, Call) or _word(inner) not in ("jnp.zeros", "jnp.ones"):
         return None
-    filled = _as_float(node.arguments[1]) if node.keywords == [None, None] else None
+    if node.keywords != [None, None] or inner.keywords not in ([None], [None, "dtype"]):
+        return None
+    shape, *dtype = inner.arguments
+    if dtype:
+        # a dtype that may be None leaves it to the number, where jnp.zeros makes floats
+        parts = [shape, node.arguments[1], *dtype]
+        full = Call(expression("jnp.full"), parts, [None, None, "dtype"])
+        return full if _is_dtype(dtype[0]) else None
+    filled = _as_float(node.arguments[1])
     if filled is None:
         return None
-    shape, value = inner.arguments[0], literal(filled)
+    value = literal(filled)
     if value in (0.0, 1.0):
         return Call(expression("jnp.ones" if value else "jnp.zeros"), [shape])
     return Call(expression("jnp.full"), [shape, filled])
+
+
+def _is_dtype(node: Expression) -> bool:
+    """Whether an expression is a dtype for certain, and not None: `jnp.float16`, `int`, `x.dtype`."""
+    name = dotted(node) or ""
+    plain = name in ("int", "float", "bool") or name.startswith("jnp.")
+    return plain or isinstance(node, Attribute) and node.name == "dtype"
 
 
 def _as_float(node: Expression) -> Expression | None:

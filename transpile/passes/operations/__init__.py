@@ -13,7 +13,7 @@ from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, Delete, For, Import, OpaqueStatement
 from ..pass_ import Changes, Pass
-from . import calls, headers, names, promotion, subscripts, tests
+from . import calls, headers, names, numbers, promotion, subscripts, tests
 from .conversion import Conversion, Facts, Handler
 
 __all__ = ["PASS", "Facts", "run"]
@@ -35,20 +35,22 @@ def _named(c: Conversion, node: Node) -> bool:
     return True
 
 
-_HANDLERS: dict[type, Handler] = {
-    Import: lambda c, node: True,
-    Function: headers.function,
-    Class: headers.class_,
-    Assign: headers.assign,
-    For: headers.loop,
-    Delete: headers.delete,
-    OpaqueStatement: headers.matched,
-    Call: _call,
-    Binary: promotion.mark,
-    Subscript: subscripts.subscript,
-    Attribute: names.attribute,
-    Name: names.name,
-    Compare: tests.compared,
-    NamedExpression: _named,
-}
+_HANDLERS: dict[type, Handler] = numbers.watched(
+    {
+        Import: lambda c, node: True,
+        Function: headers.function,
+        Class: headers.class_,
+        Assign: headers.assign,
+        For: headers.loop,
+        Delete: headers.delete,
+        OpaqueStatement: headers.matched,
+        Call: _call,
+        Binary: promotion.mark,
+        Subscript: subscripts.subscript,
+        Attribute: names.attribute,
+        Name: names.name,
+        Compare: tests.compared,
+        NamedExpression: _named,
+    }
+)
 PASS = Pass("operations", ("values", "stages"), run)
