@@ -1,4 +1,4 @@
-"""Runs the pass on a text: values of names by a small evaluator, and the output as the functional dialect would spell it."""
+"""Runs the pass on a text, with values by a small evaluator, and spells the output in names."""
 
 import ast
 from pathlib import PurePosixPath
@@ -71,7 +71,9 @@ class Facts:
 
 
 def evaluate(node, env):
-    """A value for every expression: torch's names by imports, what is computed from tensors as tensors."""
+    """A value for every expression: torch's names by imports, what is computed from tensors as
+    tensors.
+    """
     for child in node.children():
         evaluate(child, env)
     if hasattr(node, "value"):

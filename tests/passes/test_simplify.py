@@ -1,4 +1,4 @@
-"""What two operations are written as at once has the same value, dtype and gradient; the pass finds where they stand."""
+"""What is written at once has the same value, dtype and gradient; and where the pass finds it."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""The second lowering, from Python's own trees, gives nodes that are written as the same program."""
+"""The second lowering, from Python's own trees, gives nodes that are written the same."""
 
 import ast
 from pathlib import Path, PurePosixPath

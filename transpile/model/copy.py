@@ -29,7 +29,8 @@ def clone(node: N) -> N:
 
 
 def rebuilt(node: Expression, change: Callable[[Node], Change]) -> Expression:
-    """A copy of an expression with other nodes in the place of some: None of `change` goes on below a node.
+    """A copy of an expression with other nodes in the place of some: None of `change` goes on below
+    a node.
 
     A list stands for several: in the place of `*sizes` among the arguments of a call.
     """

@@ -1,6 +1,7 @@
-"""What torch's layers hold and do, read from the classes that stand for them as they are written today.
+"""What torch's layers hold and do, read from the classes that stand for them.
 
-A layer's arrays are those that `init` and `init_state` give; its effects are what its call takes: a key, the mode, state.
+A layer's arrays are those that `init` and `init_state` give; its effects are what its call takes: a
+key, the mode, state.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ class Layers:
         return found
 
     def _asked_for(self, name: str) -> Iterator[str]:
-        """The arrays that a layer looks for before it reads them: `params.get("bias")`, `"bias" in params`."""
+        """The arrays that a layer looks for before it reads them: `params.get("bias")`, `"bias" in
+        params`.
+        """
         for definition in self.rulebook.bases(name):
             for node in ast.walk(definition.node):
                 if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):

@@ -29,7 +29,8 @@ def files() -> list[Path]:
 def load(*extra: Path) -> Rulebook:
     """Read the rule files; the user's own (`extra`) come first and so take precedence.
 
-    Raises ValueError where two of our own definitions have one name: the support file could hold only one of them.
+    Raises ValueError where two of our own definitions have one name: the support file could hold
+    only one of them.
     """
     reader = _Reader(extra)
     for path in [*extra, *files()]:
@@ -66,7 +67,7 @@ class _Reader:
                     made = _definition(name, node, path, text, (), imports)
                     self.definitions.setdefault(name, made)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                # a call at module level registers something: jax.tree_util.register_pytree_node(…)
+                # what is called registers something: jax.tree_util.register_pytree_node(…)
                 uses = frozenset(n.id for n in ast.walk(node.value) if isinstance(n, ast.Name))
                 self.registrations.append((ast.unparse(node), uses))
 
@@ -92,7 +93,9 @@ def _definition(name: str, node: ast.stmt, file: Path, text: str, *rest: Any) ->
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
-    """Import statements by the name they bind, without those of other rule files and of the rule form."""
+    """Import statements by the name they bind, without those of other rule files and of the rule
+    form.
+    """
     found: dict[str, str] = {}
     for node in tree.body:
         if isinstance(node, ast.Import):

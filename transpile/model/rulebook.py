@@ -24,7 +24,8 @@ class Parameter:
 class Definition:
     """A function, class or constant of the rule files.
 
-    It is kept from run to run, and a run asks for few of them: its syntax is read when it is asked for.
+    It is kept from run to run, and a run asks for few of them: its syntax is read when it is asked
+    for.
     """
 
     name: str
@@ -79,7 +80,9 @@ class Definition:
 
     @functools.cached_property
     def unused(self) -> frozenset[str]:
-        """Parameters of a rule that are listed and not used: knowingly dropped. A helper keeps its own."""
+        """Parameters of a rule that are listed and not used: knowingly dropped. A helper keeps its
+        own.
+        """
         if self.is_class or not self.torch_names:
             return frozenset()
         names = (n for statement in self.body for n in ast.walk(statement))
@@ -156,7 +159,9 @@ class Rulebook:
         return found in ("int", "bool") or found.startswith("jnp.") and found != "jnp.dtype"
 
     def knows(self, name: str) -> bool:
-        """Whether there is a rule for a torch name, or for something in it: torch.nn, torch.nn.init."""
+        """Whether there is a rule for a torch name, or for something in it: torch.nn,
+        torch.nn.init.
+        """
         return bool(self.find(name)) or self.constant(name) is not None or name in self._namespaces
 
     @functools.cached_property
@@ -178,7 +183,8 @@ class Rulebook:
         return bool(rules) and not any(p.name == "key" for rule in rules for p in rule.parameters)
 
     def variant(self, name: str, given: Iterable[tuple[str | None, object]]) -> str:
-        """The name of a layer as its constructor is called: `InstanceNorm2d[track_running_stats]` where that is True.
+        """The name of a layer as its constructor is called: `InstanceNorm2d[track_running_stats]`
+        where that is True.
 
         `given` are the arguments as (keyword or None, Python value or anything else).
         """
@@ -198,7 +204,9 @@ class Rulebook:
         return frozenset(n for n, d in self.by_torch.items() if n.endswith("]") and d[0].is_class)
 
     def table(self, name: str) -> Any:
-        """A dict or set of constants that a rule file holds for the engine: VIEWS; empty where there is none."""
+        """A dict or set of constants that a rule file holds for the engine: VIEWS; empty where
+        there is none.
+        """
         return _table(self.definitions.get(name))
 
     # --- classes ---------------------------------------------------------------------------------

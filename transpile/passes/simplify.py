@@ -1,4 +1,4 @@
-"""What operations one after the other can be written as at once: `rules/rewrites.py`, and what needs arithmetic."""
+"""What operations one after the other can be written as at once: `rules/rewrites.py`."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ def _with_plain_axes(node: Call) -> Call:
 
 
 def _expanded(node: Call) -> Expression | None:
-    """`jnp.expand_dims(jnp.expand_dims(x, 1), 2)` as `jnp.expand_dims(x, (1, 2))`, where both count from the same end."""
+    """`jnp.expand_dims(jnp.expand_dims(x, 1), 2)` as `jnp.expand_dims(x, (1, 2))`, where both count
+    from the same end.
+    """
     inner = node.arguments[0]
     first, outer = _axes(inner), _axes(node)
     if first is None or outer is None or len(outer) != 1 or not isinstance(inner, Call):
@@ -146,7 +148,9 @@ def _axes(call: Expression) -> list[int] | None:
 
 
 def _filled(node: Call) -> Expression | None:
-    """`jnp.full((3,), -1.0)` of `jnp.full_like(jnp.zeros((3,)), -1)`: jnp.full takes the dtype of the number."""
+    """`jnp.full((3,), -1.0)` of `jnp.full_like(jnp.zeros((3,)), -1)`: jnp.full takes the dtype of
+    the number.
+    """
     inner = node.arguments[0]
     if not isinstance(inner, Call) or _word(inner) not in ("jnp.zeros", "jnp.ones"):
         return None

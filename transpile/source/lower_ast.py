@@ -1,6 +1,7 @@
-"""From Python's own syntax trees to the model: nodes without a place, for the bodies of rules, made code and tests.
+"""From Python's own syntax trees to the model: expressions without a place in a file.
 
-Statements are in `lower_ast_statements`. What `match` and `type` say is kept as far as it runs, as everywhere in the model; only their text cannot be written.
+Statements are in `lower_ast_statements`. What `match` and `type` say is kept as far as it runs, as
+everywhere in the model; only their text cannot be written.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def lower_expression(node: ast.expr) -> Expression:
 
 @functools.cache
 def lowered(node: ast.expr) -> Expression:
-    """The model of an expression of a rule, made once: to be looked at, and copied where it is put into a program."""
+    """The model of an expression of a rule, made once: to be looked at, and copied where it is put
+    into a program.
+    """
     return lower_expression(node)
 
 
@@ -147,7 +150,9 @@ def _opaque(word: str) -> Callable[[Any], OpaqueExpression]:
 
 
 def _formatted(node: ast.JoinedStr) -> FormattedString:
-    """An f-string; `f"{x:.2f}"` as `f"{format(x, '.2f')}"`, since the model has no formats beside their text."""
+    """An f-string; `f"{x:.2f}"` as `f"{format(x, '.2f')}"`, since the model has no formats beside
+    their text.
+    """
     literals, inside = [""], []
     for part in node.values:
         if isinstance(part, ast.Constant):

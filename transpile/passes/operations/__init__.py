@@ -1,9 +1,9 @@
-"""Torch's functions, methods, properties, constants and layers become their JAX equivalents, as the rules say.
+"""Torch's functions, methods, constants and layers become JAX's, as the rules say.
 
-In functions that are traced a rule for `name[traced]` goes before that for `name`: `x.item()`. In a comparison one for
-`name[compared]` does: it need not care for the gradient. Where the result is cast or rounded in the same function, one
-for `name[whole]` does: it has torch's last digit. One for `name[beside]` makes a number for what takes the dtype of the
-array that it meets.
+In functions that are traced a rule for `name[traced]` goes before that for `name`: `x.item()`. In a
+comparison one for `name[compared]` does: it need not care for the gradient. Where the result is
+cast or rounded in the same function, one for `name[whole]` does: it has torch's last digit. One for
+`name[beside]` makes a number for what takes the dtype of the array that it meets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = ["PASS", "Facts", "run"]
 
 
 def run(scope: Scope, facts: Facts) -> Changes:
-    """What is torch's in a scope as JAX's; what cannot be is reported, and raises where its value is needed."""
+    """What is torch's in a scope as JAX's; what cannot be is reported, and raises where its value
+    is needed.
+    """
     conversion = Conversion(scope, facts, _HANDLERS)
     conversion.visit_all(scope.own())
     return conversion.changes

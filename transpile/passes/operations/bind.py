@@ -30,7 +30,8 @@ _SIZES = ("size", "dims", "sizes", "shape", "repeats")
 class Argument:
     """One argument at the call: its expression as torch's program has it, and what is known of it.
 
-    What it has become by the time that the call changes stands at its `place`: a node, and its part.
+    What it has become by the time that the call changes stands at its `place`: a node, and its
+    part.
     """
 
     node: Expression
@@ -175,7 +176,9 @@ def choose(definitions: Sequence_[Definition], arguments: Sequence_[Argument]) -
 
 
 def loose_sizes(binding: Binding) -> list[Argument] | None:
-    """The elements of loose sizes or of one display; None where one expression stands for all of them."""
+    """The elements of loose sizes or of one display; None where one expression stands for all of
+    them.
+    """
     sizes = binding.sizes
     if len(sizes) != 1:
         return sizes

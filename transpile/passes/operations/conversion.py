@@ -1,4 +1,4 @@
-"""The way through one scope: what is below a node is visited after it, and edits are made inner first."""
+"""The way through one scope: outer before inner; the edits are made inner first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Facts(Protocol):
     rulebook: Rulebook
 
     def stage(self, scope: Scope) -> str | None:
-        """When the code of a scope runs: "traced", "building", "host", "import"; None where that is not known."""
+        """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
+        not known.
+        """
 
 
 Handler = Callable[["Conversion", Node], bool]
@@ -39,7 +41,8 @@ Handler = Callable[["Conversion", Node], bool]
 class Conversion:
     """What the parts of the pass share while they go through one scope.
 
-    A handler looks at a node before anything below it, and gives back whether it has seen to what is below.
+    A handler looks at a node before anything below it, and gives back whether it has seen to what
+    is below.
     """
 
     def __init__(self, scope: Scope, facts: Facts, handlers: dict[type, Handler]) -> None:
@@ -69,7 +72,9 @@ class Conversion:
             self.visit(node)
 
     def visit_compared(self, node: Node) -> None:
-        """See to what is below a comparison; what has a name there may be asked for its gradient elsewhere."""
+        """See to what is below a comparison; what has a name there may be asked for its gradient
+        elsewhere.
+        """
         before = self.compared
         self.compared = 0 if isinstance(node, NamedExpression) else before + 1
         self.visit_all(node.children())
@@ -85,7 +90,9 @@ class Conversion:
     def apply(
         self, node: Expression, rules: Sequence[Definition], name: str, arguments: list[Argument]
     ) -> None:
-        """Put what the rules of a torch name make of a use of it in its place; reported where they refuse."""
+        """Put what the rules of a torch name make of a use of it in its place; reported where they
+        refuse.
+        """
         try:
             use = Use.of(self.rulebook, rules, arguments)
         except Refused as refused:
@@ -124,7 +131,9 @@ class Conversion:
     # --- names -----------------------------------------------------------------------------------
 
     def torch_name(self, node: Node) -> str | None:
-        """The torch name that an expression refers to through an import; a local alias keeps its own name."""
+        """The torch name that an expression refers to through an import; a local alias keeps its
+        own name.
+        """
         value = known(node)
         if not isinstance(value, Torch):
             return None

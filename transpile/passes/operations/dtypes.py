@@ -1,4 +1,4 @@
-"""Tests of dtypes: torch has one object for each and a name for it, where JAX has several that are equal and other names.
+"""Tests of dtypes: one object with one name in torch, several that are equal in JAX.
 
 x.dtype is torch.bool               ->  x.dtype == bool
 x.type() == "torch.DoubleTensor"    ->  x.dtype == jnp.float64
@@ -36,7 +36,9 @@ class Subject:
         return operand.arguments[0] if inner and isinstance(operand, Call) else operand
 
     def may_be(self, texts: list[str]) -> bool:
-        """Whether it is compared with names of torch's: `config.dtype == "torch.float16"` is the user's own string."""
+        """Whether it is compared with names of torch's: `config.dtype == "torch.float16"` is the
+        user's own string.
+        """
         if self.form == "dtype":  # of an earlier `x.type()`
             types = all(t.startswith("torch.") and t.endswith("Tensor") for t in texts)
             return isinstance(self.node, Name) and types
@@ -82,7 +84,9 @@ def is_dtype(c: Conversion, value: Value) -> bool:
 
 
 def compared(c: Conversion, node: Compare) -> bool:
-    """A comparison by what holds of JAX's dtypes in the place of identity and of torch's names. Raises Refused."""
+    """A comparison by what holds of JAX's dtypes in the place of identity and of torch's names.
+    Raises Refused.
+    """
     words = _equal(c, node)
     if len(words) == 1 and words[0] in _SAME:
         if _by_name(c, node, words[0]) or _by_dtype(c, node, words[0]):
@@ -144,7 +148,7 @@ def _of_two(c: Conversion, node: Compare, word: str, first: Subject, second: Sub
 def put_one_of(
     c: Conversion, node: Expression, subject: Subject, at: int, dtypes: list[str], word: str
 ) -> bool:
-    """Put `subject == dtype`, or `subject in (…)`, in the place of a test; of no dtypes it is never one."""
+    """Put `subject == dtype`, or `subject in (…)`, in the place of a test; False for no dtypes."""
 
     def make(n: Expression) -> Expression:
         operands = n.operands if isinstance(n, Compare) else _receiver(n)
@@ -194,7 +198,9 @@ def _texts(node: Expression) -> list[str] | None:
 
 
 def _by_dtype(c: Conversion, node: Compare, word: str) -> bool:
-    """`x.dtype == torch.long` and `x.dtype in {torch.half, torch.float}`, whose hashes are not equal where they are."""
+    """`x.dtype == torch.long` and `x.dtype in {torch.half, torch.float}`, whose hashes are not
+    equal where they are.
+    """
     if not _of_tensor(node.operands[0]):
         return False
     right = node.operands[1]

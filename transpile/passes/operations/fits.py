@@ -85,7 +85,9 @@ def _last(node: Node) -> str:
 
 
 def by_name(node: Node) -> str | None:
-    """What a name says of an argument that nothing else is known of: `self.device` is a Device, `mask_dtype` a Dtype."""
+    """What a name says of an argument that nothing else is known of: `self.device` is a Device,
+    `mask_dtype` a Dtype.
+    """
     last = _last(node)
     if "device" in last.lower() or last in ("gpu", "cuda", "rank", "gpu_id", "cuda_id"):
         return "Device"

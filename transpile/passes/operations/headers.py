@@ -1,4 +1,4 @@
-"""Headers of functions and classes, which run when the file is imported, annotations, and what is assigned to."""
+"""Headers of functions and classes, annotations, and what is assigned to."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def delete(c: Conversion, node: Node) -> bool:
 
 
 def matched(c: Conversion, node: Node) -> bool:
-    """A `match`, in whose patterns only names can stand: one without equivalent is reported, and left."""
+    """A `match`, in whose patterns only names can stand: one without equivalent is reported, and
+    left.
+    """
     assert isinstance(node, OpaqueStatement)
     for part in node.inside:
         name = c.torch_name(part)

@@ -1,7 +1,8 @@
-"""A rule at a call: its one result with the user's own nodes put into it, or a call of it in the support file.
+"""A rule at a call: its result with the user's own nodes in it, or a call of it.
 
-What a rule comes to is decided while the program is still torch's (`Use.of`); it is made when the call changes, of what
-the arguments have become by then (`Use.make`). The nodes of arguments are moved, so that their text stays as it was.
+What a rule comes to is decided while the program is still torch's (`Use.of`); it is made when the
+call changes, of what the arguments have become by then (`Use.make`). The nodes of arguments are
+moved, so that their text stays as it was.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class Use:
         return _Substitution(self).expression(self.result)
 
     def _can_be_inlined(self, result: Expression) -> bool:
-        """Whether no argument would be evaluated twice, or not at all, or in another order than others with effects."""
+        """Whether no argument would be evaluated twice, or not at all, or in another order than
+        others with effects.
+        """
         order = [n.id for n in result.walk() if isinstance(n, Name)]
         for name, argument in self.binding.given.items():
             node, count = argument.now(), order.count(name)
@@ -72,7 +75,9 @@ class Use:
     # --- a call of the rule ----------------------------------------------------------------------
 
     def _call(self) -> Call:
-        """A call of the rule in the support file, with the arguments in the order of its parameters."""
+        """A call of the rule in the support file, with the arguments in the order of its
+        parameters.
+        """
         definition, given = self.binding.definition, self.binding.given
         made: list[tuple[str | None, Expression]] = []
         in_order = True
@@ -142,7 +147,9 @@ def _result(rulebook: Rulebook, binding: Binding) -> Expression | None:
 
 
 def _plainer(node: Node, rule: Specialised) -> Change:
-    """Less than a rule says: the side of a conditional that is taken, calls without what is JAX's default."""
+    """Less than a rule says: the side of a conditional that is taken, calls without what is JAX's
+    default.
+    """
     if isinstance(node, Conditional):
         truth = rule.truth(node.test)
         if truth is not UNDECIDED:
@@ -158,7 +165,9 @@ def _plainer(node: Node, rule: Specialised) -> Change:
 
 
 def _is_default(node: Node, rule: Specialised) -> bool:
-    """Whether a keyword hands on a None or False that is the default: `dtype=dtype` where none is given."""
+    """Whether a keyword hands on a None or False that is the default: `dtype=dtype` where none is
+    given.
+    """
     parameter = rule.parameters.get(node.id) if isinstance(node, Name) else None
     default = parameter.default if parameter is not None else None
     if not isinstance(default, ast.Constant) or parameter is None:
@@ -250,7 +259,9 @@ class _Substitution:
 
 
 def draws(rulebook: Rulebook, binding: Binding) -> bool:
-    """Whether a rule uses its key here: `F.scaled_dot_product_attention` has no dropout where none is asked for."""
+    """Whether a rule uses its key here: `F.scaled_dot_product_attention` has no dropout where none
+    is asked for.
+    """
     rule = Specialised(binding)
     result = rule.result()
     roots: list[Node] = [*body_of(binding.definition)] if result is None else [result]

@@ -1,4 +1,4 @@
-"""Layers of torch's that are built: `nn.Linear(3, 4, device=d)` is the support file's, told nothing of placement."""
+"""Layers that are built: `nn.Linear(3, 4, device=d)` is told nothing of placement."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from .conversion import Conversion, is_dropped
 from .literals import literal
 from .specialise import Refused
 
+_HELD = (
+    "of a layer that is held elsewhere: call it where the layer is made, and assign what it returns"
+)
+
 
 def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
     """A call of the constructor of a layer, by the name that its arguments make it."""
     if is_dropped(node) and any(p.name == "module" for p in c.rulebook.constructor(rule)):
-        message = f"{name} of a layer that is held elsewhere: call it where the layer is made, and assign what it returns"
-        c.unconverted("unsupported", node, message)
+        c.unconverted("unsupported", node, f"{name} {_HELD}")
         return
     given = [(w, literal(a)) for w, a in zip(node.keywords, node.arguments)]
     chosen = c.rulebook.find(c.rulebook.variant(name, given))[0]
@@ -27,7 +30,9 @@ def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
 
 
 def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool) -> None:
-    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the layer."""
+    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the
+    layer.
+    """
     _built(c, node, rule, 0 if through_super else 1, make=False)
 
 

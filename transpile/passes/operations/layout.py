@@ -1,4 +1,4 @@
-"""A call that stays a call of the same arguments is changed where it stands, so that its layout and comments stay.
+"""A call that stays one of the same arguments is changed where it stands, with its layout.
 
 torch.where(          jnp.where(
     x > 0,  # why         x > 0,  # why
@@ -23,14 +23,16 @@ Worded = tuple[Expression, str | None]
 
 
 class _Plan(NamedTuple):
-    """Arguments of the user's that stay, with their keywords, and constants that come behind them."""
+    """The user's arguments that stay, with their keywords, and constants behind them."""
 
     kept: list[Worded]
     behind: list[Worded]
 
 
 def changed_in_place(use: Use, node: Expression) -> bool:
-    """Change a call to what a rule makes of it, where that has the same arguments in the same order."""
+    """Change a call to what a rule makes of it, where that has the same arguments in the same
+    order.
+    """
     result = use.result
     if not isinstance(result, Call) or not isinstance(node, Call) or node.start < 0:
         return False

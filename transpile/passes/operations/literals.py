@@ -1,4 +1,4 @@
-"""What the text of an expression tells by itself: its constant, whether it may be written twice, whether it may be lost."""
+"""What the text of an expression tells by itself: its constant, whether it may go or be twice."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from ...facts.values.vocabulary import NUMPY_METHODS, ORDINARY, SHARED, computes
 from ...model.expressions import Attribute, Call
 from ...model.node import Expression
 from ...model.program import Function
+from ...model.rulebook import Definition
 from .bind import Argument, argument_of, arguments_of, choose
 from .conversion import Conversion, is_dropped
 from .literals import known
@@ -81,7 +82,7 @@ def _of_tensor(c: Conversion, node: Call, function: Attribute, found: Method) ->
     return True
 
 
-def _rules(c: Conversion, node: Call, name: str) -> tuple:  # type: ignore[type-arg]
+def _rules(c: Conversion, node: Call, name: str) -> tuple[Definition, ...]:
     """The rules of a method: where the code is traced, one for that goes before the plain one."""
     rules, made = c.rules(f"torch.Tensor.{name}"), known(node)
     host = made in (NUMPY, Sequence(UNKNOWN)) or name == "item" and isinstance(made, Static)
@@ -93,7 +94,9 @@ def _rules(c: Conversion, node: Call, name: str) -> tuple:  # type: ignore[type-
 
 
 def _may_be_none(c: Conversion, node: Call) -> bool:
-    """Whether the dtype of a cast is a parameter that is None by default: `def f(x, dtype=None): x.to(dtype)`."""
+    """Whether the dtype of a cast is a parameter that is None by default: `def f(x, dtype=None):
+    x.to(dtype)`.
+    """
     if not isinstance(c.scope, Function) or len(node.arguments) != 1:
         return False
     name = getattr(node.arguments[0], "id", "")
@@ -103,7 +106,9 @@ def _may_be_none(c: Conversion, node: Call) -> bool:
 
 
 def asked(function: Attribute, name: str) -> Argument:
-    """The tensor of `x.data.size(0)` and `x.detach().shape`: with or without a gradient it has one shape."""
+    """The tensor of `x.data.size(0)` and `x.detach().shape`: with or without a gradient it has one
+    shape.
+    """
     receiver = argument_of(function, "object")
     inner: Expression = receiver.node
     if name in _SHAPES:

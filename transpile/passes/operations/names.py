@@ -1,4 +1,4 @@
-"""Attributes of tensors, and torch's names where they are not called: constants, classes, functions passed on."""
+"""Attributes of tensors, and torch's names where they are not called."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Numbers of NumPy's: torch takes np.float64 for Python's float, JAX for an array that widens bfloat16, and float32 under x64.
+"""Numbers of NumPy's, which are Python's floats to torch, and arrays to JAX.
 
-`x * np.sqrt(5)` is `x * float(np.sqrt(5))`; what meets no array stays: `int(np.sqrt(n))`.
+JAX widens bfloat16 beside such an array, and float32 under x64: `x * np.sqrt(5)` is
+`x * float(np.sqrt(5))`; what meets no array stays: `int(np.sqrt(n))`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers beside arrays: what takes part in the dtype of a result in one of the two, and not in the other."""
+"""Numbers beside arrays, NumPy's functions of arrays, and numbers that become whole."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def _is_number(c: Conversion, node: Node) -> bool:
 
 
 def of_numpy(c: Conversion, node: Call, name: str) -> bool:
-    """`np.mean(x)` of what is traced is `jnp.mean(x)`; of lists jax.numpy takes those alone that are joined."""
+    """`np.mean(x)` of what is traced is `jnp.mean(x)`; of lists jax.numpy takes those alone that
+    are joined.
+    """
     values = [known(argument) for argument in node.arguments]
     if not _computes_with_arrays(c, name, values):
         return False
@@ -123,15 +125,20 @@ _TO_WHOLE = frozenset("int long short floor ceil round trunc to type".split())
 
 
 def becomes_whole(c: Conversion, node: Call) -> bool:
-    """Whether what a call makes is cast or rounded: `torch.linspace(-1, n, s).int()`, where the last digit counts."""
+    """Whether what a call makes is cast or rounded: `torch.linspace(-1, n, s).int()`, where the
+    last digit counts.
+    """
     casts = [call for call in c.scope.nodes(Call) if _last(call) in _TO_WHOLE]
     names: set[str] = set()
     if not casts:
         return False
     for assign in c.scope.nodes(*_BINDING):
-        source = getattr(assign, "iterable", None) or getattr(assign, "expression", None)
+        if isinstance(assign, Assign):
+            source, targets = assign.expression, assign.targets
+        else:
+            assert isinstance(assign, (For, ForClause))
+            source, targets = assign.iterable, [assign.target]
         if source is not None and any(n is node or _names(n) & names for n in source.walk()):
-            targets = getattr(assign, "targets", None) or [assign.target]  # type: ignore[attr-defined]
             names |= {name for target in targets for n in target.walk() for name in _names(n)}
     return any(n is node or _names(n) & names for call in casts for n in call.walk())
 

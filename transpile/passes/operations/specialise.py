@@ -1,4 +1,4 @@
-"""Which way the body of a rule takes with what is known at a call: partial evaluation of its tests."""
+"""Which way the body of a rule takes at a call: partial evaluation of its tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ from .literals import UNDECIDED, literal
 
 
 class Refused(Exception):
-    """The rule says that this form is not supported; without a message, that no rule takes these arguments."""
+    """The rule says that this form is not supported; without a message, that no rule takes these
+    arguments.
+    """
 
 
 @functools.cache
@@ -48,12 +50,16 @@ class Specialised:
         self.parameters = {p.name: p for p in binding.definition.parameters}
 
     def result(self) -> Expression | None:
-        """The one expression that the rule returns here, or None where that is not decided. Raises Refused."""
+        """The one expression that the rule returns here, or None where that is not decided. Raises
+        Refused.
+        """
         found = self._way(body_of(self.binding.definition))
         return found if isinstance(found, Expression) else None
 
     def _way(self, body: Sequence_[Statement]) -> Expression | str:
-        """What is returned, "falls" past the end, or "unknown": an undecided test, anything but a return."""
+        """What is returned, "falls" past the end, or "unknown": an undecided test, anything but a
+        return.
+        """
         for statement in body:
             if isinstance(statement, Return):
                 return statement.expression or "unknown"
@@ -173,7 +179,9 @@ class Specialised:
         return True if all(least_dims(argument.value) for argument in found) else UNDECIDED
 
     def _torch_name(self, node: Node) -> Any:
-        """The torch name that an argument is, which rules find among others: `x.type(torch.FloatTensor)`."""
+        """The torch name that an argument is, which rules find among others:
+        `x.type(torch.FloatTensor)`.
+        """
         given = self._given(node)
         if given is not None and isinstance(given.value, Torch):
             return given.value.name
@@ -230,7 +238,9 @@ class Specialised:
         return UNDECIDED
 
     def _certain(self, test: Call) -> Any:
-        """`certain(isinstance(scale, int))` is open where the type is one by a default or a call alone."""
+        """`certain(isinstance(scale, int))` is open where the type is one by a default or a call
+        alone.
+        """
         given = self._given(test.arguments[0])
         loose = given is not None and isinstance(given.value, Static) and given.value.loose
         return UNDECIDED if loose else self.truth(test)

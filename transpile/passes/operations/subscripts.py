@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch, is_traced
-from ...model.expressions import Binary, Call, Compare, Constant, Display, Slice, Subscript
+from ...model.expressions import (
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    Constant,
+    Display,
+    Slice,
+    Subscript,
+)
 from ...model.node import Expression, Node
 from ...source.lower_ast import expression
 from ...source.splice import show
@@ -36,7 +45,8 @@ def picked(c: Conversion, node: Expression, call: Expression, which: str) -> boo
         name, arguments = value.name, arguments_of(call)
     elif found is not None and isinstance(found.receiver, Tensor):
         name = f"torch.Tensor.{found.name}"
-        arguments = [asked(call.function, found.name), *arguments_of(call)]  # type: ignore[arg-type]
+        assert isinstance(call.function, Attribute)
+        arguments = [asked(call.function, found.name), *arguments_of(call)]
     else:
         return False
     rules = c.rulebook.find(name + which)

@@ -1,4 +1,5 @@
-"""Tests of types that JAX's arrays do not have: by dtype, numbers that are arrays under jit, and parameters.
+"""Tests of types that JAX's arrays do not have: by dtype, numbers that are arrays under jit, and
+parameters.
 
 isinstance(x, torch.LongTensor)     ->  isinstance(x, jax.Array) and x.dtype == jnp.result_type(int)
 isinstance(x.sum().item(), float)   ->  jnp.issubdtype(jnp.result_type(x.sum()), jnp.floating)
@@ -101,7 +102,9 @@ def _torch_name(node: Expression) -> str:
 
 
 def _of_dtype(c: Conversion, node: Call, subject: Expression, parts: list[Expression]) -> bool:
-    """`isinstance(x, (torch.FloatTensor, torch.cuda.FloatTensor))`: torch has one type for each dtype and device."""
+    """`isinstance(x, (torch.FloatTensor, torch.cuda.FloatTensor))`: torch has one type for each
+    dtype and device.
+    """
     names = [_torch_name(part) for part in parts]
     asked = [name for name in names if name and c.rulebook.constant(f"{name}[dtype]")]
     if not asked or any(name in _TENSORS for name in names):
@@ -141,7 +144,9 @@ def _of_number(
     parts: list[Expression],
     negated: bool = False,
 ) -> bool:
-    """Whether a number that is an array here has one of these types; False where it is no such number."""
+    """Whether a number that is an array here has one of these types; False where it is no such
+    number.
+    """
     value = known(subject)
     values = [known(part) for part in parts]
     names = [v.name if isinstance(v, External) else "" for v in values]
