@@ -221,7 +221,9 @@ def sequence(items: list[Value], is_tuple: bool = False) -> Sequence:
 
 def members(value: Sequence | Module) -> list[Value]:
     """What a list or container that is written out holds, in order; nothing where it is not."""
-    return [v for _, v in value.items or ()] if isinstance(value, Module) else list(value.items or ())
+    if isinstance(value, Module):
+        return [v for _, v in value.items or ()]
+    return list(value.items or ())
 
 
 def classes_of(value: Value) -> frozenset[Any]:
