@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .node import Node
+from .expressions import Call
+from .node import Expression, Node
 
 N = TypeVar("N", bound=Node)
+Change = Node | list[Expression] | None
 
 
 def clone(node: N) -> N:
@@ -21,6 +24,44 @@ def clone(node: N) -> N:
             setattr(made, name, [None if p is None else clone(p) for p in part])
         elif part is not None:
             setattr(made, name, clone(part))
+    made.adopt()
+    return made  # type: ignore[no-any-return]
+
+
+def rebuilt(node: Expression, change: Callable[[Node], Change]) -> Expression:
+    """A copy of an expression with other nodes in the place of some: None of `change` goes on below
+    a node.
+
+    A list stands for several: in the place of `*sizes` among the arguments of a call.
+    """
+    found = _rebuilt(node, change)
+    assert isinstance(found, Expression)
+    return found
+
+
+def _rebuilt(node: Node, change: Callable[[Node], Change]) -> Node | list[Expression]:
+    found = change(node)
+    if found is not None:
+        return found
+    made: Any = object.__new__(node.__class__)
+    for name in _slots(node.__class__):
+        setattr(made, name, getattr(node, name))
+    made.parent = None
+    if isinstance(node, Call):
+        made.keywords = []
+    for name in node.parts:
+        part = getattr(node, name)
+        if part.__class__ is not list:
+            setattr(made, name, None if part is None else _rebuilt(part, change))
+            continue
+        parts: list[Node | None] = []
+        for i, item in enumerate(part):
+            new = None if item is None else _rebuilt(item, change)
+            several = new if isinstance(new, list) else [new]
+            parts += several
+            if isinstance(node, Call):
+                made.keywords += [node.keywords[i]] * len(several)
+        setattr(made, name, parts)
     made.adopt()
     return made  # type: ignore[no-any-return]
 

@@ -136,9 +136,33 @@ class Call(Expression):
 
     def remove(self, argument: Expression) -> None:
         """Leave out an argument."""
-        at = next(i for i, a in enumerate(self.arguments) if a is argument)
+        at = self._at(argument)
+        place, before = argument.place(), self.arguments[at - 1].place() if at else None
         del self.arguments[at], self.keywords[at]
-        self.restate()
+        if self.start < 0 or place is None or before is None or self.file is None:
+            self.restate()
+        elif "#" in self.file.text[before[1] : place[1]]:
+            self.restate()
+        else:
+            kept = [p for p in self.patches or () if not before[1] <= p[0] < place[1]]
+            self.patches = kept  # what was left out right before it, too
+            self.patch(before[1], place[1], "")
+
+    def respell(self, argument: Expression, keyword: str | None) -> None:
+        """Give an argument another keyword, or none."""
+        at, place = self._at(argument), argument.place()
+        before, self.keywords[at] = self.keywords[at], keyword
+        if before == keyword:
+            return
+        if self.start >= 0 and place is not None and self.file is not None:
+            text = self.file.text
+            start = text.rindex(before, self.start, place[0]) if before else place[0]
+            self.patch(start, place[0], "" if keyword is None else f"{keyword}=")
+        else:
+            self.restate()
+
+    def _at(self, argument: Expression) -> int:
+        return next(i for i, a in enumerate(self.arguments) if a is argument)
 
 
 class Starred(Expression):

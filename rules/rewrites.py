@@ -1,0 +1,23 @@
+"""What two operations one after the other can be written as at once: each before and after, of any arguments.
+
+The engine reads these as syntax, and the tests run both sides on samples. What needs arithmetic on literals stands in
+`passes/simplify.py`.
+"""
+
+import jax.numpy as jnp
+from jax import lax
+
+REWRITES = [
+    (lambda s: jnp.zeros_like(jnp.zeros(s)), lambda s: jnp.zeros(s)),
+    (lambda s: jnp.zeros_like(jnp.ones(s)), lambda s: jnp.zeros(s)),
+    (lambda s: jnp.ones_like(jnp.zeros(s)), lambda s: jnp.ones(s)),
+    (lambda s: jnp.ones_like(jnp.ones(s)), lambda s: jnp.ones(s)),
+    (lambda s, t: jnp.zeros_like(jnp.zeros(s, dtype=t)), lambda s, t: jnp.zeros(s, dtype=t)),
+    (lambda s, t: jnp.zeros_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.zeros(s, dtype=t)),
+    (lambda s, t: jnp.ones_like(jnp.zeros(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
+    (lambda s, t: jnp.ones_like(jnp.ones(s, dtype=t)), lambda s, t: jnp.ones(s, dtype=t)),
+    (lambda x: lax.stop_gradient(x).shape, lambda x: x.shape),
+    (lambda x: lax.stop_gradient(x).ndim, lambda x: x.ndim),
+    (lambda x: lax.stop_gradient(x).size, lambda x: x.size),
+    (lambda x: lax.stop_gradient(x).dtype, lambda x: x.dtype),
+]

@@ -1,0 +1,62 @@
+"""What is written at once has the same value, dtype and gradient; and where the pass finds it."""
+
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rules.rewrites import REWRITES
+from tests.passes.operations_helper import Facts
+from transpile.model.program import File
+from transpile.model.statements import Block
+from transpile.passes import simplify
+from transpile.source.lower_ast_statements import statements
+from transpile.source.splice import show
+
+X = jnp.array([[0.5, -1.0, 2.0]])
+SAMPLES = {"s": [(), (2, 3)], "t": [jnp.float16, int, None], "x": [X]}
+
+
+@pytest.mark.parametrize("pair", REWRITES, ids=map(str, range(len(REWRITES))))
+def test_both_sides_are_equal(pair):
+    before, after = pair
+    names = list(inspect.signature(before).parameters)
+    assert names == list(inspect.signature(after).parameters)
+    for i in range(3):
+        arguments = [SAMPLES[name][i % len(SAMPLES[name])] for name in names]
+        one, other = before(*arguments), after(*arguments)
+        if isinstance(one, jax.Array):
+            assert one.dtype == other.dtype and np.array_equal(one, other)
+        else:
+            assert one == other
+
+
+def simplified(text):
+    file = File("a.py", "", Block(statements(text), "module"))
+    simplify.run(file, Facts()).commit()
+    return show(file.body.body[0])
+
+
+ROWS = [
+    ("jnp.zeros_like(jnp.ones((2, n), dtype=d))", "jnp.zeros((2, n), dtype=d)"),
+    ("jnp.full_like(jnp.zeros(3, dtype=int), k + 1)", "jnp.full(3, k + 1, dtype=int)"),
+    ("jnp.full_like(jnp.zeros(3, dtype=d), 1)", "jnp.full_like(jnp.zeros(3, dtype=d), 1)"),
+    ("jnp.full_like(jnp.zeros(3), 0)", "jnp.zeros(3)"),
+    ("jnp.full_like(jnp.zeros(3), -jnp.inf)", "jnp.full(3, -jnp.inf)"),
+    ("jnp.full_like(jnp.zeros(3), v)", "jnp.full_like(jnp.zeros(3), v)"),
+    ("f(lax.stop_gradient(x[0]).shape)", "f(x[0].shape)"),
+    ("x.sum(axis=[0, -1]) + x.mean(axis=[1])", "x.sum(axis=(0, -1)) + x.mean(axis=1)"),
+    ("x.sum(axis=[n])", "x.sum(axis=[n])"),
+    (
+        "jnp.expand_dims(jnp.expand_dims(jnp.expand_dims(x, 1), 0), -1)",
+        "jnp.expand_dims(x, (0, 2, -1))",
+    ),
+    ("jnp.expand_dims(jnp.expand_dims(x, n), 0)", "jnp.expand_dims(jnp.expand_dims(x, n), 0)"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), ROWS)
+def test_where_they_stand(before, after):
+    assert simplified(before) == after

@@ -1,0 +1,270 @@
+"""The rule files as data: which function or class stands for each torch name, and what it takes."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a rule: `kind` is "positional", "sizes" (loose sizes), "keyword" or "rest"."""
+
+    name: str
+    kind: str
+    default: ast.expr | None
+    accepts: frozenset[str]  # annotation words; empty takes anything
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A function, class or constant of the rule files.
+
+    It is kept from run to run, and a run asks for few of them: its syntax is read when it is asked
+    for.
+    """
+
+    name: str
+    is_class: bool
+    lines: tuple[int, int]  # the first, with decorators, and the last, counted from 1
+    file: Path
+    text: str  # the whole file
+    torch_names: tuple[str, ...] = ()
+    imports: dict[str, str] = field(default_factory=dict)
+    note: str = ""  # what the rule takes for granted
+    deprecated: bool = False  # a signature of old: only what is surely a tensor is called by it
+    # whether the shape of the result follows from values: of all arguments, or of these
+    by_data: bool | tuple[str, ...] = False
+
+    @functools.cached_property
+    def node(self) -> ast.stmt:
+        """It as syntax, with the lines that it has in its file."""
+        first, last = self.lines
+        (node,) = ast.parse("\n".join(_lines(self.text)[first - 1 : last])).body
+        ast.increment_lineno(node, first - 1)
+        return node
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is kept: its fields, and not what has been read of its syntax."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @functools.cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of a function, or of a class's own constructor."""
+        node = self.method("__init__") if self.is_class else self.node
+        if node is None:
+            return ()
+        assert isinstance(node, ast.FunctionDef)
+        return tuple(parameters(node.args))[int(self.is_class) :]
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((p for p in self.parameters if p.name == name), None)
+
+    @property
+    def asks_for_key(self) -> bool:
+        """Whether a rule may draw."""
+        return any(p.name == "key" and p.kind == "keyword" for p in self.parameters)
+
+    @functools.cached_property
+    def body(self) -> list[ast.stmt]:
+        """The statements after the docstring."""
+        assert isinstance(self.node, (ast.FunctionDef, ast.ClassDef))
+        statements = self.node.body
+        first = statements[0]
+        documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        return statements[1:] if documented else statements
+
+    @functools.cached_property
+    def unused(self) -> frozenset[str]:
+        """Parameters of a rule that are listed and not used: knowingly dropped. A helper keeps its
+        own.
+        """
+        if self.is_class or not self.torch_names:
+            return frozenset()
+        names = (n for statement in self.body for n in ast.walk(statement))
+        used = {n.id for n in names if isinstance(n, ast.Name)} | {"key"}
+        return frozenset(p.name for p in self.parameters if p.name not in used)
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        """A class's own method."""
+        body = getattr(self.node, "body", ())
+        return next((n for n in body if isinstance(n, ast.FunctionDef) and n.name == name), None)
+
+
+@functools.lru_cache(maxsize=256)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+def parameters(args: ast.arguments) -> Iterator[Parameter]:
+    """The parameters of a function of a rule file, `self` included."""
+    positional = [*args.posonlyargs, *args.args]
+    missing = len(positional) - len(args.defaults)
+    defaults: list[ast.expr | None] = [*[None] * missing, *args.defaults]
+    for arg, default in zip(positional, defaults):
+        # torch's layers have `inplace` last, for callers that do not know which layer they make
+        kind = "keyword" if arg.arg == "inplace" else "positional"
+        yield Parameter(arg.arg, kind, default, _words(arg.annotation))
+    if args.vararg:
+        yield Parameter(args.vararg.arg, "sizes", None, _words(args.vararg.annotation))
+    for arg, keyword_default in zip(args.kwonlyargs, args.kw_defaults):
+        yield Parameter(arg.arg, "keyword", keyword_default, _words(arg.annotation))
+    if args.kwarg:
+        yield Parameter(args.kwarg.arg, "rest", None, frozenset())
+
+
+def _words(annotation: ast.expr | None) -> frozenset[str]:
+    if annotation is None:
+        return frozenset()
+    nodes = list(ast.walk(annotation))
+    names = {n.id for n in nodes if isinstance(n, ast.Name)}
+    none = any(isinstance(n, ast.Constant) and n.value is None for n in nodes)
+    return frozenset(names | {"None"} if none else names)
+
+
+@dataclass(frozen=True, eq=False)
+class Rulebook:
+    """All definitions by name, and the overloads of each torch name in order."""
+
+    definitions: dict[str, Definition]
+    by_torch: dict[str, tuple[Definition, ...]]
+    constants: dict[str, str]  # torch name -> JAX expression
+    # statements of rule files, and the names they use
+    registrations: tuple[tuple[str, frozenset[str]], ...] = ()
+
+    # --- torch names -----------------------------------------------------------------------------
+
+    def find(self, name: str) -> tuple[Definition, ...]:
+        """The overloads of a torch name, under any of the paths that torch exports it by."""
+        for candidate in spellings(name):
+            if candidate in self.by_torch:
+                return self.by_torch[candidate]
+        return ()
+
+    def constant(self, name: str) -> str | None:
+        """The JAX expression for a constant of torch's: `jnp.float32`, `math.pi`."""
+        return next((self.constants[n] for n in spellings(name) if n in self.constants), None)
+
+    def dtype_of(self, name: str) -> str | None:
+        """The dtype of a type of tensors: int for torch.LongTensor; None for what is no such type."""
+        return "float" if name == "torch.Tensor" else self.constant(f"{name}[dtype]")
+
+    def is_dtype(self, name: str) -> bool:
+        """Whether a constant of torch's is a dtype."""
+        found = self.constant(name) or ""
+        return found in ("int", "bool") or found.startswith("jnp.") and found != "jnp.dtype"
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a rule for a torch name, or for something in it: torch.nn,
+        torch.nn.init.
+        """
+        return bool(self.find(name)) or self.constant(name) is not None or name in self._namespaces
+
+    @functools.cached_property
+    def _namespaces(self) -> frozenset[str]:
+        """The modules and classes of torch that hold something with a rule."""
+        paths = (name.split(".")[:-1] for name in (*self.by_torch, *self.constants))
+        return frozenset(".".join(path[: i + 1]) for path in paths for i in range(len(path)))
+
+    def layer(self, name: str) -> Definition | None:
+        """The class that stands for a torch.nn class, if there is one."""
+        found = self.find(name)
+        return found[0] if found and found[0].is_class else None
+
+    def is_function(self, name: str) -> bool:
+        """Whether a name of torch's is a function of arrays that draws nothing."""
+        if self.layer(name) is not None or self.dtype_of(name) is not None:
+            return False
+        rules = self.find(name)
+        return bool(rules) and not any(p.name == "key" for rule in rules for p in rule.parameters)
+
+    def variant(self, name: str, given: Iterable[tuple[str | None, object]]) -> str:
+        """The name of a layer as its constructor is called: `InstanceNorm2d[track_running_stats]`
+        where that is True.
+
+        `given` are the arguments as (keyword or None, Python value or anything else).
+        """
+        if not any(other.startswith(name + "[") for other in self._variants):
+            return name
+        layer = self.layer(name)
+        known = self.constructor(layer) if layer is not None else ()
+        names = [p.name for p in known if p.kind == "positional"]
+        for i, (keyword, value) in enumerate(given):
+            word = keyword if keyword is not None else names[i] if i < len(names) else ""
+            if value is True and f"{name}[{word}]" in self._variants:
+                return f"{name}[{word}]"
+        return name
+
+    @functools.cached_property
+    def _variants(self) -> frozenset[str]:
+        return frozenset(n for n, d in self.by_torch.items() if n.endswith("]") and d[0].is_class)
+
+    def table(self, name: str) -> Any:
+        """A dict or set of constants that a rule file holds for the engine: VIEWS; empty where
+        there is none.
+        """
+        return _table(self.definitions.get(name))
+
+    # --- classes ---------------------------------------------------------------------------------
+
+    def bases(self, name: str) -> Iterator[Definition]:
+        """A class and those it inherits from, nearest first."""
+        definition = self.definitions.get(name)
+        if definition is None or not isinstance(definition.node, ast.ClassDef):
+            return
+        yield definition
+        for base in definition.node.bases:
+            if isinstance(base, ast.Name):
+                yield from self.bases(base.id)
+
+    def method(self, name: str, method: str) -> ast.FunctionDef | None:
+        """A method of a class, own or inherited."""
+        found = (definition.method(method) for definition in self.bases(name))
+        return next((node for node in found if node is not None), None)
+
+    def methods(self, name: str) -> frozenset[str]:
+        """The names of a class's methods and properties, own or inherited."""
+        bodies = (getattr(d.node, "body", ()) for d in self.bases(name))
+        return frozenset(n.name for body in bodies for n in body if isinstance(n, ast.FunctionDef))
+
+    def constructor(self, definition: Definition) -> tuple[Parameter, ...]:
+        """The parameters of a class's constructor, own or inherited."""
+        found = self.method(definition.name, "__init__")
+        return tuple(parameters(found.args))[1:] if found is not None else ()
+
+    def draws(self, name: str, method: str) -> bool:
+        """Whether a method of a class takes a key: `Normal.rsample`."""
+        found = self.method(name, method)
+        return found is not None and any(a.arg == "key" for a in found.args.kwonlyargs)
+
+
+@functools.cache
+def _table(definition: Definition | None) -> Any:
+    node = definition.node if definition is not None else None
+    found = ast.literal_eval(node.value) if isinstance(node, ast.Assign) else {}
+    return frozenset(found) if isinstance(found, set) else found
+
+
+def spellings(name: str) -> Iterator[str]:
+    """The names under which torch may export the same object, the given one first."""
+    yield name
+    parts = name.split(".")
+    if parts[:3] == ["torch", "nn", "modules"]:
+        yield "torch.nn." + parts[-1]
+    below_nn = parts[:3] in (["torch", "nn", "parameter"], ["torch", "nn", "parallel"])
+    if below_nn or parts[:2] == ["torch", "autograd"]:
+        yield "torch.nn." + parts[-1]
+    if parts[:2] == ["torch", "functional"]:
+        yield "torch." + parts[-1]
+        yield "torch.nn.functional." + parts[-1]
+    if parts[:3] == ["torch", "nn", "functional"]:
+        yield "torch." + parts[-1]
+    # torch.nn.utils.weight_norm is a function, and the module that it is from
+    if len(parts) > 2 and parts[-1] == parts[-2]:
+        yield name.rpartition(".")[0]
+    if parts[:2] == ["torch", "_C"] or parts[:2] == ["torch", "cuda"]:
+        yield "torch." + parts[-1]

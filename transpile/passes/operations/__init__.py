@@ -1,0 +1,59 @@
+"""Torch's functions, methods, constants and layers become JAX's, as the rules say.
+
+In functions that are traced a rule for `name[traced]` goes before that for `name`: `x.item()`. In a
+comparison one for `name[compared]` does: it need not care for the gradient. Where the result is
+cast or rounded in the same function, one for `name[whole]` does: it has torch's last digit. One for
+`name[beside]` makes a number for what takes the dtype of the array that it meets.
+"""
+
+from __future__ import annotations
+
+from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
+from ...model.node import Node
+from ...model.operators import Binary, Compare
+from ...model.program import Class, Function, Scope
+from ...model.statements import Assign, Delete, For, Import, OpaqueStatement
+from ..pass_ import Changes, Pass
+from . import calls, headers, names, numbers, promotion, subscripts, tests
+from .conversion import Conversion, Facts, Handler
+
+__all__ = ["PASS", "Facts", "run"]
+
+
+def run(scope: Scope, facts: Facts) -> Changes:
+    """What is torch's in a scope as JAX's; what cannot be is reported, and raises where its value
+    is needed.
+    """
+    conversion = Conversion(scope, facts, _HANDLERS)
+    conversion.visit_all(scope.own())
+    return conversion.changes
+
+
+def _call(c: Conversion, node: Node) -> bool:
+    return promotion.mark(c, node) or calls.called(c, node)
+
+
+def _named(c: Conversion, node: Node) -> bool:
+    c.visit_compared(node)
+    return True
+
+
+_HANDLERS: dict[type, Handler] = numbers.watched(
+    {
+        Import: lambda c, node: True,
+        Function: headers.function,
+        Class: headers.class_,
+        Assign: headers.assign,
+        For: headers.loop,
+        Delete: headers.delete,
+        OpaqueStatement: headers.matched,
+        Call: _call,
+        Binary: promotion.mark,
+        Subscript: subscripts.subscript,
+        Attribute: names.attribute,
+        Name: names.name,
+        Compare: tests.compared,
+        NamedExpression: _named,
+    }
+)
+PASS = Pass("operations", ("values", "stages"), run)

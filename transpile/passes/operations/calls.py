@@ -1,0 +1,133 @@
+"""Calls: of torch's functions and layers, of methods, and of what torch gives a name to."""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import External, Instance, Method, Torch, is_anything
+from ...model.effects import Key, Support
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted
+from ...model.node import Node
+from ...source.lower_ast import expression
+from . import promotion, tests
+from .bind import arguments_of
+from .conversion import Conversion
+from .layers import initialised, layer
+from .literals import known, literal
+from .methods import method, method_of
+from .names import reference
+
+
+def called(c: Conversion, node: Node) -> bool:
+    """A call by what is called; False for calls of anything else."""
+    assert isinstance(node, Call)
+    if tests.asked(c, node):
+        return True
+    value = known(node.function)
+    if isinstance(value, Torch):
+        _torch(c, node, value.name)
+        return True
+    found = method_of(node)
+    if found is not None:
+        return _drawn(c, node, found) or method(c, node, found)
+    if isinstance(value, External):
+        return promotion.of_numpy(c, node, value.name) or _builtin(c, node, value.name)
+    return False
+
+
+def _torch(c: Conversion, node: Call, name: str) -> None:
+    """A call of a torch name."""
+    rules = c.rules(name)
+    if node in c.beside:
+        rules = c.rulebook.find(f"{name}[beside]")
+    exact = c.rulebook.find(f"{name}[whole]")
+    if exact and promotion.becomes_whole(c, node):
+        rules = (*exact, *rules)
+    if c.traced:
+        rules = c.rulebook.find(f"{name}[traced]") or rules
+    sizes = promotion.static_sizes(node, name)
+    if sizes:
+        _of_sizes(c, node, name)
+    elif not rules:
+        _without_rule(c, node, name)
+    elif rules[0].is_class:
+        layer(c, node, name, rules[0])
+    else:
+        c.apply(node, rules, name, arguments_of(node))
+
+
+def _without_rule(c: Conversion, node: Call, name: str) -> None:
+    """`nn.Linear.__init__(self, …)`, a constant that is called, or what has no equivalent."""
+    owner, _, last = name.rpartition(".")
+    rule, text = c.rulebook.layer(owner), c.rulebook.constant(name)
+    if rule is not None:
+        through_super = dotted(node.function) is None
+        if last == "__init__":
+            initialised(c, node, rule, through_super)
+        else:
+            c.visit_all(node.arguments)
+        if not through_super:
+            word = "__call__" if last == "forward" else last
+            c.put(node.function, Attribute(Support(rule.name), word))
+    elif text is not None:
+        c.put(node.function, expression(text))
+        c.visit_all(node.arguments)
+    else:
+        c.no_rule(node, name)
+
+
+def _of_sizes(c: Conversion, node: Call, name: str) -> None:
+    """`min(n, x.shape[0])` for what torch's tracer wants as `torch.min(torch.as_tensor(n), …)`."""
+    function = "math.prod" if len(node.arguments) == 1 else name.removeprefix("torch.")[:3]
+
+    def make(call: Call) -> Call:
+        inner = [a.arguments[0] for a in call.arguments if isinstance(a, Call)]
+        return Call(expression(function), inner)
+
+    c.changes.replace(node, make)
+    c.visit_all(a.arguments[0] for a in node.arguments if isinstance(a, Call))
+
+
+def _drawn(c: Conversion, node: Call, found: Method) -> bool:
+    """`p.sample((3,), key=key)` of a distribution, also of one that nothing else is known of."""
+    receiver, name = found.receiver, found.name
+    if isinstance(receiver, Instance):
+        lacking = [x for x in sorted(receiver.classes) if name not in c.rulebook.methods(x)]
+        if lacking and not name.startswith("_"):
+            c.no_rule(node, f"{lacking[0]}.{name}")
+            return True
+        draws = all(c.rulebook.draws(x, name) for x in receiver.classes)
+    else:
+        draws = name == "rsample" and is_anything(receiver)
+    if draws:
+        c.changes.change(node, lambda call: call.append(Key(), "key"))
+        c.visit_all(node.children())
+    return draws
+
+
+def _builtin(c: Conversion, node: Call, name: str) -> bool:
+    """`float("-inf")` beside arrays reads `-jnp.inf`; `getattr(F, "relu")` is F.relu."""
+    name = name.removeprefix("builtins.")
+    if name == "float" and len(node.arguments) == 1:
+        text = str(literal(node.arguments[0])).lower()
+        if text in ("inf", "-inf") and c.facts.stage(c.scope) != "building":
+            c.put(node, expression(text.replace("inf", "jnp.inf")))
+            return True
+    return name == "getattr" and _by_name(c, node)
+
+
+def _by_name(c: Conversion, node: Call) -> bool:
+    """Under a name that only the run tells there may be a rule for any: `getattr(F, activation)`."""
+    found, holder = known(node), known(node.arguments[0]) if node.arguments else None
+    if isinstance(found, Torch):
+        reference(c, node, found.name)
+        return True
+    if not isinstance(holder, Torch):
+        return False
+    if len(node.arguments) == 3:  # `getattr(torch, "compiler", None)`: there is no such thing here
+        c.changes.replace(node, lambda call: call.arguments[2])
+        c.visit(node.arguments[2])
+        return True
+    rules = c.rulebook.find(f"{holder.name}[name]") if len(node.arguments) == 2 else ()
+    if rules:
+        c.apply(node, rules, holder.name, arguments_of(node)[1:])
+    return bool(rules)

@@ -1,0 +1,171 @@
+"""The way through one scope: outer before inner; the edits are made inner first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
+from ...model.effects import Unconverted
+from ...model.expressions import (
+    NamedExpression,
+)
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.program import Function, Scope
+from ...model.rulebook import Definition, Rulebook
+from ...model.statements import ExpressionStatement, Import
+from ..pass_ import Changes, source_of
+from .bind import Argument, choose
+from .inline import Use
+from .layout import changed_in_place
+from .literals import known
+from .specialise import Refused
+
+
+class Facts(Protocol):
+    """What the pass asks beside the values of expressions, which stand in their slots."""
+
+    rulebook: Rulebook
+
+    def stage(self, scope: Scope) -> str | None:
+        """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
+        not known.
+        """
+
+
+Handler = Callable[["Conversion", Node], bool]
+
+
+class Conversion:
+    """What the parts of the pass share while they go through one scope.
+
+    A handler looks at a node before anything below it, and gives back whether it has seen to what
+    is below.
+    """
+
+    def __init__(self, scope: Scope, facts: Facts, handlers: dict[type, Handler]) -> None:
+        self.scope, self.facts, self.rulebook = scope, facts, facts.rulebook
+        self.changes = Changes(scope)
+        self.traced = facts.stage(scope) == "traced"
+        self.compared = 0  # the comparisons around: no gradient passes through them
+        self.beside: set[Node] = set()  # calls that make a number which meets an array
+        self.kept: set[Node] = set()  # NumPy's numbers that meet no array: `int(np.sqrt(n))`
+        self.imported = frozenset(_imported(scope))
+        parameters = scope.parameters if isinstance(scope, Function) else []
+        self.given = frozenset(p.name for p in parameters)  # by a call, if the scope is a function
+        self._handlers = handlers
+
+    def visit(self, node: Node) -> None:
+        """See to a node and to all below it."""
+        handlers, seen = self._handlers, False
+        for kind in node.__class__.__mro__:
+            if kind in handlers:
+                seen = handlers[kind](self, node)
+                break
+        if not seen:
+            self.visit_all(node.children())
+
+    def visit_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+    def visit_compared(self, node: Node) -> None:
+        """See to what is below a comparison; what has a name there may be asked for its gradient
+        elsewhere.
+        """
+        before = self.compared
+        self.compared = 0 if isinstance(node, NamedExpression) else before + 1
+        self.visit_all(node.children())
+        self.compared = before
+
+    # --- rules -----------------------------------------------------------------------------------
+
+    def rules(self, name: str) -> tuple[Definition, ...]:
+        """The rules of a torch name; one for `name[compared]` goes first where no gradient passes."""
+        found = self.rulebook.find(f"{name}[compared]") if self.compared else ()
+        return found or self.rulebook.find(name)
+
+    def apply(
+        self, node: Expression, rules: Sequence[Definition], name: str, arguments: list[Argument]
+    ) -> None:
+        """Put what the rules of a torch name make of a use of it in its place; reported where they
+        refuse.
+        """
+        try:
+            use = Use.of(self.rulebook, rules, arguments)
+        except Refused as refused:
+            if str(refused):
+                self.unconverted("unsupported", node, f"{name}: {refused}")
+            else:
+                message = f"these arguments of {name} have no JAX equivalent here"
+                self.unconverted("arguments", node, message)
+            return
+        self.apply_use(node, use, name, arguments)
+
+    def apply_use(self, node: Expression, use: Use, name: str, arguments: list[Argument]) -> None:
+        """Put a use in the place of a node, and see to the arguments that it takes."""
+        definition = use.binding.definition
+        if definition.note:
+            self.changes.report("taken-for-granted", node, definition.note)
+        self._tell_size(node, name, arguments)
+        taken = [*use.binding.given.values(), *use.binding.sizes, *use.binding.rest]
+        self.changes.replace(node, lambda n: n if changed_in_place(use, n) else use.make())
+        self.visit_all(argument.node for argument in taken)
+
+    def _tell_size(self, node: Expression, name: str, arguments: list[Argument]) -> None:
+        """Report a result whose size follows from data, where that is traced."""
+        rules = self.rulebook.find(name)
+        if not self.traced or not any(rule.by_data for rule in rules):
+            return
+        binding = choose(rules, [self._as_data(a) for a in arguments])
+        if binding is not None and binding.is_sized_by_data():
+            message = f"{name} gives as much as the data make of it, which jax.jit cannot know"
+            self.changes.report("data-dependent-shape", node, message)
+
+    def _as_data(self, argument: Argument) -> Argument:
+        """An argument that is traced under jit as the array that it is then."""
+        return replace(argument, value=Tensor()) if is_traced(argument.value) else argument
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def torch_name(self, node: Node) -> str | None:
+        """The torch name that an expression refers to through an import; a local alias keeps its
+        own name.
+        """
+        value = known(node)
+        if not isinstance(value, Torch):
+            return None
+        head = (dotted(node) or "").partition(".")[0]
+        return value.name if head in self.imported else None
+
+    # --- what cannot be converted ----------------------------------------------------------------
+
+    def no_rule(self, node: Expression, name: str) -> None:
+        """A torch name without a rule: reported."""
+        self.unconverted("no-rule", node, f"{name} has no JAX equivalent here")
+
+    def unconverted(self, id: str, node: Expression, message: str) -> None:
+        """Report, and put what raises where the node stood; what is below it goes with it."""
+        self.changes.report(id, node, message)
+        self.put(node, Unconverted(id, source_of(node)))
+
+    def put(self, node: Expression, new: Expression) -> None:
+        """Put another node in the place of one; it inherits the value, but no name of torch's."""
+        if new.value is None and isinstance(known(node), Torch):
+            new.value = UNKNOWN
+        self.changes.replace(node, new)
+
+
+def is_dropped(node: Node) -> bool:
+    """Whether the value of an expression goes nowhere: the statement is nothing else."""
+    return isinstance(node.parent, ExpressionStatement)
+
+
+def _imported(scope: Scope) -> Iterable[str]:
+    """The names that imports bind in a scope and those around it."""
+    for around in (scope, *scope.ancestors()):
+        if isinstance(around, Scope):
+            for statement in around.nodes(Import):
+                yield from (name.bound for name in statement.names)

@@ -1,0 +1,102 @@
+"""Layers that are built: `nn.Linear(3, 4, device=d)` is told nothing of placement."""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import NONE, Torch
+from ...model.effects import New, Support
+from ...model.expressions import Call
+from ...model.layers import layers
+from ...model.node import Expression
+from ...model.rulebook import Definition, Parameter
+from ...rule import PLACEMENT
+from .bind import Argument, arguments_of
+from .conversion import Conversion, is_dropped
+from .literals import literal
+from .specialise import Refused
+
+_HELD = (
+    "of a layer that is held elsewhere: call it where the layer is made, and assign what it returns"
+)
+
+
+def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
+    """A call of the constructor of a layer, by the name that its arguments make it."""
+    if is_dropped(node) and any(p.name == "module" for p in c.rulebook.constructor(rule)):
+        c.unconverted("unsupported", node, f"{name} {_HELD}")
+        return
+    given = [(w, literal(a)) for w, a in zip(node.keywords, node.arguments)]
+    chosen = c.rulebook.find(c.rulebook.variant(name, given))[0]
+    _built(c, node, chosen, 0)
+
+
+def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool) -> None:
+    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the
+    layer.
+    """
+    _built(c, node, rule, 0 if through_super else 1, make=False)
+
+
+def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = True) -> None:
+    """Take away what a constructor is told of placement, behind some arguments of its own."""
+    try:
+        left = left_out(c, rule, arguments_of(node)[own:])
+    except Refused as refused:
+        c.unconverted("unsupported", node, f"{rule.name}: {refused}")
+        return
+    note = next((d.note for d in c.rulebook.bases(rule.name) if d.note), "")
+    if note and make:
+        c.changes.report("taken-for-granted", node, note)
+    dropped = {argument.node for argument in left}
+    if make and c.torch_name(node.function) is not None:
+        c.put(node.function, Support(rule.name))
+    elif make:
+        c.visit(node.function)  # an alias of the user's
+    if dropped:
+        c.changes.change(node, lambda call: _without(call, dropped))
+    if make and not isinstance(node, New):
+        known = layers(c.rulebook).named(rule.name)
+        draws = known.first_values if known is not None else None
+        c.changes.become(node, lambda n: New(n.function, n.arguments, n.keywords, draws))
+    c.visit_all(argument for argument in node.arguments if argument not in dropped)
+
+
+def _without(call: Call, dropped: set[Expression]) -> None:
+    for argument in [a for a in call.arguments if a in dropped]:
+        call.remove(argument)
+
+
+def left_out(c: Conversion, rule: Definition, arguments: list[Argument]) -> list[Argument]:
+    """The arguments of a layer's constructor that say where its arrays are. Raises Refused."""
+    known = {p.name: p for p in c.rulebook.constructor(rule)}
+    open_ended = any(p.kind == "rest" for p in known.values())
+    found = []
+    for argument in arguments:
+        name = argument.keyword
+        if name is None:
+            continue
+        if name in PLACEMENT and (name not in known or known[name].kind == "keyword"):
+            found.append(argument)
+        elif name not in known:
+            if name == "dtype":
+                if argument.value != NONE and isinstance(argument.value, Torch):
+                    raise Refused("a dtype for one layer; cast its params instead")
+                found.append(argument)
+            elif argument.value == NONE and not open_ended:
+                found.append(argument)  # `max_norm=None`
+            elif not open_ended:
+                raise Refused(f"the argument {name!r} of {rule.name}")
+    return [*found, *_surplus(rule, known, arguments)]
+
+
+def _surplus(
+    rule: Definition, known: dict[str, Parameter], arguments: list[Argument]
+) -> list[Argument]:
+    """Placement by position, behind all others: `nn.ReLU(True)` is one in place."""
+    kinds = [p.kind for p in known.values()]
+    loose = [a for a in arguments if a.keyword is None and not a.star]
+    surplus = [] if "sizes" in kinds else loose[kinds.count("positional") :]
+    for argument in surplus:
+        constant = literal(argument.node)
+        if type(constant) in (int, float, str):  # `nn.Embedding(6, 3, 0, 1.0)` has a max_norm
+            raise Refused(f"the argument {constant!r} of {rule.name}: spell it by keyword")
+    return surplus

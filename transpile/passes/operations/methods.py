@@ -1,0 +1,137 @@
+"""Methods of tensors, and of what may be one."""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import (
+    MISSING,
+    NUMPY,
+    SHAPE,
+    UNKNOWN,
+    Method,
+    Sequence,
+    Static,
+    Tensor,
+    is_anything,
+)
+from ...facts.values.vocabulary import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
+from ...model.expressions import Attribute, Call
+from ...model.node import Expression
+from ...model.program import Function
+from ...model.rulebook import Definition
+from .bind import Argument, argument_of, arguments_of, choose
+from .conversion import Conversion, is_dropped
+from .literals import known
+
+# What is asked of an array that its gradient has no part in.
+_SHAPES = frozenset("size dim shape ndim numel nelement ndimension dtype device".split())
+
+
+def method_of(call: Call) -> Method | None:
+    """The method that a call may run: where its function says nothing, by what its object is."""
+    function = call.function
+    if not isinstance(function, Attribute):
+        return None
+    value = known(function)
+    if isinstance(value, Method):
+        return value
+    receiver = known(function.object)
+    open_ = value == UNKNOWN and (receiver == UNKNOWN or isinstance(receiver, (Tensor, Static)))
+    return Method(receiver, function.name) if open_ else None
+
+
+def method(c: Conversion, node: Call, found: Method) -> bool:
+    """A call of a method; False where that is no tensor's."""
+    function, name, receiver = node.function, found.name, found.receiver
+    assert isinstance(function, Attribute)
+    if name == "item" and receiver == Static(MISSING, "int"):
+        c.changes.replace(node, lambda call: call.function.object)
+        c.visit(function.object)
+        return True
+    if name == "numel" and receiver == SHAPE:
+        rules = c.rulebook.find("torch.Size.numel")
+        c.apply(node, rules, "torch.Size.numel", [argument_of(function, "object")])
+        return True
+    if isinstance(receiver, Tensor):
+        if receiver.host and name not in ("item", "tolist"):
+            return False  # JAX's arrays have NumPy's methods
+    elif not _may_be_tensor(c, node, found):
+        return False
+    return _of_tensor(c, node, function, found)
+
+
+def _of_tensor(c: Conversion, node: Call, function: Attribute, found: Method) -> bool:
+    name, receiver = found.name, found.receiver
+    rules = _rules(c, node, name)
+    certain = isinstance(receiver, Tensor) and not receiver.assumed
+    if not certain:
+        if is_dropped(node) and computes(name):
+            return False  # `seen.add(n)`, `values.sort()`: it writes what is no tensor
+        plain = [a for a, word in zip(node.arguments, node.keywords) if word is None]
+        if not plausible(name, [known(argument) for argument in plain]):
+            return False
+        rules = tuple(rule for rule in rules if not rule.deprecated)
+    if not rules:
+        if not certain or name in ORDINARY | NUMPY_METHODS:
+            return False
+        c.no_rule(node, f"torch.Tensor.{name}")
+        return True
+    arguments = [asked(function, name), *arguments_of(node)]
+    if not certain and choose(rules, arguments) is None:
+        return False  # not a tensor, then
+    c.apply(node, rules, f"torch.Tensor.{name}", arguments)
+    return True
+
+
+def _rules(c: Conversion, node: Call, name: str) -> tuple[Definition, ...]:
+    """The rules of a method: where the code is traced, one for that goes before the plain one."""
+    rules, made = c.rules(f"torch.Tensor.{name}"), known(node)
+    host = made in (NUMPY, Sequence(UNKNOWN)) or name == "item" and isinstance(made, Static)
+    if c.traced and not host:
+        rules = c.rulebook.find(f"torch.Tensor.{name}[traced]") or rules
+    if name == "to" and _may_be_none(c, node):
+        rules = (*c.rulebook.find("torch.Tensor.to[optional]"), *rules)
+    return rules
+
+
+def _may_be_none(c: Conversion, node: Call) -> bool:
+    """Whether the dtype of a cast is a parameter that is None by default: `def f(x, dtype=None):
+    x.to(dtype)`.
+    """
+    if not isinstance(c.scope, Function) or len(node.arguments) != 1:
+        return False
+    name = getattr(node.arguments[0], "id", "")
+    defaults = {p.name: p.default for p in c.scope.parameters if p.default is not None}
+    default = defaults.get(name) if "dtype" in name.lower() else None
+    return default is not None and known(default) == Static(None, "None")
+
+
+def asked(function: Attribute, name: str) -> Argument:
+    """The tensor of `x.data.size(0)` and `x.detach().shape`: with or without a gradient it has one
+    shape.
+    """
+    receiver = argument_of(function, "object")
+    inner: Expression = receiver.node
+    if name in _SHAPES:
+        called = isinstance(inner, Call) and not inner.arguments
+        target = inner.function if isinstance(inner, Call) and called else inner
+        word = "detach" if called else "data"
+        if isinstance(target, Attribute) and target.name == word:
+            if isinstance(known(target.object), Tensor):
+                return argument_of(target, "object")
+    return receiver if isinstance(receiver.value, Tensor) else _as_tensor(receiver)
+
+
+def _as_tensor(receiver: Argument) -> Argument:
+    return Argument(receiver.node, Tensor(), place=receiver.place)
+
+
+def _may_be_tensor(c: Conversion, node: Call, found: Method) -> bool:
+    """Whether the method of an unknown object is taken for a tensor's."""
+    receiver, name = found.receiver, found.name
+    if not is_anything(receiver) and not isinstance(receiver, Method):
+        return False
+    if name in ("split", "sort", "index"):
+        first = known(node.arguments[0]) if node.arguments else UNKNOWN
+        return "dim" in node.keywords or isinstance(first, Static) and first.type == "int"
+    building = c.facts.stage(c.scope) in ("building", "import")
+    return name not in ORDINARY and not (name in SHARED and building)

@@ -1,0 +1,121 @@
+"""Attributes of tensors, and torch's names where they are not called."""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import MISSING, External, Static, Tensor, Value
+from ...facts.values.vocabulary import PROPERTIES
+from ...model.effects import Support
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.rulebook import Definition
+from ...source.lower_ast import expression
+from ...source.splice import show
+from .bind import Argument, argument_of, bind
+from .conversion import Conversion
+from .inline import Use
+from .literals import known
+from .methods import asked
+from .specialise import Refused
+from .subscripts import picked
+
+DTYPE = Static(MISSING, "dtype")
+
+
+def name(c: Conversion, node: Node) -> bool:
+    """A name that an import binds to something of torch's."""
+    assert isinstance(node, Name)
+    found = c.torch_name(node)
+    if found is not None:
+        reference(c, node, found)
+    return True
+
+
+def attribute(c: Conversion, node: Node) -> bool:
+    """A property of a tensor, a device or a dtype, or a torch name."""
+    assert isinstance(node, Attribute)
+    found = c.torch_name(node)
+    if found is not None:
+        reference(c, node, found)
+        return True
+    if node.name in ("values", "indices") and picked(c, node, node.object, f".{node.name}"):
+        return True
+    base = known(node.object)
+    if isinstance(base, Static):
+        return _of_static(c, node, base)
+    return isinstance(base, Tensor) and node.name in PROPERTIES and _of_tensor(c, node, base)
+
+
+def _of_static(c: Conversion, node: Attribute, base: Static) -> bool:
+    """`device.type` and `dtype.is_floating_point`."""
+    owner = "torch.device" if base.type == "device" else ""
+    if node.name in ("is_floating_point", "is_complex") and base.type in ("dtype", ""):
+        owner = "torch.dtype"
+    rules = c.rulebook.find(f"{owner}.{node.name}") if owner else ()
+    if rules:
+        c.apply(node, rules, f"{owner}.{node.name}", [argument_of(node, "object")])
+    return bool(rules)
+
+
+def _of_tensor(c: Conversion, node: Attribute, base: Tensor) -> bool:
+    if node.name == "H" and base.assumed:
+        return False  # `cfg.H` is a height rather than a conjugate transpose
+    if node.name == "requires_grad" and base.kind in ("b", "i", "u"):
+        c.put(node, Constant(False))
+        return True
+    full = f"torch.Tensor.{node.name}"
+    rules = c.rulebook.find(full)
+    if rules:
+        c.apply(node, rules, full, [asked(node, node.name)])
+    return bool(rules)
+
+
+# --- torch's names --------------------------------------------------------------------------------
+
+
+def reference(c: Conversion, node: Expression, name: str) -> None:
+    """A torch name that is not called."""
+    text = c.rulebook.constant(name)
+    if text is not None:
+        made = expression(text)
+        made.value = _value_of_constant(c, name, made)
+        c.put(node, made)
+        return
+    rules = c.rulebook.find(name)
+    if not rules:
+        c.no_rule(node, name)
+        return
+    rule = rules[0]
+    if not rule.is_class and rule.asks_for_key and not name.startswith("torch.nn.init."):
+        message = f"{name} draws random numbers: call it directly"
+        c.unconverted("unsupported", node, message)
+        return
+    direct = None if rule.is_class or rule.asks_for_key else _direct(c, rule)
+    referred: Expression = Support(rule.name) if direct is None else direct
+    referred.value = External(rule.name if direct is None else dotted(direct) or "")
+    c.put(node, referred)
+
+
+def _value_of_constant(c: Conversion, name: str, made: Expression) -> Value:
+    """What is known of what stands for a constant: no name of torch's any more."""
+    if c.rulebook.is_dtype(name):
+        return DTYPE
+    return known(made) if isinstance(made, Constant) else External(show(made))
+
+
+def _direct(c: Conversion, rule: Definition) -> Expression | None:
+    """`jax.nn.relu` for a rule that only calls it with its own parameters."""
+    names = [p.name for p in rule.parameters if p.name not in rule.unused]
+    if len(names) != 1:
+        return None
+    subject = Name(names[0])
+    try:
+        binding = bind(rule, [Argument(subject, Tensor())])
+        result = Use.of(c.rulebook, [rule], [Argument(subject, Tensor())]).result
+    except Refused:
+        return None
+    if binding is None or not isinstance(result, Call) or result.keywords != [None]:
+        return None
+    argument = result.arguments[0]
+    plain = isinstance(argument, Name) and argument.id == names[0] and dotted(result.function)
+    return expression(plain) if plain else None

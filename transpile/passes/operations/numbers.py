@@ -1,0 +1,111 @@
+"""Numbers of NumPy's, which are Python's floats to torch, and arrays to JAX.
+
+JAX widens bfloat16 beside such an array, and float32 under x64: `x * np.sqrt(5)` is
+`x * float(np.sqrt(5))`; what meets no array stays: `int(np.sqrt(n))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.values.lattice import NUMPY, External, Static, is_traced
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Display,
+    FormattedString,
+    Name,
+    Subscript,
+)
+from ...model.node import Expression, Node
+from ...model.operators import Binary, Compare, Unary
+from ...model.statements import Assign
+from .conversion import Conversion, Handler
+from .literals import known
+
+# Whose functions take NumPy's numbers as they are.
+_HOSTS = ("builtins.", "numpy.", "math.", "scipy.")
+_ARITHMETIC = (Call, Binary, Unary)
+_PLACES = (*_ARITHMETIC, Attribute, Assign, Compare, FormattedString, Subscript)
+
+
+def watched(handlers: dict[type, Handler]) -> dict[type, Handler]:
+    """Handlers that see to NumPy's numbers first."""
+
+    def watch(handler: Handler | None) -> Handler:
+        def handle(c: Conversion, node: Node) -> bool:
+            _look(c, node)
+            return handler is not None and handler(c, node)
+
+        return handle
+
+    return {**handlers, **{kind: watch(handlers.get(kind)) for kind in _PLACES}}
+
+
+def _look(c: Conversion, node: Node) -> None:
+    value = known(node)
+    wide = isinstance(value, Static) and value.wide
+    if isinstance(node, _ARITHMETIC) and wide and getattr(value, "type", "") == "float":
+        _number(c, node)
+        return
+    # beside an array of NumPy's it is as wide as that
+    if value == NUMPY or not isinstance(node, (Binary, Unary)):
+        c.kept.update(_without_arrays(node))
+    if isinstance(node, Binary):
+        _met(c, node)
+
+
+def _number(c: Conversion, node: Expression) -> None:
+    """What NumPy makes of Python's numbers, as Python's own where it may meet an array."""
+    if node not in c.kept and c.facts.stage(c.scope) in ("traced", "building", "import"):
+        c.changes.wrap(node, _python)
+        c.kept.update(_without_arrays(node))
+    elif node in c.kept:
+        c.kept.update(_without_arrays(node))
+
+
+def _met(c: Conversion, node: Binary) -> None:
+    """`x * float(self.scale)` where it is traced, for what is NumPy's number if it is one."""
+    for one, other in ((node.left, node.right), (node.right, node.left)):
+        value, array = known(one), known(other)
+        number = isinstance(value, Static) and value == NUMPY and value.wide
+        if c.traced and number and is_traced(array) and not getattr(array, "host", False):
+            c.changes.wrap(one, _python)
+
+
+def _python(node: Expression) -> Expression:
+    """Python's float of a number, which does not widen what it meets."""
+    made = Call(Name("float"), [node])
+    made.value = Static(type="float")
+    return made
+
+
+def _without_arrays(node: Node) -> Iterator[Node]:
+    """What stands in an expression that computes with no array."""
+    if isinstance(node, Call):
+        value = known(node.function)
+        if isinstance(value, External) and value.name.startswith(_HOSTS):
+            for argument in node.arguments:
+                yield from _elements(argument)
+    elif isinstance(node, Assign):  # into an array of NumPy's: `table[i, 0] = np.sin(i)`
+        target = node.targets[0]
+        if isinstance(target, Subscript) and known(target.object) == NUMPY and node.expression:
+            yield node.expression
+    elif isinstance(node, Attribute):  # `np.ceil(n).astype(int)`
+        yield node.object
+    elif isinstance(node, Subscript):
+        yield from _elements(node.index)
+    else:
+        yield from node.children()
+
+
+def _elements(node: Node) -> Iterator[Node]:
+    """An argument, or what stands in a list that is written out there."""
+    if isinstance(node, Display):
+        for element in node.elements:
+            yield from _elements(element)
+    elif isinstance(node, Comprehension):
+        yield from _elements(node.element)
+    else:
+        yield node

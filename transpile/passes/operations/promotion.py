@@ -1,0 +1,153 @@
+"""Numbers beside arrays, NumPy's functions of arrays, and numbers that become whole."""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import (
+    INT,
+    SHAPE,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    element_of,
+    is_traced,
+)
+from ...model.expressions import Attribute, Call, ForClause, Name, Starred
+from ...model.names import dotted
+from ...model.node import Node
+from ...model.operators import Binary
+from ...model.statements import Assign, For
+from ...source.lower_ast import expression
+from .conversion import Conversion
+from .literals import known
+
+# --- tensors of one number ------------------------------------------------------------------------
+
+
+def mark(c: Conversion, node: Node) -> bool:
+    """Note the numbers that meet an array in an operation: `x * torch.tensor(2.0)`.
+
+    Beside an array of their kind they do not count in torch, as Python's numbers do not in JAX.
+    """
+    sides: list[Node] = []
+    if isinstance(node, Binary):
+        sides = [node.left, node.right]
+    elif isinstance(node, Call):
+        called = known(node.function)
+        if isinstance(called, Torch) and called.name in c.rulebook.table("MEETING"):
+            pairs = list(zip(node.keywords, node.arguments))[-2:]
+            sides = [a for w, a in pairs if w is None and not isinstance(a, Starred)]
+    if len(sides) == 2:
+        for one, other in (sides, sides[::-1]):
+            if is_traced(known(other)) and not _is_number(c, other):
+                _add(c, one)
+    return False
+
+
+def _add(c: Conversion, node: Node) -> None:
+    while isinstance(node, Call) and _is_number(c, node):
+        c.beside.add(node)
+        node = node.arguments[0]
+
+
+def _is_number(c: Conversion, node: Node) -> bool:
+    """Whether an expression makes a tensor of one number, or computes with such a one alone."""
+    if not isinstance(node, Call) or not node.arguments or node.keywords[0] is not None:
+        return False
+    called = known(node.function)
+    if not isinstance(called, Torch) or not c.rulebook.find(f"{called.name}[beside]"):
+        return False
+    made, first = known(node), node.arguments[0]
+    floating = isinstance(made, Tensor) and made.kind == "f"
+    if any(word != "dtype" or not floating for word in node.keywords[1:]):
+        return False
+    value = known(first)
+    return isinstance(value, Static) and value.type in ("int", "float") or _is_number(c, first)
+
+
+# --- NumPy's numbers and functions ----------------------------------------------------------------
+
+
+def of_numpy(c: Conversion, node: Call, name: str) -> bool:
+    """`np.mean(x)` of what is traced is `jnp.mean(x)`; of lists jax.numpy takes those alone that
+    are joined.
+    """
+    values = [known(argument) for argument in node.arguments]
+    if not _computes_with_arrays(c, name, values):
+        return False
+    name = name.removeprefix("numpy.")
+    c.put(node.function, expression(f"jnp.{name}"))
+    joins = name in ("array", "asarray", "concatenate", "stack", "hstack", "vstack")
+    if isinstance(values[0], Sequence) and not joins:
+        first = node.arguments[0]
+        c.changes.wrap(first, lambda n: Call(expression("jnp.array"), [n]))
+    c.visit_all(node.arguments)
+    return True
+
+
+def _computes_with_arrays(c: Conversion, name: str, values: list[Value]) -> bool:
+    """Whether a function of NumPy's computes with what is traced, and jax.numpy has it too."""
+    short = name.removeprefix("numpy.")
+    if not values or short == name or short not in c.rulebook.table("TRACEABLE"):
+        return False
+    spread = [element_of(v) if isinstance(v, Sequence) else v for v in values]
+    if short in ("array", "asarray"):  # of a list or of an array: jax.numpy makes the same of both
+        return isinstance(spread[0], Tensor)
+    return any(map(is_traced, spread))
+
+
+# --- sizes, and whole numbers ---------------------------------------------------------------------
+
+# Reductions that torch's tracer wants of sizes: of how many, and what one of them must be.
+_REDUCTIONS: dict[str, tuple[int, Value]] = {
+    "torch.min": (2, INT),
+    "torch.max": (2, INT),
+    "torch.minimum": (2, INT),
+    "torch.maximum": (2, INT),
+    "torch.prod": (1, SHAPE),
+}
+_CASTS = (Torch("torch.as_tensor"), Torch("torch.tensor"))
+
+
+def static_sizes(node: Call, name: str) -> bool:
+    """Whether a reduction is of sizes alone: `torch.prod(torch.tensor(x.shape[1:]))`."""
+    count, expected = _REDUCTIONS.get(name, (0, INT))
+    casts = [a for a in node.arguments if isinstance(a, Call) and len(a.arguments) == 1]
+    if not count or len(node.arguments) != count or len(casts) != count:
+        return False
+    values = [known(a.arguments[0]) for a in casts if known(a.function) in _CASTS]
+    tensors = any(isinstance(v, Tensor) for v in values)
+    return len(values) == count and expected in values and not tensors
+
+
+_BINDING: tuple[type[Node], ...] = (Assign, For, ForClause)
+_TO_WHOLE = frozenset("int long short floor ceil round trunc to type".split())
+
+
+def becomes_whole(c: Conversion, node: Call) -> bool:
+    """Whether what a call makes is cast or rounded: `torch.linspace(-1, n, s).int()`, where the
+    last digit counts.
+    """
+    casts = [call for call in c.scope.nodes(Call) if _last(call) in _TO_WHOLE]
+    names: set[str] = set()
+    if not casts:
+        return False
+    for assign in c.scope.nodes(*_BINDING):
+        if isinstance(assign, Assign):
+            source, targets = assign.expression, assign.targets
+        else:
+            assert isinstance(assign, (For, ForClause))
+            source, targets = assign.iterable, [assign.target]
+        if source is not None and any(n is node or _names(n) & names for n in source.walk()):
+            names |= {name for target in targets for n in target.walk() for name in _names(n)}
+    return any(n is node or _names(n) & names for call in casts for n in call.walk())
+
+
+def _last(call: Call) -> str:
+    function = call.function
+    return function.name if isinstance(function, Attribute) else dotted(function) or ""
+
+
+def _names(node: Node) -> set[str]:
+    return {node.id} if isinstance(node, Name) else set()

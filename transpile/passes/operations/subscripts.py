@@ -1,0 +1,161 @@
+"""Indices of tensors, and the choice of one of several results: `x.max(1)[0]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch, is_traced
+from ...model.expressions import Attribute, Call, Constant, Display, Slice, Subscript
+from ...model.node import Expression, Node
+from ...model.operators import Binary, Compare
+from ...source.lower_ast import expression
+from ...source.splice import show
+from .bind import arguments_of
+from .conversion import Conversion
+from .inline import Use
+from .literals import known, literal
+from .methods import asked, method_of
+from .specialise import Refused
+
+
+def subscript(c: Conversion, node: Node) -> bool:
+    """A part of a tensor, or one of several results."""
+    assert isinstance(node, Subscript)
+    place = literal(node.index)
+    if place in (0, 1) and not isinstance(place, bool):
+        if picked(c, node, node.object, f"[{place}]"):
+            return True
+    return isinstance(known(node.object), Tensor) and _index(c, node)
+
+
+def picked(c: Conversion, node: Expression, call: Expression, which: str) -> bool:
+    """A rule for one result alone, where there is one: `x.max(1)[0]`, `x.max(1).values`."""
+    if not isinstance(call, Call):
+        return False
+    value, found = known(call.function), method_of(call)
+    if isinstance(value, Torch):
+        name, arguments = value.name, arguments_of(call)
+    elif found is not None and isinstance(found.receiver, Tensor):
+        name = f"torch.Tensor.{found.name}"
+        assert isinstance(call.function, Attribute)
+        arguments = [asked(call.function, found.name), *arguments_of(call)]
+    else:
+        return False
+    rules = c.rulebook.find(name + which)
+    try:
+        use = Use.of(c.rulebook, rules, arguments) if rules else None
+    except Refused:
+        return False
+    if use is not None:
+        c.apply_use(node, use, name, arguments)
+    return use is not None
+
+
+def _index(c: Conversion, node: Subscript) -> bool:
+    """Indices that torch takes and JAX does not, or takes for another thing."""
+    parts = parts_of(node)
+    moving = [i for i, part in enumerate(parts) if _moves(part)] if c.traced else []
+    if moving:
+        _window(c, node, parts, moving)
+        return True
+    if c.traced and any(_is_mask(part) for part in parts):
+        message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
+        c.changes.report("data-dependent-shape", node, message)
+    for i, part in enumerate(parts):
+        _place(c, node, i, part)
+    if len(parts) > 1 and _is_mask(parts[0]) and all(_is_whole(part) for part in parts[1:]):
+        c.changes.replace(node, lambda n: Subscript(n.object, parts_of(n)[0]))  # `x[mask, :, :]`
+    c.visit_all(node.children())
+    return True
+
+
+def parts_of(node: Subscript) -> list[Expression]:
+    """The indices between the brackets."""
+    index = node.index
+    several = isinstance(index, Display) and index.kind == "tuple" and index.enclosed is None
+    return index.elements if isinstance(index, Display) and several else [index]
+
+
+def _place(c: Conversion, node: Subscript, i: int, part: Expression) -> None:
+    """A list as an index is an index array, so is a range; bytes are a mask."""
+    value = known(part)
+    made: Callable[[Expression], Expression] | None = None
+    if isinstance(part, Display) and part.kind == "list":
+        made = _array("jnp.array", Tensor(kind="i"))
+    elif isinstance(value, Sequence) and not value.tuple and not isinstance(part, Display):
+        made = _array("jnp.array", Tensor())
+    elif isinstance(value, Static) and value.type == "range":
+        if isinstance(part, Call) and known(part.function) == External("builtins.range"):
+            c.put(part.function, expression("jnp.arange"))
+        else:
+            made = _array("jnp.array", Tensor(kind="i"))
+    elif isinstance(value, Tensor) and value.kind == "u":
+        made = _not_zero
+    if made is not None:  # of what stands there by then
+        c.changes.change(node, lambda n: parts_of(n)[i].wrap(made))
+
+
+def _array(function: str, value: Tensor) -> Callable[[Expression], Expression]:
+    def make(node: Expression) -> Expression:
+        made = Call(expression(function), [node])
+        made.value = value
+        return made
+
+    return make
+
+
+def _not_zero(node: Expression) -> Expression:
+    """`x[mask.byte()]` is `x[mask.byte() != 0]`."""
+    made = Compare([node, Constant(0)], ["!="])
+    made.value = Tensor(kind="b")
+    return made
+
+
+def _is_mask(part: Expression) -> bool:
+    value = known(part)
+    return isinstance(value, Tensor) and value.kind in ("b", "u") and not value.number
+
+
+def _is_whole(part: Expression) -> bool:
+    """`:` or `...`"""
+    if isinstance(part, Slice):
+        return part.lower is None and part.upper is None and part.step is None
+    return literal(part) is ...
+
+
+def _moves(part: Expression) -> bool:
+    """Whether only the data tell where a slice begins or ends."""
+    bounds = [part.lower, part.upper] if isinstance(part, Slice) else []
+    return any(is_traced(known(bound)) for bound in bounds if bound is not None)
+
+
+def _window(c: Conversion, node: Subscript, parts: list[Expression], moving: list[int]) -> None:
+    """`x[:, i : i + n]` where only the data tell i."""
+    at = moving[0]
+    side = _length(parts[at])
+    others = all(_is_whole(part) for i, part in enumerate(parts) if i != at)
+    if side is None or len(moving) > 1 or not others:
+        message = "a slice whose length follows from data"
+        c.unconverted("data-dependent-shape", node, message)
+        return
+    c.changes.replace(node, lambda n: _windowed(n, at, side))
+    c.visit_all(node.children())
+
+
+def _windowed(node: Subscript, at: int, side: str) -> Expression:
+    part = parts_of(node)[at]
+    assert isinstance(part, Slice) and part.lower is not None and isinstance(part.upper, Binary)
+    taken = [node.object, part.lower, getattr(part.upper, side), Constant(at)]
+    return Call(expression("lax.dynamic_slice_in_dim"), taken)
+
+
+def _length(part: Expression) -> str | None:
+    """On which side the n of `i : i + n` stands."""
+    if not isinstance(part, Slice) or part.lower is None or part.step is not None:
+        return None
+    if not isinstance(part.upper, Binary) or part.upper.operator != "+":
+        return None
+    start = show(part.lower)
+    if show(part.upper.left) == start:
+        return "right"
+    return "left" if show(part.upper.right) == start else None
