@@ -1,0 +1,1 @@
+"""What writes JAX with self as source: one folder a library, one shared writer."""

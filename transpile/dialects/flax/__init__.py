@@ -1,0 +1,1 @@
+"""JAX with self as Flax NNX."""

@@ -1,0 +1,1 @@
+"""State and keys as values: what functional and Equinox share."""

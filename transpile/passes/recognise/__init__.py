@@ -1,0 +1,1 @@
+"""Torch's structure becomes nodes: params, buffers, submodules, module calls, the mode, ties, walks."""
