@@ -2,7 +2,7 @@
 
     parse -> lightning -> libraries -> entry_points -> facts -> entered -> probes -> gradients -> decided -> first_names -> second_names -> written_names -> tags -> erasures -> deletions -> placement -> masks -> selections -> choices -> single_elements -> arguments -> mutation -> operations -> noops -> unread
     -> inlining -> construction -> effects -> known_masks -> submodules -> keys
-    -> conditions -> jumps -> branches -> loops -> scans -> signatures -> imports -> quotes -> format
+    -> conditions -> jumps -> branches -> loops -> scans -> signatures -> float64 -> imports -> quotes -> format
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ from .passes import (
     entry_points,
     erasures,
     first_names,
+    float64,
     fusion,
     gradients,
     handed_on,
@@ -141,7 +142,9 @@ def convert(project: Project, rulebook: Rulebook, support_import: Any) -> list[C
             trees[module] = drawn_calls.run(context, trees[module], drawing, running)
             _refresh(facts, trees[module])
         _Classes(contexts, trees, facts, host, running, forward).run()
+        wide = float64.find(((context, trees[module]) for module, context in contexts.items()), computing)
         for module, context in contexts.items():
+            trees[module] = float64.run(context, trees[module], wide, computing)
             if keys.has_sites(trees[module]):
                 trees[module] = _no_draws(context, keys.in_lambdas(context, trees[module]))
             if trees[module] is not module.tree or imports.brings_torch(context):

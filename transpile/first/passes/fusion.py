@@ -127,7 +127,9 @@ def _fused(place: str, value: Any, made: Any, certain: bool = False) -> Any:
                 return tree.replace(node, func=tree.expression(like), args=args)
             kept = [a for a in node.args if not (isinstance(a.value, cst.Attribute) and a.value.attr.value == "dtype" and is_place(a.value.value))]
             if len(kept) != len(node.args) and zeros:
-                if kept and isinstance(kept[-1].comma, cst.Comma):
+                if not kept:  # `x.astype(weight.dtype)` where the weight is made in the default dtype
+                    kept = [cst.Arg(cst.Name("float"))]
+                if isinstance(kept[-1].comma, cst.Comma):
                     kept[-1] = tree.replace(kept[-1], comma=cst.MaybeSentinel.DEFAULT)
                 return tree.rewrite(tree.replace(node, args=kept), before)
         if isinstance(node, cst.Attribute) and is_place(node.value):
