@@ -29,11 +29,11 @@ def simplified(node: Any) -> Any:
         return tree.replace(made, func=tree.expression(_LIKE[function]))
     if function == "jnp.full_like" and len(node.args) == 2:
         value = tree.replace(node.args[1], comma=cst.MaybeSentinel.DEFAULT)
-        if len(made.args) == 1:  # jnp.full takes the dtype of the value: an int where torch has floats
+        if len(made.args) == 1 or not _names_dtype(made.args[1].value):  # jnp.full takes the dtype of the value: an int where torch has floats
             filled = _as_float(value.value)
             if filled is None:
                 return node
-            if isinstance(filled, cst.Float) and filled.evaluated_value in (0.0, 1.0):
+            if len(made.args) == 1 and isinstance(filled, cst.Float) and filled.evaluated_value in (0.0, 1.0):
                 return tree.replace(made, func=tree.expression("jnp.ones" if filled.evaluated_value else "jnp.zeros"))
             value = tree.replace(value, value=filled)
         return tree.replace(made, func=tree.expression("jnp.full"), args=[tree.replace(made.args[0], comma=cst.MaybeSentinel.DEFAULT), value, *made.args[1:]])
@@ -61,6 +61,11 @@ def _as_float(node: Any) -> Any:
     if isinstance(node, (cst.Integer, cst.Float)):
         return node if isinstance(node, cst.Float) else cst.Float(repr(float(node.evaluated_value)))
     return node if tree.dotted(node) in _INFINITE else None
+
+
+def _names_dtype(node: Any) -> bool:
+    """Whether `dtype=jnp.float16` says which; a variable may be None."""
+    return (tree.dotted(node) or "").startswith("jnp.") or tree.dotted(node) in ("int", "bool", "float")
 
 
 def _expanded(node: Any, inner: Any) -> Any:
