@@ -35,6 +35,7 @@ SNIPPETS = [
     "f(x for x in (y)  if  x)\n",
     "x = (yield)\ny = yield x\n",
     "f'{a!r:>{w}} {b}' 'c' f\"{d}\"\n",
+    "f\"\"\"a {', '.join(b)} {c[\"d\"]} {e(\"f\", g)}\"\"\"\n",
     "match x:\n    case A(y=1) if z: f(y)\n    case [*r]: g(r)\n",
     "def f(a, /, b: int = 1, *c, d=(1, 2), **e) -> None:\n    # nothing\n    pass  # yet\n    # end\n\n",
     "try:\n    a\nexcept (A, B) as e:\n    b\nelse:\n    c\nfinally:\n    d\n",

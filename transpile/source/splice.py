@@ -102,7 +102,10 @@ class Writer:
         """What is inserted into an f-string must not have its quotes, before Python 3.12."""
         if not isinstance(node, FormattedString) or node.file is None:
             return text
-        quote = next(c for c in node.file.text[node.start : node.end] if c in "'\"")
+        written = node.file.text[node.start : node.end].lstrip("fFrRbBuU")
+        quote = written[0]
+        if written.startswith(3 * quote) and 3 * quote not in text:
+            return text  # between triple quotes one alone ends nothing
         return text.replace(quote, "'" if quote == '"' else '"')
 
     def _suite(self, node: Node, block: Block) -> Piece:
