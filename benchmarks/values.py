@@ -19,9 +19,10 @@ from transpile.facts.values import solve
 from transpile.facts.values.cells import same
 from transpile.facts.values.joins import join
 from transpile.first import project as first_project
-from transpile.first import rulebook
+from transpile.first import rulebook as first_rules
 from transpile.first import values as old
 from transpile.first.infer import fixed_point, infer
+from transpile.model import rule_files
 from transpile.model.node import Expression
 from transpile.model.project import Project
 from transpile.source.lower import lower
@@ -88,16 +89,15 @@ def compare(paths: list[Path], show: int, only: list[str]) -> None:
 
 def differences(text: str) -> Any:
     """Each expression that either engine says something of, with what both say."""
-    book = rulebook.load()
     project = Project()
     file = project.add(PATH, lower(text, PATH))
     project.link()
-    solve(project, book)
+    solve(project, rule_files.load())
     module = cst.parse_module(text)
     before = first_project.Project({})
     info = before.add(PATH, module, module)
     before.link()
-    facts = infer(before, book)
+    facts = infer(before, first_rules.load())
     spans = Spans(module)
     names = project.names[file]
     refs: dict[int, Any] = {id(a): b for a, b in zip(info.all_classes, names.all_classes)}
@@ -138,7 +138,8 @@ def translated(value: Any, refs: dict[Any, Any], file: Any) -> Any:
             return (
                 new.Open(ref(inner)) if one[0] == "open" else new.OneOf(frozenset(map(ref, inner)))
             )
-        return one if isinstance(one, str) else refs.get(id(one))
+        # `InstanceNorm2d[track_running_stats]` was a layer of its own
+        return one.partition("[")[0] if isinstance(one, str) else refs.get(id(one))
 
     if isinstance(value, old.Tensor):
         fields = "assumed none kind param buffer number host python dims".split()
@@ -232,7 +233,7 @@ def name_of(value: Any) -> str:
 
 def cost(paths: list[Path]) -> None:
     """Seconds of LibCST's parse and write, of lowering, of the project, and of the values."""
-    book = rulebook.load()
+    book = rule_files.load()
     texts = []
     for path in paths:
         try:

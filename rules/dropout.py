@@ -89,3 +89,12 @@ def drop_alpha(input, p, shape, key):
     scale = ((1 - p) * (1 + p * limit**2)) ** -0.5
     keep = jax.random.bernoulli(key, 1 - p, shape)
     return jnp.where(keep, input, limit) * scale - scale * limit * p
+
+
+@rule("timm.layers.drop_path")
+def drop_path(x, drop_prob=0.0, training=False, scale_by_keep=True, *, key=None):
+    """Zeroes whole samples with probability drop_prob; the others are scaled so that the mean stays, unless told not to."""
+    if not training or not drop_prob:
+        return x
+    kept = drop(x, drop_prob, (x.shape[0], *[1] * (x.ndim - 1)), key)
+    return kept if scale_by_keep else kept * (1 - drop_prob)

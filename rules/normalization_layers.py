@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Unsupported, layer, rule
+from transpile.rule import Unsupported, layer
 
 from .module import Module
 from .normalization import (
@@ -91,11 +91,6 @@ class SyncBatchNorm(BatchNorm):
         bias=True,
     ):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
-
-
-@rule("torch.nn.SyncBatchNorm.convert_sync_batchnorm")
-def convert_sync_batchnorm(module, process_group=None):
-    return module
 
 
 @layer("torch.nn.modules.instancenorm._InstanceNorm")

@@ -1,18 +1,9 @@
 """What vision models take from timm: stochastic depth."""
 
-from transpile.rule import layer, rule
+from transpile.rule import layer
 
-from .dropout import drop
+from .dropout import drop_path
 from .module import Module
-
-
-@rule("timm.layers.drop_path")
-def drop_path(x, drop_prob=0.0, training=False, scale_by_keep=True, *, key=None):
-    """Zeroes whole samples with probability drop_prob; the others are scaled so that the mean stays, unless told not to."""
-    if not training or not drop_prob:
-        return x
-    kept = drop(x, drop_prob, (x.shape[0], *[1] * (x.ndim - 1)), key)
-    return kept if scale_by_keep else kept * (1 - drop_prob)
 
 
 @layer("timm.layers.DropPath")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rules.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
+from rules.adaptive_softmax_layers import AdaptiveLogSoftmaxWithLoss
 
 from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
 

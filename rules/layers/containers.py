@@ -5,7 +5,11 @@ from collections import OrderedDict
 from transpile.layer import Module, Parameter, layer
 
 
-class Numbered(Module):
+class Container(Module):
+    """Holds what it is given, under numbers or names."""
+
+
+class Numbered(Container):
     """Submodules under "0", "1", "2" and so on; None may stand in the place of one."""
 
     def __iter__(self):
@@ -84,7 +88,7 @@ class ModuleList(Numbered):
 
 
 @layer("torch.nn.ModuleDict")
-class ModuleDict(Module):
+class ModuleDict(Container):
     """A dict of submodules."""
 
     def __init__(self, modules=None):
@@ -132,7 +136,7 @@ class ModuleDict(Module):
 
 
 @layer("torch.nn.ParameterList")
-class ParameterList(Module):
+class ParameterList(Container):
     """A list of parameters, "0", "1", "2" and so on; plain arrays become parameters."""
 
     def __init__(self, values=None):
@@ -168,7 +172,7 @@ class ParameterList(Module):
 
 
 @layer("torch.nn.ParameterDict")
-class ParameterDict(Module):
+class ParameterDict(Container):
     """A dict of parameters; torch sorts the names of a plain dict that it is built from."""
 
     def __init__(self, parameters=None):

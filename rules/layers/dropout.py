@@ -4,13 +4,13 @@ from transpile.layer import Module, draw_key, layer
 
 from ..dropout import (
     alpha_dropout,
+    drop_path,
     dropout,
     dropout1d,
     dropout2d,
     dropout3d,
     feature_alpha_dropout,
 )
-from ..timm_layers import drop_path
 
 
 @layer("torch.nn.modules.dropout._DropoutNd")

@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from transpile.facts.values import Values, solve
-from transpile.first import rulebook
+from transpile.model import rule_files
 from transpile.model.node import Expression
 from transpile.model.program import Class, File, Function
 from transpile.model.project import Project
@@ -26,7 +26,7 @@ class Program:
         for name, other in others.items():
             self._add(name, IMPORTS + other)
         self.project.link()
-        self.values: Values = solve(self.project, rulebook.load())
+        self.values: Values = solve(self.project, rule_files.load())
 
     def _add(self, name: str, text: str) -> File:
         path = PurePosixPath(f"{name}.py")

@@ -90,9 +90,9 @@ def test_layers_keep_their_layout_and_lose_placement():
     assert (made, found) == (expected, [])
 
 
-def test_a_layer_that_a_flag_makes_another():
+def test_a_layer_is_one_whatever_its_flags_say():
     made, _ = converted("a = tnn.InstanceNorm2d(3, track_running_stats=True)\n")
-    assert made == "a = nn.TrackedInstanceNorm2d(3, track_running_stats=True)\n"
+    assert made == "a = nn.InstanceNorm2d(3, track_running_stats=True)\n"
 
 
 def test_layers_refuse_what_they_do_not_have():

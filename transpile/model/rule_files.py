@@ -12,6 +12,11 @@ from .rulebook import Definition, Rulebook
 
 MARKS = {"rule", "layer"}
 Named = ast.FunctionDef | ast.ClassDef
+_WORDS = {
+    "Module": ("torch.nn.Module", "torch.jit.ScriptModule"),
+    "Parameter": ("torch.nn.Parameter",),
+    "Buffer": ("torch.nn.Buffer",),
+}
 
 
 def directory() -> Path:
@@ -20,9 +25,22 @@ def directory() -> Path:
     return here / "rules" if (here / "rules").is_dir() else here.parent / "rules"
 
 
-def files() -> list[Path]:
-    """The rule files, in order."""
-    return sorted(directory().glob("*.py"))
+def files() -> tuple[list[Path], list[Path]]:
+    """The rule files: those of functions, and those of layers, written once with `self`.
+
+    Those of layers as functions of explicit arrays are the first engine's alone.
+    """
+    functions = [p for p in directory().glob("*.py") if not _is_of_first_engine(p.stem)]
+    return sorted(functions), sorted((directory() / "layers").glob("*.py"))
+
+
+def _words_file() -> Path:
+    """The file with the words that layers are written with."""
+    return Path(__file__).parent.parent / "layer.py"
+
+
+def _is_of_first_engine(module: str) -> bool:
+    return module == "module" or module.endswith("_layers")
 
 
 @functools.cache
@@ -33,11 +51,14 @@ def load(*extra: Path) -> Rulebook:
     only one of them.
     """
     reader = _Reader(extra)
-    for path in [*extra, *files()]:
+    for path in extra:
+        reader.read(path)
+    reader.read_words()
+    functions, layers = files()
+    for path in [*layers, *functions]:
         reader.read(path)
     by_torch = {name: tuple(found) for name, found in reader.by_torch.items()}
-    registrations = tuple(reader.registrations)
-    return Rulebook(reader.definitions, by_torch, reader.constants, registrations)
+    return Rulebook(reader.definitions, by_torch, reader.constants, tuple(reader.registrations))
 
 
 class _Reader:
@@ -53,10 +74,13 @@ class _Reader:
     def read(self, path: Path) -> None:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
-        imports = _imports(tree)
+        imports, left_out = _imports(tree), self._of_first_engine(tree)
         for node in tree.body:
             if isinstance(node, Named):
-                self._define(node, path, text, imports)
+                if _names(node).isdisjoint(left_out):
+                    self._define(node, path, text, imports, tuple(_torch_names(node)))
+                else:
+                    left_out.add(node.name)
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
                 if name == "CONSTANTS" and isinstance(node.value, ast.Dict):
@@ -68,19 +92,41 @@ class _Reader:
                     self.definitions.setdefault(name, made)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
                 # what is called registers something: jax.tree_util.register_pytree_node(…)
-                uses = frozenset(n.id for n in ast.walk(node.value) if isinstance(n, ast.Name))
-                self.registrations.append((ast.unparse(node), uses))
+                self.registrations.append((ast.unparse(node), frozenset(_names(node.value))))
 
-    def _define(self, node: Named, path: Path, text: str, imports: dict[str, str]) -> None:
+    def read_words(self) -> None:
+        """What layers are written with: the classes that torch has too."""
+        path = _words_file()
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name in _WORDS:
+                self._define(node, path, text, _imports(tree), _WORDS[node.name])
+
+    def _of_first_engine(self, tree: ast.Module) -> set[str]:
+        """The names that a file has from files of the first engine, and that no layer has now."""
+        imports = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.level == 1]
+        theirs = [n for n in imports if _is_of_first_engine(n.module or "")]
+        names = {alias.name for n in theirs for alias in n.names}
+        return names - {n for n in self.definitions if n not in _WORDS}
+
+    def _define(
+        self, node: Named, path: Path, text: str, imports: dict[str, str], names: tuple[str, ...]
+    ) -> None:
         before = self.definitions.get(node.name)
         if before is not None and before.file not in self.extra:
             raise ValueError(f"{path.name} and {before.file.name} both define {node.name}")
-        names = tuple(_torch_names(node))
         marks = str(_mark(node, "note", "")), bool(_mark(node, "deprecated", False)), _by_data(node)
         made = _definition(node.name, node, path, text, names, imports, *marks)
         self.definitions.setdefault(node.name, made)
         for name in names:
-            self.by_torch.setdefault(name, []).append(made)
+            found = self.by_torch.setdefault(name, [])
+            if not (found and found[0].is_class and not made.is_class):
+                found.append(made)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _definition(name: str, node: ast.stmt, file: Path, text: str, *rest: Any) -> Definition:

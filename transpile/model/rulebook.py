@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -182,27 +182,6 @@ class Rulebook:
         rules = self.find(name)
         return bool(rules) and not any(p.name == "key" for rule in rules for p in rule.parameters)
 
-    def variant(self, name: str, given: Iterable[tuple[str | None, object]]) -> str:
-        """The name of a layer as its constructor is called: `InstanceNorm2d[track_running_stats]`
-        where that is True.
-
-        `given` are the arguments as (keyword or None, Python value or anything else).
-        """
-        if not any(other.startswith(name + "[") for other in self._variants):
-            return name
-        layer = self.layer(name)
-        known = self.constructor(layer) if layer is not None else ()
-        names = [p.name for p in known if p.kind == "positional"]
-        for i, (keyword, value) in enumerate(given):
-            word = keyword if keyword is not None else names[i] if i < len(names) else ""
-            if value is True and f"{name}[{word}]" in self._variants:
-                return f"{name}[{word}]"
-        return name
-
-    @functools.cached_property
-    def _variants(self) -> frozenset[str]:
-        return frozenset(n for n, d in self.by_torch.items() if n.endswith("]") and d[0].is_class)
-
     def table(self, name: str) -> Any:
         """A dict or set of constants that a rule file holds for the engine: VIEWS; empty where
         there is none.
@@ -211,20 +190,45 @@ class Rulebook:
 
     # --- classes ---------------------------------------------------------------------------------
 
-    def bases(self, name: str) -> Iterator[Definition]:
-        """A class and those it inherits from, nearest first."""
+    def bases(self, name: str) -> tuple[Definition, ...]:
+        """A class and those it inherits from, in the order in which attributes are looked up."""
+        if name not in self._bases:
+            found = list(self._all_bases(name))
+            last = {d: i for i, d in enumerate(found)}  # of a base of two the later place
+            self._bases[name] = tuple(d for i, d in enumerate(found) if last[d] == i)
+        return self._bases[name]
+
+    @functools.cached_property
+    def _bases(self) -> dict[str, tuple[Definition, ...]]:
+        return {}
+
+    def _all_bases(self, name: str) -> Iterator[Definition]:
         definition = self.definitions.get(name)
         if definition is None or not isinstance(definition.node, ast.ClassDef):
             return
         yield definition
         for base in definition.node.bases:
             if isinstance(base, ast.Name):
-                yield from self.bases(base.id)
+                yield from self._all_bases(base.id)
 
-    def method(self, name: str, method: str) -> ast.FunctionDef | None:
-        """A method of a class, own or inherited."""
-        found = (definition.method(method) for definition in self.bases(name))
-        return next((node for node in found if node is not None), None)
+    def is_module(self, definition: Definition) -> bool:
+        """Whether a class is a layer, rather than what else torch has: a distribution."""
+        return any(base.name == "Module" for base in self.bases(definition.name))
+
+    def method(self, name: str, method: str, after: str = "") -> ast.FunctionDef | None:
+        """A method of a class, own or inherited; `after`: as super() finds it in that class."""
+        found = self.inherited(name, method, after)
+        return found[0] if found is not None else None
+
+    def inherited(
+        self, name: str, method: str, after: str = ""
+    ) -> tuple[ast.FunctionDef, str] | None:
+        """A method of a class, and the class that has it."""
+        bases = self.bases(name)
+        if after:
+            bases = bases[[d.name for d in bases].index(after) + 1 :]
+        found = ((node, d.name) for d in bases if (node := d.method(method)) is not None)
+        return next(found, None)
 
     def methods(self, name: str) -> frozenset[str]:
         """The names of a class's methods and properties, own or inherited."""
@@ -240,6 +244,26 @@ class Rulebook:
         """Whether a method of a class takes a key: `Normal.rsample`."""
         found = self.method(name, method)
         return found is not None and any(a.arg == "key" for a in found.args.kwonlyargs)
+
+    @functools.cached_property
+    def drawing(self) -> frozenset[str]:
+        """The classes beside layers that have a method which draws: distributions."""
+        named = (d for found in self.by_torch.values() for d in found if d.is_class)
+        others = {d.name for d in named if not self.is_module(d)}
+        return frozenset(n for n in others if any(self.draws(n, m) for m in self.methods(n)))
+
+    @functools.cached_property
+    def drawing_methods(self) -> frozenset[str]:
+        """The names of the methods that draw, of classes beside layers: sample, rsample."""
+        return frozenset(m for n in self.drawing for m in self.methods(n) if self.draws(n, m))
+
+    @functools.cached_property
+    def tuple_fields(self) -> frozenset[str]:
+        """The names that parts of torch's tuples have: `values`, `indices`, `Q`."""
+        made = [d.node for d in self.definitions.values() if isinstance(d.node, ast.ClassDef)]
+        tuples = [n for n in made if "NamedTuple" in {ast.unparse(b) for b in n.bases}]
+        fields = (s.target for n in tuples for s in n.body if isinstance(s, ast.AnnAssign))
+        return frozenset(target.id for target in fields if isinstance(target, ast.Name))
 
 
 @functools.cache

@@ -7,9 +7,9 @@ from typing import Any
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
+from ...model.rulebook import Rulebook
 from . import lattice
 from .lattice import MISSING, UNKNOWN, Module, Static, Torch, Value, classes_of
-from .rules import Rulebook
 from .solve import Solver
 
 

@@ -174,7 +174,7 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
         return Method(base, name)
     if base.items is not None and name in dict(base.items):
         return dict(base.items)[name]
-    array = name in frame.facts.rulebook.array_names
+    array = name in frame.facts.layers.array_names
     open_array = base.open and array
     if base.element is not None and not open_array and _is_entry(frame, base, name):
         return base.element  # `self.layers.conv` of a ModuleDict
@@ -208,31 +208,30 @@ def _of_instance(frame: Frame, cls: program.Class, name: str) -> Value | None:
         functions.note_call(frame, value.function)
         value = functions.result(frame, value.function)
     if value is None:
-        layers = [d for d in facts.layers_of(cls) if facts.rulebook.array(d.name, name)]
+        layers = [layer for layer in facts.layers_of(cls) if layer.array(name)]
         if layers:
-            optional = any(name in facts.results.optional(d.name) for d in layers)
-            return Tensor(param=True, none=optional)
+            return Tensor(param=True, none=any(name in layer.optional for layer in layers))
     return value
 
 
 def _of_layer(frame: Frame, layer: str, name: str, whole: bool) -> Value | None:
-    rulebook = frame.facts.rulebook
-    definition = rulebook.layer(layer)
-    if definition is None:
+    facts = frame.facts
+    known = facts.layers.of(layer)
+    if known is None:
         return None
-    if rulebook.array(definition.name, name):
-        optional = frame.facts.results.optional(definition.name)  # norms seldom go without
+    if known.array(name):
+        optional = known.optional  # norms seldom go without
         absent = name == "bias" and name in optional and "weight" not in optional
         return Tensor(param=True, none=not whole and absent)
-    part = rulebook.part(definition.name, name)
-    if part is not None:
-        return Module(frozenset([part]))
-    return None if _has_method(frame, definition, name) else Static()
+    part = facts.rulebook.definitions.get(known.part(name) or "")
+    if part is not None and part.torch_names:
+        return Module(frozenset([part.torch_names[0]]))
+    return None if _has_method(frame, known.name, name) else Static()
 
 
-def _has_method(frame: Frame, definition: Any, name: str) -> bool:
+def _has_method(frame: Frame, layer: str, name: str) -> bool:
     """Whether a torch layer, or every module, has a method of this name."""
-    method = frame.facts.rulebook.method(definition.name, name)
+    method = frame.facts.rulebook.method(layer, name)
     return method is not None or torch_method(name)
 
 
@@ -242,7 +241,7 @@ def _is_entry(frame: Frame, base: Module, name: str) -> bool:
     layers = [layer(ref) if isinstance(ref, str) else None for ref in base.classes]
     if name == "training":
         return not layers
-    return all(d is not None and not _has_method(frame, d, name) for d in layers)
+    return all(d is not None and not _has_method(frame, d.name, name) for d in layers)
 
 
 def computed(frame: Frame, base: Module, pattern: str) -> Value:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 
+from ...model.rulebook import Definition
 from .body_calls import Calling, Env, Inner
 from .flags import DIM, Flags, Layer, decided, flag
 from .joins import join, sequence
 from .lattice import NONE, UNKNOWN, Sequence, Static, Tensor, Value, least_dims
-from .rules import Definition
 
 
 class Bodies(Calling):
@@ -67,7 +68,13 @@ class Bodies(Calling):
             env[args.vararg.arg] = Static()
         if layer is not None:
             env["self"] = layer
+            env["super()"] = dataclasses.replace(layer, after=self.owner(layer.name, node))
         return self.block(node.body, env)[0] or UNKNOWN
+
+    def owner(self, name: str, node: ast.FunctionDef) -> str:
+        """Which of the classes that a layer is made of has a method."""
+        bases = self.rulebook.bases(name)
+        return next((d.name for d in bases if d.method(node.name) is node), name)
 
     # --- statements ------------------------------------------------------------------------------
 
@@ -100,6 +107,8 @@ class Bodies(Calling):
             return self._branches(node, env)
         elif isinstance(node, (ast.For, ast.While, ast.With)):
             before = dict(env)
+            if isinstance(node, ast.For):
+                _bind(node.target, _each(self.expression(node.iter, env)), env)
             found, left = self.block(node.body, env)
             if not isinstance(node, ast.With):
                 _meet(env, before)
@@ -228,6 +237,13 @@ def _bind(target: ast.expr, value: Value, env: Env) -> None:
             _bind(element.value, Sequence(part), env)
         else:
             _bind(element, part, env)
+
+
+def _each(value: Value) -> Value:
+    """What iterating over a value gives; over the layers of a layer: what gives an array."""
+    if isinstance(value, Sequence):
+        return value.element
+    return Tensor() if isinstance(value, Tensor) else Static()
 
 
 def _meet(env: Env, other: Env) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ...model.rulebook import Definition, Rulebook
 from .flags import Flags, Layer, cast_kind, decided, flag, flags, gives_dim
 from .lattice import MISSING, UNKNOWN, Sequence, Static, Tensor, Value, least_dims
-from .rules import Definition, Rulebook
 
 Env = dict[str, Value]
 
@@ -122,6 +122,8 @@ class Calling:
             other = Static() if isinstance(first, Static) else Tensor()
             element = first.element if isinstance(first, Sequence) else other
             return Sequence(element, None, name == "tuple")
+        if name == "super":
+            return env.get("super()", UNKNOWN)
         if name == "len" and isinstance(first, Sequence) and first.items is not None:
             return Static(len(first.items), "int")
         if name == "isinstance" and first == Static(type="int"):
@@ -181,7 +183,7 @@ class Calling:
         if name == "item" and isinstance(base, Tensor):
             return Tensor()
         if isinstance(base, Layer):
-            method = self.rulebook.method(base.name, name)
+            method = self.rulebook.method(base.name, name, base.after)
             if method is not None:
                 layer = base
                 return self.once((method, base), lambda: self.function(method, layer=layer))

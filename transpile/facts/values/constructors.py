@@ -12,7 +12,7 @@ from . import containers, functions
 from .flags import flags
 from .frame import Argument, Frame
 from .joins import join
-from .lattice import UNKNOWN, Class, Instance, Module, OneOf, Open, Static, Tensor, Value
+from .lattice import UNKNOWN, Class, Instance, Module, OneOf, Open, Static, Value
 
 _OPTIONS = ("bias", "affine", "elementwise_affine")
 
@@ -80,14 +80,9 @@ def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
 
 def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Value:
     """The torch layer that a constructor makes."""
-    if definition.name == "Parameter":
-        return Tensor(param=True)
-    rulebook = frame.facts.rulebook
     parameters = frame.facts.results.constructor(definition)
-    given = [(a.keyword, a.value.const if isinstance(a.value, Static) else None) for a in args]
-    variant = rulebook.variant(name, given)
     made = Module(
-        frozenset([variant]),
+        frozenset([name]),
         inplace=inplace(args, _limit(frame, name)),
         whole=_whole(parameters, args),
         flags=frame.facts.results.deciding(definition, flags(parameters, args)),

@@ -39,7 +39,7 @@ def fill_own(frame: Frame, cls: Class, args: list[Argument]) -> None:
 
 def filled(frame: Frame, module: Module, args: list[Argument], name: str) -> Module:
     """A layer of torch's with what its constructor is given to hold, if it is a container."""
-    if "Container" not in {d.name.lstrip("_") for d in frame.facts.rulebook.bases(name)}:
+    if not any(d.name == "Container" for d in frame.facts.rulebook.bases(name)):
         return module
     element: Value | None = None
     items: list[tuple[str, Value]] | None = []

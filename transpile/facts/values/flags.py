@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...model.rulebook import Parameter
 from .lattice import MISSING, Static, Tensor, Value
-from .rules import Parameter
 
 # Arguments that are not what they are by default, with None where only the run tells.
 Flags = frozenset[tuple[str, bool | None]]
@@ -21,6 +21,7 @@ class Layer(Tensor):
 
     name: str = ""
     flags: Flags = frozenset()
+    after: str = ""  # by super() in this class
 
 
 def gives_dim(

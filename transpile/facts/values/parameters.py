@@ -75,11 +75,12 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     if as_tensor and (given == NUMPY or is_bound_to_numpy(frame, parameter, UNKNOWN)):
         as_tensor = not may_be_numpy(facts, function, name)
     value = _parameter(frame, parameter, given, as_tensor)
-    if is_anything(value):
-        if name in used_as_dicts(facts, function):
-            value = Mapping(Tensor(assumed=True))
-        elif name in gone_over_for_dicts(facts, function):
-            value = UNKNOWN
+    # no tensor has keys, whatever calls of a function of this name give
+    of_calls = isinstance(value, Tensor) and parameter.annotation is None
+    if (is_anything(value) or of_calls) and name in used_as_dicts(facts, function):
+        value = Mapping(Tensor(assumed=True))
+    elif is_anything(value) and name in gone_over_for_dicts(facts, function):
+        value = UNKNOWN
     return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
 
 
@@ -228,7 +229,9 @@ def _of_function(seen: Value | None, as_tensor: bool) -> Value:
     if as_tensor:
         number = isinstance(seen, Static) and seen.type != "None"
         overruled = seen is None or seen == UNKNOWN or number
-        seen = Tensor() if overruled or seen is None else join(seen, Tensor(dims=least_dims(seen)))
+        host = isinstance(seen, Tensor) and seen.host
+        plain = Tensor(host=host, dims=least_dims(seen or UNKNOWN))
+        seen = Tensor() if overruled or seen is None else join(seen, plain)
     return _as_given(seen, Tensor(assumed=True))
 
 

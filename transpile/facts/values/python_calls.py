@@ -260,10 +260,7 @@ def _partial(frame: Frame, args: list[Argument]) -> Value:
     if isinstance(function, Torch):
         name = function.name
     if isinstance(name, str) and rulebook.layer(name):
-        constants = [
-            (a.keyword, a.value.const if isinstance(a.value, Static) else MISSING) for a in args[1:]
-        ]
-        return Class(rulebook.variant(name, constants))
+        return Class(name)
     if isinstance(function, Class):
         return function
     if not isinstance(function, Torch):

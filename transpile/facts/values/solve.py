@@ -8,13 +8,13 @@ from typing import Any
 
 from ...model.program import File, Function
 from ...model.project import Project
+from ...model.rulebook import Rulebook
 from .cells import Cell, Given, Run, described, same
 from .expressions import TRANSFER
 from .frame import Env, Frame
 from .functions import returned
 from .host_code import is_host_code
 from .joins import join
-from .rules import Rulebook
 from .statements import STATEMENTS
 from .tables import STICKY, Facts
 

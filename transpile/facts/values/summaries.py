@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
+from ...model.layers import layers
+from ...model.rulebook import Definition, Parameter, Rulebook
 from .bodies import Bodies
 from .flags import Flags, Layer, cast_kind, usual_flags
 from .joins import sequence
-from .lattice import NONE, External, Sequence, Tensor, Torch, Value
-from .rules import Definition, Rulebook
+from .lattice import NONE, External, Tensor, Torch, Value
 
 _TYPES = {
     "builtins.bool": "b",
@@ -20,16 +21,13 @@ _TYPES = {
 }  # Python's types, which are dtypes too
 
 
-T = TypeVar("T")
-
-
 class Results(Bodies):
     """Abstract results of calls, computed once for each definition and what its flags are."""
 
     def __init__(self, rulebook: Rulebook) -> None:
         super().__init__(rulebook)
+        self.layers = layers(rulebook)
         self.known_plain: dict[str, Value] = {}
-        self.answers: dict[tuple[str, str], Any] = {}
 
     @classmethod
     def of_rules(cls, rulebook: Rulebook) -> Results:
@@ -40,26 +38,15 @@ class Results(Bodies):
         _kept[:] = [made := cls(rulebook), *_kept[:3]]
         return made
 
-    def constructor(self, definition: Definition) -> tuple[Any, ...]:
+    def constructor(self, definition: Definition) -> tuple[Parameter, ...]:
         """The parameters of a layer's constructor."""
-        return self.asked(
-            "constructor", definition.name, lambda: self.rulebook.constructor(definition)
-        )
+        known = self.layers.named(definition.name)
+        return known.parameters if known is not None else ()
 
-    def call_parameters(self, definition: Definition) -> tuple[Any, ...]:
-        """The parameters of a layer's call that torch's has too."""
-        name = definition.name
-        return self.asked("call", name, lambda: self.rulebook.call_parameters(definition))
-
-    def optional(self, name: str) -> frozenset[str]:
-        """The params of a layer that are absent under some configuration."""
-        return self.asked("optional", name, lambda: self.rulebook.optional(name))
-
-    def asked(self, word: str, name: str, answer: Callable[[], T]) -> T:
-        """An answer of the rulebook, asked for once."""
-        if (word, name) not in self.answers:
-            self.answers[word, name] = answer()
-        return self.answers[word, name]  # type: ignore[no-any-return]
+    def call_parameters(self, definition: Definition) -> tuple[Parameter, ...]:
+        """The parameters of a layer's call."""
+        known = self.layers.named(definition.name)
+        return known.call if known is not None else ()
 
     def plain(self, definition: Definition) -> Value:
         """The value of a rule when no argument is a tensor: `_pair(stride)` is two numbers."""
@@ -89,30 +76,23 @@ class Results(Bodies):
     def call(
         self, definition: Definition, made: Flags = frozenset(), flags: Flags = frozenset()
     ) -> Value:
-        """The value of calling a layer that was made with some flags, its new state left out."""
+        """The value of calling a layer that was made with some flags."""
         told = self.rulebook.table("RESULTS").get(definition.name)
         method = self.rulebook.method(definition.name, "__call__")
         if told is not None or method is None:
             return _told(told or "array")
-        result = self.once(
+        return self.once(
             (definition.name, made, flags),
             lambda: self.function(method, flags=flags, layer=self.layer(definition, made)),
         )
-        if "state" in self.rulebook.effects(definition.name):
-            if isinstance(result, Sequence) and result.items is not None:
-                return result.items[0]
-            return Tensor()
-        return result
 
     def layer(self, definition: Definition, made: Flags) -> Layer:
         """What stands for `self` in the methods of a layer: with its flags, given or usual."""
         usual = usual_flags(self.constructor(definition))
         known = usual | dict(made)
-        kept = {
-            field: name
-            for field, name in self.rulebook.fields(definition.name).items()
-            if name in usual
-        }
+        layer = self.layers.named(definition.name)
+        fields = layer.fields if layer is not None else {}
+        kept = {field: name for field, name in fields.items() if name in usual}
         return Layer(
             name=definition.name,
             flags=frozenset((field, known[name]) for field, name in kept.items()),

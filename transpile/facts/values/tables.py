@@ -6,15 +6,16 @@ import functools
 from collections.abc import Set
 from typing import Any
 
+from ...model.layers import Layer, layers
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
+from ...model.rulebook import Rulebook
 from . import lattice
 from .cells import Cell, Given, Run, Table, cut, either, join_tables, same
 from .joins import join
 from .lattice import NONE, UNKNOWN, Mapping, Module, Sequence, Tensor, Torch, Value
-from .rules import Rulebook
 from .strings import HOLE, fitting
 from .summaries import Results
 from .vocabulary import ORDINARY, torch_method
@@ -33,6 +34,7 @@ class Facts:
     def __init__(self, project: Project, rulebook: Rulebook) -> None:
         self.project, self.rulebook = project, rulebook
         self.results = Results.of_rules(rulebook)
+        self.layers = layers(rulebook)
         self.cells: dict[tuple[Any, ...], Cell] = {}
         self.run: Run | None = None  # which is being interpreted
         self.owners: dict[str, list[Class]] = {}  # the classes that have a method of a name
@@ -181,12 +183,12 @@ class Facts:
         layer = self.rulebook.layer(value.name) if isinstance(value, Torch) else None
         return layer is not None and self.rulebook.is_module(layer)
 
-    def layers_of(self, cls: Class) -> list[Any]:
-        """The rules for the torch layer that a class extends; of a mixin those it is put before."""
+    def layers_of(self, cls: Class) -> list[Layer]:
+        """The torch layer that a class extends; of a mixin those it is put before."""
         project = self.project
         classes = [cls] if project.torch_base(cls) is not None else [*project.descendants(cls)]
         bases = [base for c in classes if (base := project.torch_base(c)) is not None]
-        return [layer for base in bases if (layer := self.rulebook.layer(base)) is not None]
+        return [layer for base in bases if (layer := self.layers.of(base)) is not None]
 
     def attribute(self, cls: Class, name: str) -> Value | None:
         """What `self.name` may be in a method of this class: over its ancestors and descendants."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections.abc import Callable
 from collections.abc import Sequence as TypingSequence
@@ -49,6 +50,8 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
         return Module(open=True)
     definition = rulebook.layer(name)
     if definition is not None:
+        if definition.name in ("Parameter", "Buffer"):
+            return Tensor(param=True)
         if rulebook.is_module(definition):
             return constructors.layer(frame, name, definition, args)
         if definition.name in rulebook.drawing:
@@ -56,8 +59,19 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
         return frame.facts.results.of(definition)
     rules = rulebook.find(name) or rulebook.find(name.removesuffix("_"))
     if not rules:
-        return UNKNOWN
+        return _by_class(frame, name)
     return _by_rule(frame, overload(rules, len(args), {a.keyword for a in args}), args)
+
+
+def _by_class(frame: Frame, name: str) -> Value:
+    """A method of a layer's class: `nn.Embedding.from_pretrained(table)` makes one."""
+    owner, _, method = name.rpartition(".")
+    definition = frame.facts.rulebook.layer(owner)
+    node = frame.facts.rulebook.method(definition.name, method) if definition is not None else None
+    marks = {ast.unparse(d) for d in node.decorator_list} if node is not None else set()
+    if "classmethod" in marks:
+        return Module(frozenset([owner]))
+    return frame.facts.results.method(node) if node and "staticmethod" in marks else UNKNOWN
 
 
 def _of_sizes(frame: Frame, name: str, args: list[Argument], node: Call) -> Value | None:

@@ -186,7 +186,7 @@ def asks_modules(facts: Facts, function: Function) -> bool:
 
 
 def _of_modules(facts: Facts, function: Function, node: Node, name: set[str]) -> bool:
-    arrays = facts.rulebook.array_names
+    arrays = facts.layers.array_names
     if isinstance(node, Attribute):
         return _is_one(node.object, name) and node.name in arrays
     assert isinstance(node, Call)

@@ -24,9 +24,7 @@ def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
     if is_dropped(node) and any(p.name == "module" for p in c.rulebook.constructor(rule)):
         c.unconverted("unsupported", node, f"{name} {_HELD}")
         return
-    given = [(w, literal(a)) for w, a in zip(node.keywords, node.arguments)]
-    chosen = c.rulebook.find(c.rulebook.variant(name, given))[0]
-    _built(c, node, chosen, 0)
+    _built(c, node, rule, 0)
 
 
 def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool) -> None:
