@@ -8,25 +8,18 @@ a list is `*` there: `self.blocks.*.norm.running_mean`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read, Write
 from ..model.expressions import Attribute, Call, ForClause, Name, Subscript
 from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
+from ..model.rulebook import Rulebook
 from ..model.statements import Assign, For
 from .modules import Modules
 from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Torch, classes_of
 
 OPEN = Effects(open=True)
-
-
-class Rulebook(Protocol):
-    """What is asked of the rules."""
-
-    def draws_key(self, name: str) -> bool:
-        """Whether a function of torch's takes a key."""
 
 
 class EffectsOf:
@@ -116,8 +109,9 @@ class EffectsOf:
     def _of_torch(self, call: Call) -> Effects:
         """A call of torch's, before operations has made a key of it."""
         value = call.function.value
-        drawn = isinstance(value, Torch) and self.rulebook is not None
-        return Effects(draws=drawn and self.rulebook.draws_key(value.name))  # type: ignore[union-attr]
+        if not isinstance(value, Torch) or self.rulebook is None:
+            return NO_EFFECTS
+        return Effects(draws=any(rule.asks_for_key for rule in self.rulebook.find(value.name)))
 
     def _of_new(self, call: New) -> Effects:
         """Building a module draws; what it writes and reads is its own."""

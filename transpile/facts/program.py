@@ -1,0 +1,38 @@
+"""The facts of one program, each answered by its module, and made when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ..model.program import Scope
+from ..model.project import Project
+from ..model.rulebook import Rulebook
+from .calls import Calls
+from .effects import EffectsOf
+from .modules import Library, Modules
+from .values.answers import Values, solve
+
+
+class ProgramFacts:
+    """What passes and dialects ask of a program.
+
+    Values and calls are solved on torch's program; passes hand values on with the nodes that they
+    make. Modules and effects are asked of nodes, whatever has become of them.
+    """
+
+    def __init__(self, project: Project, rulebook: Rulebook, library: Library) -> None:
+        self.project, self.rulebook = project, rulebook
+        self.modules = Modules(project, library)
+        self.effects = EffectsOf(self.modules, rulebook)
+
+    @cached_property
+    def values(self) -> Values:
+        return solve(self.project, self.rulebook)
+
+    @cached_property
+    def calls(self) -> Calls:
+        return Calls(self.values)
+
+    def stage(self, scope: Scope) -> str | None:
+        """When the code of a scope runs: "traced", "building", "host" or "import"."""
+        raise NotImplementedError

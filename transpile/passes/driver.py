@@ -1,0 +1,56 @@
+"""Runs the passes over a program, one after the other, each over all scopes before the next.
+
+A fault of ours in one function costs that function: it raises where it stood, and is reported as
+`internal-error`; everything else goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from ..model.diagnostics import Diagnostic
+from ..model.effects import Unconverted
+from ..model.program import Function, Scope
+from ..model.project import Project
+from ..model.statements import ExpressionStatement
+from .pass_ import Changes, Pass, place, source_of
+
+
+def run(project: Project, facts: Any, passes: Iterable[Pass]) -> list[Diagnostic]:
+    """Take a program through passes; what the user should know, in the order of the passes."""
+    found: list[Diagnostic] = []
+    for one in passes:
+        if one.of_project:
+            for changes in one.run(project, facts):
+                changes.commit()
+                found += changes.diagnostics
+        else:
+            for scope in [s for file in project.ordered for s in file.scopes()]:
+                found += _run_one(one, scope, facts)
+    return found
+
+
+def _run_one(one: Pass, scope: Scope, facts: Any) -> list[Diagnostic]:
+    try:
+        changes: Changes = one.run(scope, facts)
+        changes.commit()
+    except Exception as error:
+        if os.environ.get("TORCH_TO_JAX_TRACE"):
+            raise
+        return [_give_up(one, scope, error)]
+    return changes.diagnostics
+
+
+def _give_up(one: Pass, scope: Scope, error: Exception) -> Diagnostic:
+    """Let a function raise in which a pass of ours has failed; its body may be half changed."""
+    message = f"{one.name} failed here, which is a fault of ours: {type(error).__name__}: {error}"
+    made = Diagnostic(*place(scope), "internal-error", message)
+    if isinstance(scope, Function):
+        first = scope.body.body[0]
+        raising = ExpressionStatement(Unconverted("internal-error", source_of(first)))
+        for statement in scope.body.body[1:]:
+            scope.body.remove(statement)
+        scope.body.substitute(first, [raising])
+    return made
