@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from .command.convert import Result as Result
     from .command.convert import convert_path as convert_path
     from .command.convert import convert_source as convert_source
+    from .proof.checkpoints import from_torch as from_torch
+    from .proof.checkpoints import to_torch as to_torch
     from .proof.equivalence import verify as verify
-    from .proof.weights import from_torch as from_torch
-    from .proof.weights import to_torch as to_torch
 
 __version__ = "0.1.0"
 __all__ = ["Report", "Result", "convert_path", "convert_source", "from_torch", "to_torch", "verify"]
@@ -22,8 +22,8 @@ _HOMES = {
     "Result": ".command.convert",
     "convert_path": ".command.convert",
     "convert_source": ".command.convert",
-    "from_torch": ".proof.weights",
-    "to_torch": ".proof.weights",
+    "from_torch": ".proof.checkpoints",
+    "to_torch": ".proof.checkpoints",
     "verify": ".proof.equivalence",
 }
 

@@ -129,12 +129,12 @@ def _check_constant(module: Any, path: str, value: Any) -> None:
         own = getattr(module, name) if computed else vars(module).get(name)
     except Exception:  # it needs params
         return
-    if hasattr(own, "shape") and not _agree(own, value):
+    if hasattr(own, "shape") and not agree(own, value):
         how = "computes" if computed else "was built with"
         raise ValueError(f"{path} is a constant of {type(module).__name__}, which {how} another value than the source holds")
 
 
-def _agree(own: Any, value: Any) -> bool:
+def agree(own: Any, value: Any) -> bool:
     """Whether two arrays are the same but for how `sin` is computed here and there: within 1e-3 of the largest element."""
     import numpy as np
 

@@ -1,0 +1,94 @@
+"""Weights of torch's in models of Flax and Equinox: filled by name, read back, and refused whole."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+import torch
+from flax import nnx
+
+from transpile import from_torch, to_torch
+
+
+class Torch(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(3, 2))
+        self.register_buffer("hits", torch.tensor(7))
+        self.body = torch.nn.Sequential(torch.nn.Linear(2, 3, bias=False))
+
+    def forward(self, x):
+        return x @ self.weight + self.hits
+
+
+class FlaxLinear(nnx.Module):
+    def __init__(self, rngs):
+        self.weight = nnx.Param(rngs.params.normal((3, 2)))
+
+
+class Sequential(nnx.Module):  # as the support file has it
+    def __init__(self, *layers):
+        self.layers = nnx.List(layers)
+
+
+class Flax(nnx.Module):
+    def __init__(self, rngs):
+        self.weight = nnx.Param(rngs.params.normal((3, 2)))
+        self.hits = nnx.Variable(jax.numpy.zeros((), int))
+        self.body = Sequential(FlaxLinear(rngs))
+        self.drop = nnx.Dropout(0.5, rngs=rngs)
+
+
+class EquinoxLinear(eqx.Module):
+    weight: jax.Array
+
+
+class EquinoxSequential(eqx.Module):
+    layers: tuple
+
+
+EquinoxSequential.__name__ = "Sequential"
+
+
+class Equinox(eqx.Module):
+    weight: jax.Array
+    hits: eqx.nn.StateIndex
+    body: eqx.Module
+
+    def __init__(self):
+        self.weight = jax.numpy.zeros((3, 2))
+        self.hits = eqx.nn.StateIndex(jax.numpy.zeros((), int))
+        self.body = EquinoxSequential((EquinoxLinear(jax.numpy.zeros((3, 2))),))
+
+
+def flax():
+    return Flax(nnx.Rngs(0))
+
+
+@pytest.mark.parametrize("make", [flax, Equinox])
+def test_there_and_back(make):
+    source = Torch()
+    filled = from_torch(source, make())
+    found = to_torch(filled) if make is flax else to_torch(*filled)
+    assert found.keys() == source.state_dict().keys()
+    for name, value in source.state_dict().items():
+        np.testing.assert_array_equal(found[name], value)
+
+
+def test_a_model_whose_state_was_taken_already():
+    source = Torch()
+    model, _ = eqx.nn.make_with_state(Equinox)()
+    model, state = from_torch(source.state_dict(), model)
+    assert state.get(model.hits) == 7
+
+
+@pytest.mark.parametrize("make", [flax, Equinox])
+def test_what_does_not_fit_is_refused_by_name_and_nothing_is_filled(make):
+    held = dict(Torch().state_dict())
+    held["other"] = held.pop("hits")
+    held["body.0.weight"] = torch.ones(1)
+    model = make()
+    before = np.asarray(model.weight)
+    with pytest.raises(ValueError, match="missing: hits; surplus: other; .*shape: body.0.weight"):
+        from_torch(held, model)
+    np.testing.assert_array_equal(np.asarray(model.weight), before)

@@ -1,0 +1,73 @@
+"""Models of the Equinox output as they run: their arrays by torch's names, filled and read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# Of the support file: the field in which a container holds what torch keeps under numbers or names
+# of its own.
+CONTAINERS = {"Sequential": "layers", "ParameterList": "values", "ParameterDict": "params"}
+
+
+def is_model(value: Any) -> bool:
+    return any(
+        c.__module__.startswith("equinox") and c.__name__ == "Module" for c in type(value).__mro__
+    )
+
+
+def arrays(model: Any, state: Any = None) -> dict[str, Any]:
+    """The arrays of a model by torch's names: params, and the buffers that a state holds.
+
+    Without a state, buffers are what the model was built with; None once that has been taken.
+    """
+    found: dict[str, Any] = {}
+    for name, value in _walk(model, ""):
+        if not _is_index(value):
+            found[name] = value
+        elif state is not None:
+            found[name] = state.get(value)
+        else:
+            found[name] = value.init if hasattr(value.init, "shape") else None
+    return found
+
+
+def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The model with these arrays in the place of its own, and its state; None where it has
+    none."""
+    import equinox as eqx
+    import jax
+
+    new = {}  # an array that stands in two places is one afterwards
+    for name, value in _walk(model, ""):
+        if name in values:
+            new[id(value)] = values[name]
+    leaves, structure = jax.tree.flatten(model, is_leaf=_is_index)
+    indices = {id(leaf): eqx.nn.StateIndex(new[id(leaf)]) for leaf in leaves if _is_index(leaf)}
+    filled = [indices.get(id(leaf), new.get(id(leaf), leaf)) for leaf in leaves]
+    model = jax.tree.unflatten(structure, filled)
+    return eqx.nn.make_with_state(lambda: model)() if indices else (model, None)
+
+
+def _walk(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    import equinox as eqx
+
+    if _is_index(node) or eqx.is_array(node):
+        yield prefix[:-1], node
+    elif isinstance(node, dict):
+        for name, value in node.items():
+            yield from _walk(value, f"{prefix}{name}.")
+    elif isinstance(node, (list, tuple)):
+        for i, value in enumerate(node):
+            yield from _walk(value, f"{prefix}{i}.")
+    elif isinstance(node, eqx.Module):
+        held = CONTAINERS.get(type(node).__name__)
+        for field in dataclasses.fields(node):
+            if not field.metadata.get("static") and hasattr(node, field.name):
+                below = prefix if field.name == held else f"{prefix}{field.name}."
+                yield from _walk(getattr(node, field.name), below)
+
+
+def _is_index(value: Any) -> bool:
+    return type(value).__name__ == "StateIndex"

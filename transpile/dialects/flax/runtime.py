@@ -1,0 +1,55 @@
+"""Models of the Flax output as they run: their arrays by torch's names, filled and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# Of the support file: the field in which a container holds what torch keeps under numbers or names
+# of its own.
+CONTAINERS = {"Sequential": "layers", "ParameterList": "values", "ParameterDict": "parameters"}
+
+
+def is_model(value: Any) -> bool:
+    return any(
+        c.__module__.startswith("flax.nnx") and c.__name__ == "Module" for c in type(value).__mro__
+    )
+
+
+def arrays(model: Any) -> dict[str, Any]:
+    """The Variables of a model by torch's names, those of random streams left out."""
+    from flax import nnx
+
+    found: dict[str, Any] = {}
+    for path, variable in nnx.to_flat_state(nnx.state(model, nnx.Not(nnx.RngState))):
+        if type(variable).__name__ != "Constant":
+            found[".".join(_names(model, path))] = _at(model, path)
+    return found
+
+
+def load(model: Any, values: Mapping[str, Any]) -> Any:
+    """Fill a model, and give it back."""
+    for name, variable in arrays(model).items():
+        if name in values:
+            variable[...] = values[name]
+    return model
+
+
+def _names(model: Any, path: tuple[Any, ...]) -> Iterator[str]:
+    owner = model
+    for part in path:
+        if CONTAINERS.get(type(owner).__name__) != part:
+            yield str(part)
+        owner = _part(owner, part)
+
+
+def _at(model: Any, path: tuple[Any, ...]) -> Any:
+    for part in path:
+        model = _part(model, part)
+    return model
+
+
+def _part(owner: Any, part: Any) -> Any:
+    if isinstance(part, int) or type(owner).__name__ in ("Dict", "List"):
+        return owner[part]
+    return getattr(owner, part)

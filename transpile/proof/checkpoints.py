@@ -1,0 +1,76 @@
+"""Weights of torch's in a converted model of any target, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..dialects.equinox import runtime as equinox
+from ..dialects.flax import runtime as flax
+from . import weights
+
+
+def from_torch(source: Any, model: Any) -> Any:
+    """What torch holds as the converted model has it, from a torch module or a state_dict.
+
+    Flax: the model itself, filled. Equinox: (model, state). Functional: (params, state).
+    Raises ValueError, and fills nothing, where a name is missing, surplus, or of another shape.
+    """
+    if flax.is_model(model):
+        return flax.load(model, _values(source, flax.arrays(model), model))
+    if equinox.is_model(model):
+        return equinox.load(model, _values(source, equinox.arrays(model), model))
+    return weights.from_torch(source, model)
+
+
+def to_torch(model: Any, state: Any = None) -> dict[str, Any]:
+    """A state_dict of torch's tensors: from a Flax model, from an Equinox model and its state, or
+    from params and state."""
+    if flax.is_model(model):
+        return weights.to_torch({n: v[...] for n, v in flax.arrays(model).items()})
+    if equinox.is_model(model):
+        return weights.to_torch(equinox.arrays(model, state))
+    return weights.to_torch(model, state)
+
+
+def _values(source: Any, arrays: Mapping[str, Any], model: Any) -> dict[str, Any]:
+    """The value for each array of a model, by torch's names."""
+    tensors = dict(_named(source))
+    missing = [n for n in arrays if n not in tensors]
+    kept = {_storage(tensors[n]) for n in arrays if n in tensors}
+    surplus = [n for n, t in tensors.items() if n not in arrays and _storage(t) not in kept]
+    surplus = [n for n in surplus if not _is_constant(model, n, tensors[n])]
+    made = {n: weights.to_array(tensors[n]) for n in arrays if n in tensors}
+    known = {n: a.shape for n, a in arrays.items() if a is not None}
+    misshaped = [n for n, value in made.items() if value.shape != known.get(n, value.shape)]
+    wrong = {"missing": missing, "surplus": surplus, "of another shape": misshaped}
+    if any(wrong.values()):
+        found = "; ".join(f"{what}: {', '.join(names)}" for what, names in wrong.items() if names)
+        raise ValueError(f"the model and what torch holds do not fit; {found}")
+    return made
+
+
+def _named(source: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(source, Mapping):
+        return source.items()
+    params = source.named_parameters(remove_duplicate=False)
+    return [*params, *source.named_buffers(remove_duplicate=False)]
+
+
+def _storage(tensor: Any) -> Any:
+    """What tied tensors have in common."""
+    if not hasattr(tensor, "data_ptr"):
+        return object()
+    return tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
+
+
+def _is_constant(model: Any, path: str, value: Any) -> bool:
+    """Whether a model computes an array itself, as torch has it."""
+    owner = model
+    try:
+        for part in path.split("."):
+            owner = owner[int(part)] if part.isdigit() else getattr(owner, part)
+        own = owner[...] if type(owner).__name__ == "Constant" else owner
+    except Exception:
+        return False
+    return hasattr(own, "shape") and weights.agree(own, weights.to_array(value))
