@@ -12,6 +12,16 @@ from transpile.model.rule_files import load
 from ..against_torch import to_jax
 
 LAYERS = layers(load())
+# they draw and write as others do one by one; all of them are run by `benchmarks.layer_definitions`
+RUN = [
+    "Linear",
+    "InstanceNorm2d, tracked",
+    "BatchNorm2d, plain",
+    "GRU, one sequence",
+    "spectral_norm",
+    "parametrized spectral_norm, bias",
+    "RReLU",
+]
 TABLE = definitions()
 
 
@@ -54,15 +64,12 @@ def test_arrays_and_parts(sample):
             assert isinstance(getattr(module, part), Module) or layer.part(part) is None
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_draws_and_writes(sample):
+@pytest.mark.parametrize("name", RUN)
+def test_draws_and_writes(name):
     """A call of a layer that says neither draws nothing, and leaves its buffers as they are."""
+    (sample,) = [sample for sample in SAMPLES if sample.name == name]
     module, made = build(sample)
     all_of = [layer for _, layer in made]
-    if not isinstance(module, Module) or not made or made[-1][0] is not module:
-        return
-    if any(layer.lazy for layer in all_of):
-        return
     draws, writes = any(x.draws for x in all_of), any(x.writes for x in all_of)
     before = {name: box.value for name, box in module.boxes("_buffers")}
     args = [to_jax(a) for a in sample.inputs]
