@@ -82,6 +82,12 @@ CASES = {
     NET.format("return «x.sum().item()»"): Tensor(number=True),
     NET.format("return «self.width»") + "Net(5)\n": INT,
     NET.format("return «getattr(self, 'fc')»"): LINEAR,
+    "x = «nn.Embedding.from_pretrained(torch.zeros(3, 4))»": Module(
+        frozenset({"torch.nn.Embedding"})
+    ),
+    "x = nn.Transformer(8)\ny = «x.encoder»": Module(frozenset({"torch.nn.TransformerEncoder"})),
+    "x = nn.BatchNorm1d(3)\ny = «x.running_mean»": Tensor(param=True),
+    "def f(d): return «d»['a']\nf(torch.zeros(1))": Mapping(Tensor(assumed=True)),
 }
 
 

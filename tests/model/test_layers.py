@@ -2,37 +2,101 @@
 
 import pickle
 
+import pytest
+
 from transpile.first.rulebook import load as first
-from transpile.model.layers import layers
+from transpile.model.layers import UNKNOWN, layers
 from transpile.model.rule_files import load
 
 LAYERS = layers(load())
 
 
-def test_every_layer_holds_what_the_first_engine_knows():
-    book = first()
-    for layer in LAYERS.all():
-        arrays = dict.fromkeys(layer.params, "params") | dict.fromkeys(layer.buffers, "state")
-        plain = {array: held for array, held in arrays.items() if "{" not in array}
-        known = {a: h for a, h in book.arrays(layer.name).items() if a not in ("LSTM", "GRU")}
-        assert plain == known, layer.name
-        taken = book.effects(layer.name)
-        assert layer.draws == ("key" in taken) and layer.mode == ("training" in taken), layer.name
+def effects(layer):
+    words = ("draws", "mode", "writes", "open", "lazy", "first_values")
+    return {word for word in words if getattr(layer, word)}
 
 
-def test_a_layer_with_state_that_draws_nothing():
+def test_a_layer_with_buffers_that_draws_nothing():
     norm = LAYERS.of("torch.nn.BatchNorm2d")
-    assert norm.params == ("weight", "bias") and norm.optional == {"weight", "bias"}
+    assert norm.params == ("weight", "bias")
     assert norm.buffers == ("running_mean", "running_var", "num_batches_tracked")
-    assert (norm.draws, norm.mode, norm.writes, norm.first_values) == (False, True, True, False)
+    assert norm.optional == {*norm.params, *norm.buffers}
+    assert effects(norm) == {"mode", "writes"}
+
+
+EFFECTS = {
+    "Linear": {"first_values"},
+    "PReLU": set(),
+    "Dropout": {"draws", "mode"},
+    "RReLU": {"draws", "mode"},
+    "FractionalMaxPool2d": {"draws"},
+    "Sequential": {"open"},
+    "LazyLinear": {"lazy", "first_values"},
+    "LazyBatchNorm1d": {"lazy", "mode", "writes"},
+    "MultiheadAttention": {"draws", "mode", "first_values"},
+    "TransformerEncoderLayer": {"draws", "mode", "first_values"},
+    "TransformerEncoder": {"open"},
+    "AdaptiveLogSoftmaxWithLoss": {"first_values"},
+    "utils.weight_norm": {"open"},
+    "utils.spectral_norm": {"open", "mode", "writes", "first_values"},
+    "utils.parametrizations.spectral_norm": {"open", "mode", "writes", "first_values"},
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_what_a_call_does(name):
+    assert effects(LAYERS.of(f"torch.nn.{name}")) == EFFECTS[name]
+
+
+BUILT = {
+    ("InstanceNorm2d", ()): (set(), set()),
+    ("InstanceNorm2d", (("track_running_stats", True),)): (
+        {"running_mean", "running_var", "num_batches_tracked"},
+        {"mode", "writes"},
+    ),
+    ("BatchNorm1d", ((None, 3), ("affine", False), ("track_running_stats", False))): (set(), set()),
+    ("ConvTranspose2d", (("bias", False),)): ({"weight"}, {"first_values"}),
+    ("LSTM", (("bias", False),)): (
+        {"weight_ih_{suffix}", "weight_hh_{suffix}"},
+        {"mode", "first_values"},
+    ),
+    ("MultiheadAttention", ()): ({"in_proj_weight", "in_proj_bias"}, {"mode", "first_values"}),
+    ("LazyBatchNorm1d", (("affine", False), ("track_running_stats", False))): (set(), {"lazy"}),
+    ("Transformer", ()): (set(), {"draws", "mode", "first_values"}),
+}
+
+
+@pytest.mark.parametrize("name, given", BUILT)
+def test_what_a_constructor_makes(name, given):
+    layer = LAYERS.built(name, given)
+    assert ({*layer.params, *layer.buffers}, effects(layer)) == BUILT[name, given]
+
+
+def test_what_is_not_known_of_a_constructor_leaves_both_ways_open():
+    conv = LAYERS.built("Conv2d", [("bias", UNKNOWN)])
+    assert conv.params == ("weight", "bias") and conv.optional == {"bias"}
 
 
 def test_names_that_are_put_together_are_patterns():
-    assert "weight_ih_{suffix}" in LAYERS.of("torch.nn.LSTM").params
+    lstm = LAYERS.of("torch.nn.LSTM")
+    assert "weight_ih_{suffix}" in lstm.params and "weight_hr_{suffix}" in lstm.optional
+    assert lstm.array("weight_ih_l0_reverse") == "param" and lstm.array("gates") is None
+    norm = LAYERS.of("torch.nn.utils.spectral_norm")
+    assert norm.array("weight_orig") == "param" and norm.array("weight_u") == "buffer"
+    assert norm.wraps == "weight" and norm.array("weight") == "param"
 
 
 def test_a_layer_may_hold_another():
-    assert LAYERS.of("torch.nn.MultiheadAttention").parts == (("out_proj", "OutputProjection"),)
+    assert LAYERS.of("torch.nn.MultiheadAttention").parts == (("out_proj", "Linear"),)
+    assert LAYERS.of("torch.nn.Transformer").part("encoder") == "TransformerEncoder"
+
+
+def test_signatures_are_those_of_torch():
+    linear = LAYERS.of("torch.nn.Linear")
+    assert [p.name for p in linear.parameters] == ["in_features", "out_features", "bias"]
+    lstm = LAYERS.of("torch.nn.LSTM")
+    assert [p.name for p in lstm.call] == ["input", "hx"]
+    assert lstm.fields["batch_first"] == "batch_first"
 
 
 def test_what_is_no_layer():
@@ -40,9 +104,26 @@ def test_what_is_no_layer():
     assert LAYERS.of("torch.distributions.Normal") is None
 
 
-def test_the_rulebook_is_that_of_the_first_engine_and_can_be_kept():
+def test_the_rulebook_has_what_the_first_engine_has_and_can_be_kept():
     book, before = load(), first()
-    assert set(book.by_torch) == set(before.by_torch) and book.constants == before.constants
+    left = {name for name in before.by_torch if name not in book.by_torch and "[" not in name}
+    assert left == {"torch.nn.Embedding.from_pretrained", "torch.nn.EmbeddingBag.from_pretrained"}
+    assert book.method("Embedding", "from_pretrained") is not None
+    assert book.constants == before.constants
+    functions = {n: [d.name for d in ds] for n, ds in before.by_torch.items() if not ds[0].is_class}
+    for name, rules in functions.items():
+        if name in book.by_torch and not book.by_torch[name][0].is_class:
+            assert [d.name for d in book.by_torch[name]] == rules
     kept = pickle.loads(pickle.dumps(book))
     rule = kept.find("torch.nn.functional.softmax")[0]
     assert [p.name for p in rule.parameters][:2] == ["input", "dim"] and rule.by_data is False
+
+
+def test_no_definition_is_of_the_first_engine():
+    book = load()
+    assert not any(
+        d.name == "Module" and d.file.name != "layer.py" for d in book.definitions.values()
+    )
+    for definition in book.definitions.values():
+        if definition.is_class and book.is_module(definition):
+            assert definition.method("init") is None and definition.method("init_state") is None

@@ -96,8 +96,11 @@ class Layers:
         layer = self.named(name)
         if layer is None:
             return None
+        usual = {p.name: p.default for p in layer.parameters}
         known: dict[str, object] = {
-            p.name: ast.literal_eval(p.default) for p in layer.parameters if p.default is not None
+            name: default.value
+            for name, default in usual.items()
+            if isinstance(default, ast.Constant)
         }
         places = [p.name for p in layer.parameters if p.kind == "positional"]
         for i, (keyword, value) in enumerate(given):

@@ -234,15 +234,17 @@ class Calling:
                 return base.items[constant]
             return base if isinstance(index, ast.Slice) else base.element
         if isinstance(base, Tensor):
-            return dataclasses.replace(base, dims=_kept_dims(base, index))
+            parts = index.elts if isinstance(index, ast.Tuple) else [index]
+            arrays = any(least_dims(self.expression(part, env)) for part in parts)
+            return dataclasses.replace(base, dims=max(_kept_dims(base, parts), int(arrays)))
         shape = isinstance(base, Static) and base.type == "shape"
         return Static(type="int") if shape and not isinstance(index, ast.Slice) else base
 
 
-def _kept_dims(base: Tensor, index: ast.expr) -> int:
+def _kept_dims(base: Tensor, parts: list[ast.expr]) -> int:
     """How many dims an index leaves at least: `x[..., None, :]`."""
     made = taken = 0
-    for part in index.elts if isinstance(index, ast.Tuple) else [index]:
+    for part in parts:
         constant = part.value if isinstance(part, ast.Constant) else MISSING
         made += isinstance(part, ast.Slice) or constant is None
         taken += not isinstance(part, ast.Slice) and constant not in (None, ...)
