@@ -112,6 +112,8 @@ class Writer:
         if block.start >= 0 and block.slot is None and not self._restated(block):
             return start, end, self.text(block)
         text, made = node.file.text, self.lines(block, _home(node) + "    ")
+        if start == end:  # another side, where there was none
+            return start, end, f"\n{_home(node)}else:\n{made}"
         if text.startswith("elif", start):
             return start, end, f"else:\n{made}"
         while text[start - 1] in " \t":
