@@ -151,6 +151,8 @@ class Writer:
             out += gap + (self.text(statement) if own else self._statement(statement, indent))
             at = place[1]
         out += self._gap(block, at, block.end)
+        if block.patches and block.form != "module":
+            out = out.rstrip()  # the last statement may have gone
         return out if out.strip() or block.form == "module" else f"{indent}pass"
 
     def _line_end(self, block: Block, at: int) -> int:

@@ -26,7 +26,7 @@ __all__ = ["PASS", "Facts", "run"]
 def run(scope: Scope, facts: Facts) -> Changes:
     """Say the truth of traced values in one scope."""
     o = Operators(scope, facts)
-    if facts.stage(scope) in ("host", "import"):
+    if facts.stage(scope) in _CONCRETE:
         return o.changes
     for check in scope.nodes(Assert):
         if traced(check.test):
@@ -61,4 +61,6 @@ def _ask(loop: While) -> None:
         loop.test.wrap(truth)
 
 
+# arrays have values when this runs, so that Python itself may ask for them
+_CONCRETE = frozenset(["building", "host", "import"])
 PASS = Pass("boolean_operators", ("values", "effects", "totality", "stages"), run)

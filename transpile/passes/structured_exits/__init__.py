@@ -55,7 +55,7 @@ class Facts(Protocol):
 def run(scope: Scope, facts: Facts) -> Changes:
     """Restructure one function."""
     changes = Changes(scope)
-    if not isinstance(scope, Function) or facts.stage(scope) in ("host", "import"):
+    if not isinstance(scope, Function) or facts.stage(scope) in _CONCRETE:
         return changes
     if not _is_concerned(scope):
         return changes
@@ -82,4 +82,6 @@ def _is_concerned(scope: Function) -> bool:
     )
 
 
+# arrays have values when this runs, so that Python itself may ask for them
+_CONCRETE = frozenset(["building", "host", "import"])
 PASS = Pass("structured_exits", ("values", "stages", "bindings"), run)
