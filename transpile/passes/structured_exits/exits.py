@@ -102,7 +102,10 @@ class Exits:
                 return True  # the turn becomes a function: no jump can stay one
         if isinstance(node, (If, With)):
             return any(self.holds(s) for block in blocks(node) for s in block.body)
-        return isinstance(node, (For, While)) and returns_on_data(node)
+        if not isinstance(node, (For, While)):
+            return False
+        flagged = self.loop is not None and bool(self.loop.flag)
+        return returns_on_data(node) or flagged and returns(node)
 
     # --- branches --------------------------------------------------------------------------------
 

@@ -39,7 +39,6 @@ from .ends import (
     is_loop_on_data,
     names_read,
     own_jumps,
-    returns_on_data,
 )
 from .equality import equal
 
@@ -100,7 +99,7 @@ class Flags:
         outer, exits.loop = exits.loop, None
         if isinstance(node, For):
             exits.defined |= set(target_names(node.target))
-        if self._is_left():
+        if self._is_left(outer):
             self._left(outer)
         else:
             for inner in (node.body, node.orelse):
@@ -109,16 +108,19 @@ class Flags:
             exits.loop, exits.defined = outer, self.defined
         return next((i for i, s in enumerate(self.block.body) if s is self.node), -1) + 1
 
-    def _is_left(self) -> bool:
-        """Whether data tell where a turn ends, or the loop."""
+    def _is_left(self, outer: Left | None) -> bool:
+        """Whether data tell where a turn ends, or the loop; a turn of a loop around this one that
+        they end is a function, which no return can leave.
+        """
         body = self.node.body.body
         if any(self.exits.holds(s) for s in body):
             return True
-        return is_loop_on_data(self.node) and (bool(self._returns()) or any(map(own_jumps, body)))
+        returns = bool(self._returns())
+        if outer is not None and outer.flag and returns:
+            return True
+        return is_loop_on_data(self.node) and (returns or any(map(own_jumps, body)))
 
     def _returns(self) -> list[Return]:
-        if not returns_on_data(self.node) and not is_loop_on_data(self.node):
-            return []
         return list(in_scope(self.node.body, Return))
 
     def _left(self, outer: Left | None) -> None:
