@@ -82,7 +82,8 @@ def evaluate(node, env):
             for test in clause.conditions:
                 evaluate(test, inner)
         evaluate(node.element, inner)
-    if hasattr(node, "value"):
+        node.value = Sequence(node.element.value)
+    elif hasattr(node, "value"):
         node.value = _value(node, env)
 
 

@@ -63,7 +63,7 @@ class Random:
 
 def result(text, arguments):
     """What the program gives, or the name of what it raises."""
-    scope = {"Array": object, "unset": None, "np": np}
+    scope = {"Array": object, "unset": None, "jnp": np}
     exec(compile(text, "<program>", "exec"), scope)
     try:
         return scope["f"](*arguments)

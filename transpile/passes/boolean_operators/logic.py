@@ -76,7 +76,8 @@ def _by_data(node: Expression) -> bool:
     """Whether an operand behind one that data tell goes with it: also what is only assumed to be
     an array.
     """
-    return isinstance(value(node), Tensor) or is_boolean(node)
+    known = value(node)
+    return isinstance(known, Tensor) or not isinstance(known, Static) and is_boolean(node)
 
 
 def _joined(o: Operators, node: Boolean, first: list[int]) -> None:

@@ -212,7 +212,8 @@ class Flags:
             value = _copied(value)
         leave = Block([Return(value)])
         if left.returned:
-            return If(told(Name(left.returned)), leave)
+            # a bool of Python's where no turn asks data, of which `~` is another thing
+            return If(told(Name(left.returned), python=True), leave)
         return If(told(Name(left.flag)), Block([Pass()]), leave)
 
     def _ask(self, node: While, flag: str) -> None:
