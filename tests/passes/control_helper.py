@@ -50,24 +50,16 @@ STATIC = {"shape": SHAPE, "ndim": INT, "size": INT, "dtype": Static(MISSING, "dt
 
 
 class Facts:
-    """The facts of a test: everything runs at one stage; calls of `self.x` have the effects given."""
+    """The facts of a test: everything runs at one stage; calls have the effects of their nodes."""
 
-    def __init__(self, stage="traced", writes=()):
+    def __init__(self, stage="traced"):
         self._stage, self.totality, self.effects = stage, Totality(), self
-        self.writes = frozenset(writes)
 
     def stage(self, scope):
         return self._stage
 
-    def of_call(self, call):
+    def of_call(self, call, function):
         return call.effects
-
-    def of_block(self, block):
-        found = Effects()
-        for node in block.walk():
-            if isinstance(node, Apply):
-                found |= node.effects
-        return found
 
 
 def evaluate(node, env):

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from ..model.effects import (
     Apply,
     Detached,
+    Effects,
     Key,
     Mode,
     New,
@@ -43,7 +45,16 @@ from ..model.program import Function
 from ..model.statements import Assign, Block, ExpressionStatement, For, If, Pass, Return
 from .values.lattice import Module, Static, Tensor
 
-Bodies = Callable[[Call], "list[Function] | None"]
+
+class Running(Protocol):
+    """What is asked of calls: `facts.effects`."""
+
+    def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
+        """The functions that a call may run; None where others may be."""
+
+    def of_call(self, call: Call, function: Function) -> Effects:
+        """What one call in a function does."""
+
 
 # Overflow of plain arithmetic is left out of account, as of `x * x`; of `exp` it is not.
 _ARRAYS = frozenset(
@@ -82,10 +93,10 @@ _BUILTINS = frozenset(
 )
 _LAYERS = frozenset(
     """AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveMaxPool1d AdaptiveMaxPool2d AvgPool1d AvgPool2d
-    AlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d Bilinear CELU ConstantPad1d ConstantPad2d Conv1d
+    AlphaDropout Bilinear CELU ConstantPad1d ConstantPad2d Conv1d
     Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Dropout Dropout1d Dropout2d
     Dropout3d ELU Embedding Flatten Fold GELU GLU GRU GRUCell GroupNorm Hardsigmoid Hardswish
-    Hardtanh Identity InstanceNorm1d InstanceNorm2d LSTM LSTMCell LayerNorm LeakyReLU Linear
+    Hardtanh Identity LSTM LSTMCell LayerNorm LeakyReLU Linear
     LogSigmoid LogSoftmax MaxPool1d MaxPool2d MaxPool3d Mish PReLU PixelShuffle RNN RNNCell ReLU
     ReLU6 ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d SELU SiLU Sigmoid Softmax
     Softplus Softsign Tanh Unflatten Unfold Upsample ZeroPad2d""".split()
@@ -100,10 +111,9 @@ _PUTS = frozenset(["set", "add", "multiply", "min", "max"])
 class Totality:
     """What is total, by tables of JAX's words, and by the bodies of the user's functions."""
 
-    def __init__(self, bodies: Bodies | None = None) -> None:
-        """`bodies(call)`: the functions that a call may run; None where others may be."""
-        self._bodies = bodies
-        self._known: dict[Function, bool] = {}
+    def __init__(self, effects: Running | None = None) -> None:
+        self.effects = effects
+        self._known: dict[Function, tuple[int, bool]] = {}
 
     def total(self, node: Node | None) -> bool:
         """Whether all in an expression, statement or block is total, and nothing is written."""
@@ -117,15 +127,24 @@ class Totality:
 
     def function(self, function: Function) -> bool:
         """Whether all in a function is; one that may call itself is not known to be."""
-        if function not in self._known:
-            self._known[function] = False
-            self._known[function] = self.total(function.body)
-        return self._known[function]
+        known = self._known.get(function)
+        if known is None or known[0] != function.version:
+            self._known[function] = function.version, False
+            known = self._known[function] = function.version, self.total(function.body)
+        return known[1]
 
     def runs(self, call: Call) -> bool:
         """Whether the functions of the user's that a call may run are total."""
-        found = self._bodies(call) if self._bodies is not None else None
-        return bool(found) and all(self.function(f) for f in found or ())
+        found = self.effects.targets(call) if self.effects is not None else None
+        return bool(found) and all(self.function(function) for function, _ in found or ())
+
+    def writes(self, call: Apply) -> bool:
+        """Whether a call may write an array, or do what is not known."""
+        around = next((n for n in call.ancestors() if isinstance(n, Function)), None)
+        found = call.effects
+        if self.effects is not None and around is not None:
+            found |= self.effects.of_call(call, around)
+        return bool(found.writes) or found.open
 
 
 # --- expressions ----------------------------------------------------------------------------------
@@ -189,7 +208,7 @@ def _is_plain(node: Expression) -> bool:
 
 
 def _apply(t: Totality, node: Apply) -> bool:
-    if node.effects.writes or node.effects.open or not t.all(node.arguments):
+    if t.writes(node) or not t.all(node.arguments):
         return False
     known = node.function.value
     if isinstance(known, Module) and not known.open and known.classes:

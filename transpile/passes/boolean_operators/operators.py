@@ -23,7 +23,7 @@ from ...model.expressions import (
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
-from ...model.program import Scope
+from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, If, Return, While
 from ..fresh import Names
 from ..pass_ import Changes
@@ -37,8 +37,8 @@ _HOST = frozenset(["print", "input", "next", "open", "setattr", "delattr", "exec
 
 
 class EffectsFact(Protocol):
-    def of_call(self, call: Apply) -> Effects:
-        """What a call does besides giving a value."""
+    def of_call(self, call: Call, function: Function) -> Effects:
+        """What a call in a function does besides giving a value."""
 
 
 class TotalityFact(Protocol):
@@ -90,7 +90,9 @@ class Operators:
         if isinstance(node, Key):
             return not drawing
         if isinstance(node, Apply):
-            effects = self.facts.effects.of_call(node)
+            effects = node.effects
+            if isinstance(self.scope, Function):
+                effects |= self.facts.effects.of_call(node, self.scope)
             return bool(effects.writes) or effects.open or effects.draws and not drawing
         if not isinstance(node, Call):
             return False
