@@ -145,6 +145,13 @@ class If(Statement):
         self.test, self.body, self.orelse = test, body, orelse
         self.adopt()
 
+    def otherwise(self, block: Block) -> None:
+        """Get another side, where it has none."""
+        assert self.orelse is None
+        self.orelse, block.parent = block, self
+        block.slot = (self.end, self.end) if self.start >= 0 else None
+        self.touch()
+
 
 class While(Statement):
     __slots__ = ("test", "body", "orelse")

@@ -115,6 +115,8 @@ class Writer:
         if block.start >= 0 and block.slot is None and not self._restated(block):
             return start, end, self.text(block)
         text, made = node.file.text, self.lines(block, _home(node) + "    ")
+        if start == end:  # another side, where there was none
+            return start, end, f"\n{_home(node)}else:\n{made}"
         if text.startswith("elif", start):
             return start, end, f"else:\n{made}"
         while text[start - 1] in " \t":
@@ -152,6 +154,8 @@ class Writer:
             out += gap + (self.text(statement) if own else self._statement(statement, indent))
             at = place[1]
         out += self._gap(block, at, block.end)
+        if block.patches and block.form != "module":
+            out = out.rstrip()  # the last statement may have gone
         return out if out.strip() or block.form == "module" else f"{indent}pass"
 
     def _line_end(self, block: Block, at: int) -> int:

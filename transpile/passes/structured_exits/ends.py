@@ -1,0 +1,133 @@
+"""How statements end, and which jumps are in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...facts.bindings import read
+from ...facts.values.lattice import Static
+from ...model.expressions import Call, Constant, Name
+from ...model.names import in_scope
+from ...model.node import Expression, Node, Statement
+from ...model.program import Scope
+from ...model.statements import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    ExpressionStatement,
+    For,
+    If,
+    Pass,
+    Raise,
+    Return,
+    Try,
+    While,
+    With,
+)
+from ..truth import traced
+
+
+def is_branch_on_data(node: Node) -> bool:
+    """Whether data choose a side."""
+    return isinstance(node, If) and traced(node.test)
+
+
+def is_loop_on_data(node: Node) -> bool:
+    """Whether the number of turns of a loop follows from data."""
+    if isinstance(node, While):
+        return traced(node.test)
+    over = node.iterable if isinstance(node, For) else None
+    counting = isinstance(over, Call) and isinstance(over.function, Name)
+    return counting and over.function.id == "range" and any(map(traced, over.arguments))  # type: ignore[union-attr]
+
+
+def is_endless(test: Expression) -> bool:
+    """`while True:`"""
+    if isinstance(test, Constant):
+        return bool(test.constant)
+    return isinstance(test.value, Static) and test.value.const is True and not test.value.loose
+
+
+def blocks(node: Node) -> list[Block]:
+    """The blocks right below a statement."""
+    found = [child for child in node.children() if isinstance(child, Block)]
+    handlers = node.handlers if isinstance(node, Try) else []
+    return [*found, *(handler.body for handler in handlers)]
+
+
+def returns(node: Node) -> bool:
+    """Whether a function may be left below a statement."""
+    return isinstance(node, Return) or any(True for _ in in_scope(node, Return))
+
+
+def returns_on_data(node: Node) -> bool:
+    """Whether a branch on data at or below a statement returns."""
+    if is_branch_on_data(node) and returns(node):
+        return True
+    if not isinstance(node, (If, With, For, While, Try)):
+        return False
+    return any(returns_on_data(s) for block in blocks(node) for s in block.body)
+
+
+def always_returns(statements: Sequence[Statement]) -> bool:
+    """Whether control never passes the end of these: all ways return or raise."""
+    for current in statements:
+        if isinstance(current, (Return, Raise)):
+            return True
+        if isinstance(current, If) and current.orelse is not None:
+            if always_returns(current.body.body) and always_returns(current.orelse.body):
+                return True
+        if isinstance(current, With) and always_returns(current.body.body):
+            return True
+    return False
+
+
+def always_jumps(statements: Sequence[Statement]) -> bool:
+    """Whether the end of these is a jump, on all ways."""
+    last = statements[-1]
+    if isinstance(last, If) and last.orelse is not None:
+        return always_jumps(last.body.body) and always_jumps(last.orelse.body)
+    return isinstance(last, (Break, Continue, Return, Raise))
+
+
+def goes_on(block: Block | None) -> bool:
+    """Whether control may pass the end of a block."""
+    body = block.body if block is not None else []
+    return not body or not (always_returns(body) or always_jumps(body))
+
+
+def own_jumps(node: Node) -> list[Break | Continue]:
+    """The jumps at or below a node that belong to the loop around it."""
+    if isinstance(node, (Break, Continue)):
+        return [node]
+    if isinstance(node, (For, While)):
+        return own_jumps(node.orelse) if node.orelse is not None else []
+    if isinstance(node, (Scope, Expression)):
+        return []
+    return [found for child in node.children() for found in own_jumps(child)]
+
+
+def only_raises(block: Block | None) -> bool:
+    """Whether a block does nothing but raise: what it computes is for the message."""
+    if block is None or not block.body or not isinstance(block.body[-1], Raise):
+        return False
+    return all(isinstance(s, (Raise, ExpressionStatement, Assign)) for s in block.body)
+
+
+def is_long(statements: Sequence[Statement]) -> bool:
+    """Whether statements are too many to be written twice."""
+    inside = (n for s in statements for n in s.walk())
+    return sum(isinstance(n, Statement) and not blocks(n) for n in inside) > 4
+
+
+def leaves(node: Statement) -> bool:
+    return isinstance(node, (Break, Continue, Return))
+
+
+def is_empty(block: Block) -> bool:
+    return all(isinstance(s, Pass) for s in block.body)
+
+
+def names_read(node: Node | None) -> set[str]:
+    return set(read(node))
