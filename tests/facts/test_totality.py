@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from tests.passes.control_helper import PARAMETERS, evaluated
+from tests.passes.exits_helper import PARAMETERS, evaluated
 from transpile.facts.totality import _ARRAYS, _FUNCTIONS, _LAX, Totality
 from transpile.model.effects import Effects, Write
 from transpile.model.program import Function

@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 from rules import branching
-from tests.passes.control_helper import Facts, function
+from tests.passes.exits_helper import Facts, function
 from transpile.passes.boolean_operators import run
 
 EXPRESSIONS = {

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.passes.control_helper import convert
+from tests.passes.exits_helper import convert
 from transpile.passes.structured_exits import run
 
 DATA = ["x > {c}", "y < {c}", "x + y > {c}", "y > x"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.passes.control_helper import Facts, convert, function
+from tests.passes.exits_helper import Facts, convert, function
 from transpile.passes.structured_exits import run
 
 BRANCHES = {
