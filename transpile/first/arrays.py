@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,6 +66,7 @@ class ClassArrays:
     missing: set[str] = field(default_factory=set)  # patterns under which None is set on some way
     aliases: dict[str, str] = field(default_factory=dict)  # self.a = self.b for submodules
     holders: dict[str, str] = field(default_factory=dict)  # a plain list or dict of modules -> the container made of it
+    repeating: set[str] = field(default_factory=set)  # containers that may hold one module twice
     perhaps: set[str] = field(default_factory=set)  # aliases of what may be no module
     plain: set[str] = field(default_factory=set)  # attributes that are set to what is no array on some way
     branching: set[str] = field(default_factory=set)  # parameters that a constructor makes on some ways: on others it may be computed
@@ -172,14 +174,22 @@ class Arrays:
         own = self.find(ref, name) if isinstance(ref, ClassInfo) else None
         return own.where if own is not None else self.facts.rulebook.array(layer.name, name) if layer is not None else None
 
-    def alias(self, cls: ClassInfo, name: str) -> Tie | None:
+    def alias(self, cls: ClassInfo, name: str, seen: frozenset[str] = frozenset()) -> Tie | None:
         """The submodule that stands under this name too; not certain where either name has another one on some path."""
         for c in cls.ancestors():
             if c in self.own and name in self.own[c].aliases:
                 source = self.own[c].aliases[name]
                 times = [sum(self.own[a].assigned[n] for a in cls.family() if a in self.own) for n in (name, source)]
-                return Tie((source,), times == [1, 1] and name not in self.own[c].perhaps)
+                certain = times == [1, 1] and name not in self.own[c].perhaps
+                further = self.alias(cls, source, seen | {name}) if source not in seen else None
+                if further is not None:  # `self.c = self.b` after `self.b = self.a`
+                    return Tie(further.source, certain and further.certain)
+                return Tie((source,), certain)
         return None
+
+    def repeats(self, cls: ClassInfo, name: str) -> bool:
+        """Whether a container may hold one module twice, which has its params under the first name."""
+        return any(name in self.own[c].repeating for c in cls.family() if c in self.own)
 
     def holder(self, cls: ClassInfo, name: str) -> str | None:
         """The container that registers what a plain list or dict holds, "" for self: `self.net = nn.ModuleList(self.convs.values())`."""
@@ -237,7 +247,11 @@ class Arrays:
                     if first != name and (known or (cls, name) in self.facts.wrapped):
                         found.aliases[name] = first
                         found.perhaps |= set() if known else {name}
+                    if value is not None and _repeats(value):
+                        found.repeating.add(name)
                 if isinstance(node, cst.Call):
+                    found.repeating |= _added_again(node, function)
+                    self._put(found, node, function, holders)
                     self._registered(found, node, function)
                 if isinstance(node, cst.Assign) and not runs:
                     self._tie(found, function, node)
@@ -377,6 +391,23 @@ class Arrays:
         elif isinstance(known, Module) and isinstance(value, cst.Attribute) and isinstance(value.value, cst.Name) and value.value.value == "self":
             if value.attr.value != name:
                 found.aliases[name] = value.attr.value
+        elif isinstance(known, Module) and isinstance(value, cst.IfExp):  # `self.b = self.a if share else nn.Linear(3, 3)`
+            held = [side.attr.value for side in (value.body, value.orelse) if isinstance(side, cst.Attribute) and tree.dotted(side.value) == function.self_name]
+            if held and held[0] != name:
+                found.aliases[name] = held[0]
+                found.perhaps.add(name)
+
+    def _put(self, found: ClassArrays, node: cst.Call, function: FunctionInfo, holders: dict[str, str]) -> None:
+        """`self.add_module("b", layer)` of what `self.add_module("a", layer)` has put there before."""
+        if tree.dotted(node.func) not in (f"{function.self_name}.add_module", f"{function.self_name}.register_module") or len(node.args) != 2:
+            return
+        literal, value = self.facts.of(node.args[0].value), node.args[1].value
+        if isinstance(literal, Static) and isinstance(literal.const, str) and isinstance(self.facts.of(value), Module):
+            own = value.attr.value if isinstance(value, cst.Attribute) and tree.dotted(value.value) == function.self_name else None
+            first = own or (holders.setdefault(value.value, literal.const) if isinstance(value, cst.Name) else literal.const)
+            found.assigned[literal.const] += 1
+            if first != literal.const:
+                found.aliases[literal.const] = first
 
     def _computed(self, found: ClassArrays, node: cst.Call, name: str, value: Any, function: FunctionInfo) -> None:
         """An array that is registered, or set, under a computed name."""
@@ -540,7 +571,7 @@ def _assignments(node: cst.CSTNode, self_name: str | None) -> Iterator[tuple[str
     while targets:
         target, value = targets.pop()
         if isinstance(target, (cst.Tuple, cst.List)):
-            for i, element in enumerate(target.elements):
+            for i, element in reversed(list(enumerate(target.elements))):  # the last is taken first
                 same = isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == len(target.elements)
                 apart = element.value if value is not None and isinstance(element.value, cst.Attribute) else None  # the target has the value of its part
                 targets.append((element.value, value.elements[i].value if same and value is not None else apart))  # type: ignore[attr-defined]
@@ -548,6 +579,32 @@ def _assignments(node: cst.CSTNode, self_name: str | None) -> Iterator[tuple[str
             yield target.attr.value, value
         elif isinstance(target, cst.Subscript):
             targets.append((target.value, None))
+
+
+def _repeats(value: Any) -> bool:
+    """Whether a display names one thing twice: `[layer, layer]`, `[layer] * 3`, `[layer for _ in range(3)]`."""
+    node: Any
+    for node in itertools.chain([value], tree.nodes(value, cst.List, cst.Tuple, cst.Dict, cst.BinaryOperation, cst.ListComp, cst.GeneratorExp, cst.Call)):
+        if isinstance(node, (cst.List, cst.Tuple, cst.Dict)):
+            held = [tree.code(e.value) for e in node.elements if isinstance(e.value, (cst.Name, cst.Attribute, cst.Subscript))]
+            if len(held) != len(set(held)):
+                return True
+        elif isinstance(node, cst.BinaryOperation) and isinstance(node.operator, (cst.Multiply, cst.Add)):
+            if any(isinstance(n, (cst.List, cst.Tuple, cst.ListComp, cst.Name, cst.Attribute)) for n in (node.left, node.right)):
+                return True
+        elif isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            if isinstance(node.elt, (cst.Name, cst.Attribute)) and not tree.names_read(node.elt) & set(tree.target_names(node.for_in.target)):
+                return True
+    return False
+
+
+def _added_again(call: cst.Call, function: FunctionInfo) -> set[str]:
+    """The container that a call may put something into that is in it already: `self.layers.append(layer)`, `self.layers.extend(self.layers)`."""
+    owner = call.func.value if isinstance(call.func, cst.Attribute) and call.func.attr.value in ("append", "extend", "insert", "update", "add_module") else None
+    if not isinstance(owner, cst.Attribute) or tree.dotted(owner.value) != function.self_name:
+        return set()
+    given = [a.value for a in call.args]
+    return {owner.attr.value} if any(isinstance(v, (cst.Name, cst.Attribute, cst.Subscript)) or _repeats(v) for v in given) else set()
 
 
 def _all_assignments(info: FunctionInfo) -> Iterator[tuple[str, cst.BaseExpression | None]]:

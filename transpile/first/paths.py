@@ -116,11 +116,16 @@ class Paths:
             return None  # a method of the user's says which
         kinds = {r.rpartition(".")[2] if isinstance(r, str) else "" for r in holder.classes} if isinstance(holder, Module) else set()
         text = _text(self._renamed(index))
+        repeats = self._repeats(node.value)
+        if repeats and kinds and kinds <= {"ModuleDict"}:
+            return base.child(f"{self.support('place')}({self._code(node.value)}, {self._code(node)})")
         if kinds and kinds <= {"ModuleDict", "ParameterDict"} or isinstance(index, (cst.SimpleString, cst.FormattedString)):
             return base.child(text)
         known = self.facts.of(index)
         if isinstance(known, Static) and known.type == "str":
             return base.child(text)
+        if repeats or isinstance(node.value, cst.Subscript) and not isinstance(node.value.slice[0].slice, cst.Index):
+            return base.child(f"{self._code(node.value)}.name({text})")  # `self.layers[1:][0]` is the second of them
         numbered = kinds and kinds <= {"ModuleList", "ParameterList"} or isinstance(holder, Module) and holder.items is not None
         if numbered and isinstance(index, cst.Integer):
             return base.child(f'"{index.value}"')
@@ -129,6 +134,11 @@ class Paths:
         if numbered and not isinstance(index, cst.UnaryOperation) and not _may_be_negative(index):
             return base.child(f"str({text})")
         return base.child(f"{self._code(node.value)}.name({text})")
+
+    def _repeats(self, container: Any) -> bool:
+        """Whether one module may stand in two places of a container."""
+        owner = self.facts.of(container.value) if isinstance(container, cst.Attribute) else None
+        return any(isinstance(ref, ClassInfo) and self.arrays.repeats(ref, container.attr.value) for ref in owner.refs) if isinstance(owner, Module) else False
 
     def _renamed(self, node: Any) -> Any:
         """An expression with the names that the output has: `self.options[key_]` of a local `key` beside the key."""

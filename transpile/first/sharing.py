@@ -26,6 +26,7 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
     if init is None or init.self_name is None:
         return
     _report_repeated(context, init, effects)
+    _report_made_once(context, cls, init, effects)
     _report_kept(context, init)
     places: dict[str, tuple[Any, set[str]]] = {}
     for attribute, node in _placed(context, init, effects):
@@ -42,6 +43,16 @@ def report(context: Context, cls: ClassInfo, running: Set[FunctionInfo], effects
             found = sorted(n for n in attributes if not isinstance(context.facts.attribute(cls, n), Sequence))  # torch trains it under the other name too
         if len(found) > 1:
             message = f"{name} is one module in {' and '.join(found)}: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
+            context.report("shared-module", node, message)
+
+
+def _report_made_once(context: Context, cls: ClassInfo, init: FunctionInfo, effects: Effects) -> None:
+    """Report what is made once for all objects of a class: a default, `def __init__(self, act=nn.PReLU())`, and an attribute of the class."""
+    defaults = [p.default for p in init.parameters() if p.default is not None]
+    for node in [*defaults, *cls.assigned.values()]:
+        value = context.value(node) if isinstance(node, cst.Call) else None
+        if isinstance(value, Module) and value.classes and "params" in effects.module(value):
+            message = f"{tree.code(node)} is one module in all objects of the class: each has params of its own here, so that training makes them differ; make it in the constructor"
             context.report("shared-module", node, message)
 
 
@@ -62,6 +73,11 @@ def _report_repeated(context: Context, init: FunctionInfo, effects: Effects) -> 
         others = tree.names_read(init.node.body) - own
         calls = [n for n in (made, *tree.nodes(made, cst.Call)) if isinstance(n, cst.Call) and _makes_module(context, n)]
         parts = [part for n in calls for part in _given(context, n) if not isinstance(part, cst.Call) and not tree.names_read(part) & (own | below.get(id(n), set()))]
+        named = [n.args[2].value for n in tree.nodes(made, cst.Call) if tree.dotted(n.func) == "setattr" and len(n.args) == 3]
+        parts += [n for n in named if isinstance(n, (cst.Name, cst.Attribute)) and not tree.names_read(n) & own]
+        if isinstance(node, (cst.ListComp, cst.GeneratorExp)):  # `for a in [lin, lin]`
+            over = [n.value for n in tree.nodes(node.for_in.iter, cst.Element) if isinstance(n.value, cst.Name)]
+            parts += [n for i, n in enumerate(over) if any(n.value == other.value for other in over[:i])]
         for part in parts:
             if _is_shared(context, init, effects, part, others):
                 message = f"{tree.code(part)} is one module in what every turn makes: each has params of its own here, so that training makes them differ; tie them, or add their gradients"
@@ -142,8 +158,10 @@ def _placed(context: Context, init: FunctionInfo, effects: Effects) -> Iterator[
     replaced = {tree.code(n.target) for n in written if not isinstance(n.target, cst.Name) and _own(n.target, init) is None}  # `self.net.fc = nn.Identity()` once it is taken
     for node in tree.nodes(init.node.body, cst.Assign, cst.Call):
         if isinstance(node, cst.Assign):
-            attribute = _own(node.targets[0].target, init)
+            attribute = _own(node.targets[0].target, init) or _own_above(node.targets[0].target, init)
             inside = node.value if isinstance(context.value(node.value), Module) and _own(node.value, init) is None else None
+            if inside is not None and _own(node.targets[0].target, init) is None and not isinstance(inside, (cst.Name, cst.Attribute, cst.Subscript)):
+                inside = None  # `self.t.l = nn.Linear(3, 3)`
         else:
             assert isinstance(node, cst.Call)
             adds = isinstance(node.func, cst.Attribute) and node.func.attr.value in _ADDING
@@ -165,6 +183,9 @@ def _is_shared(context: Context, init: FunctionInfo, effects: Effects, part: Any
     while isinstance(root, (cst.Attribute, cst.Subscript)) and _own(root, init) is None:
         root = root.value
     known = isinstance(root, cst.Name) and root.value in once or _own(root, init) is not None
+    if isinstance(part, (cst.Name, cst.Subscript)) and isinstance(value, Sequence):  # `nn.ModuleList(layers)` and `nn.Sequential(*layers)`
+        held = [v for v in (value.element, *(value.items or ())) if isinstance(v, Module)]
+        return known and any(v.classes and "params" in effects.module(v) for v in held)
     certain = isinstance(value, Module) and (bool(value.classes) or isinstance(part, cst.Subscript))
     return known and isinstance(value, Module) and not value.is_self and certain and "params" in effects.module(value)
 
@@ -232,6 +253,13 @@ def _only_asked(info: FunctionInfo) -> set[str]:
     harmless = {id(n) for n in [*reads, *questions]} - {id(n) for n in called}
     others = {n.value for n in tree.nodes(info.node.body, cst.Name) if id(n) not in harmless}
     return {p.name.value for p in info.parameters()} - others
+
+
+def _own_above(node: Any, init: FunctionInfo) -> str | None:
+    """The name in `self.name.layer`, which is given a module."""
+    while isinstance(node, cst.Attribute) and _own(node, init) is None:
+        node = node.value
+    return _own(node, init)
 
 
 def _own(node: Any, init: FunctionInfo) -> str | None:

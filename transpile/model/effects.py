@@ -113,6 +113,23 @@ class New(Call):
         self.draws = draws
 
 
+class NewArray(Call):
+    """An array of a module is made where it is not declared: `setattr(self, name, Parameter(v))`,
+    in lists. Its first argument is the value; `kind`: param or buffer."""
+
+    __slots__ = ("kind",)
+
+    def __init__(
+        self,
+        function: Expression,
+        arguments: Iterable[Expression],
+        keywords: Iterable[str | None] | None,
+        kind: str,
+    ) -> None:
+        super().__init__(function, arguments, keywords)
+        self.kind = kind
+
+
 class BoundMethod(Attribute):
     """A method, or a module, as a value: for checkpoint, map, vmap."""
 

@@ -162,10 +162,8 @@ class Node:
         parent._put(self, new)
         new.slot = slot
         new.inherit(self)
-        around: Node | None = parent
-        while around is not None:  # the text is the user's still, but indices by class are not
+        for around in new.ancestors():
             around.changed()
-            around = around.parent
 
     def restate(self) -> None:
         """Forget its own text: it is rendered anew from its parts, which keep theirs."""

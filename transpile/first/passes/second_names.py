@@ -19,10 +19,11 @@ from typing import Any
 import libcst as cst
 
 from .. import tree
+from ..arrays import PARAMETER
 from ..context import Context
 from ..infer import Inference
 from ..project import ClassInfo, FunctionInfo
-from ..values import Module
+from ..values import Module, Tensor, Torch
 
 Found = dict[ClassInfo, dict[str, Any]]  # by class and name: the expression of the place, from self
 
@@ -51,7 +52,7 @@ def run(context: Context, module: cst.Module, found: Found) -> cst.Module:
 
     def after(node: Any) -> Any:
         if isinstance(node, cst.ClassDef):
-            return _with_properties(node, found.get(facts.class_by_node.get(id(node)), {}))  # type: ignore[arg-type]
+            return _with_properties(facts, node, found.get(facts.class_by_node.get(id(node)), {}))  # type: ignore[arg-type]
         place = _place(facts, found, node) if isinstance(node, cst.Attribute) and node.attr.value in wanted else None
         return node if place is None else tree.rewrite(_from(place, node.value), None, after, only={cst.Attribute})
 
@@ -72,11 +73,13 @@ def _from(place: Any, owner: Any) -> Any:
     return tree.rewrite(place, lambda n: owner if n is root else None)
 
 
-def _with_properties(node: cst.ClassDef, names: dict[str, Any]) -> cst.ClassDef:
+def _with_properties(facts: Inference, node: cst.ClassDef, names: dict[str, Any]) -> cst.ClassDef:
     """Who asks a module for the second name still finds it."""
     body = list(tree.body_statements(node))
     at = next((i + 1 for i, s in enumerate(body) if isinstance(s, cst.FunctionDef) and s.name.value == "__init__"), 0)
     for name, place in reversed(names.items()):
+        if isinstance(facts.of(place), Tensor):
+            continue  # an array is in the params, not on self
         made = tree.statement(f"@property\ndef {name}(self):\n    return {tree.code(_from(place, cst.Name('self')))}\n")
         body.insert(at, tree.replace(made, leading_lines=[cst.EmptyLine(indent=False)]))
     return tree.with_body(node, body) if names else node
@@ -97,17 +100,58 @@ def _names(facts: Inference, cls: ClassInfo) -> dict[str, Any]:
         target, place = small.targets[0].target, small.value
         if not isinstance(target, cst.Attribute) or tree.dotted(target.value) != init.self_name:
             continue
+        if isinstance(place, cst.Name):  # `self.q = p` of a parameter that `self.p = p` has put there
+            place = _first_holder(facts, init, statements[:i], place)
         steps = _steps(place)
-        if steps is None or tree.dotted(_root(place)) != init.self_name or len(steps) == 1 and steps[0] not in found:
+        if steps is None or tree.dotted(_root(place)) != init.self_name or len(steps) == 1 and steps[0] not in found and not _is_parameter(facts, place):
             continue
         if _times_set(cls, target.attr.value) != 1 or _lists_children(cls):
             continue
-        if len(steps) == 1:  # `arrays` knows it, but where it is a second name of one of these
+        if len(steps) == 1 and steps[0] in found:  # `arrays` knows it, but where it is a second name of one of these
             found[target.attr.value] = found[steps[0]]
             continue
-        if _has_arrays(facts, place) and not _changes(cls, init, statements[i + 1 :], steps) and not _replaced(facts, place):
+        if (_has_arrays(facts, place) or _is_parameter(facts, place)) and not _changes(cls, init, statements[i + 1 :], steps) and not _replaced(facts, place):
             found[target.attr.value] = _resolved(place, found)
     return found
+
+
+def _is_parameter(facts: Inference, place: Any) -> bool:
+    value = facts.of(place)
+    return isinstance(value, Tensor) and value.param and not value.buffer and not value.none and _was_made(facts, place)
+
+
+def _was_made(facts: Inference, place: Any) -> bool:
+    """Whether a parameter is one by its making, `nn.Parameter(…)` or that of a layer, not a buffer."""
+    owner = facts.of(place.value) if isinstance(place, cst.Attribute) else None
+    if not isinstance(owner, Module):
+        return False
+    if not owner.is_self:
+        layers = [facts.layer_of(ref) if isinstance(ref, ClassInfo) else facts.rulebook.layer(ref) for ref in owner.refs]
+        return all(layer is not None and facts.rulebook.arrays(layer.name).get(place.attr.value) == "params" for layer in layers)
+    made = [n for ref in owner.refs if isinstance(ref, ClassInfo) for c in ref.family() for f in c.methods.values() for n in tree.nodes(f.node.body, cst.Assign)]
+    values = [n.value for n in made for t in n.targets if isinstance(t.target, cst.Attribute) and t.target.attr.value == place.attr.value]
+    return bool(values) and all(isinstance(v, cst.Name) or _makes(facts, v) for v in values)
+
+
+def _makes(facts: Inference, value: Any) -> bool:
+    function = facts.of(value.func) if isinstance(value, cst.Call) else None
+    return isinstance(function, Torch) and function.name in PARAMETER
+
+
+def _first_holder(facts: Inference, init: FunctionInfo, before: list[Any], local: cst.Name) -> Any:
+    """`self.p` after `p = nn.Parameter(…)` and `self.p = p`."""
+    bound, first = 0, None
+    for statement in before:
+        small = tree.only_small(statement)
+        if local.value not in tree.names_assigned(statement):
+            target = small.targets[0].target if isinstance(small, cst.Assign) else None
+            if first is None and isinstance(target, cst.Attribute) and tree.dotted(target.value) == init.self_name and tree.dotted(small.value) == local.value:
+                first = target
+        elif not isinstance(small, cst.Assign) or not _makes(facts, small.value):
+            return None
+        else:
+            bound += 1
+    return first if bound == 1 else None
 
 
 def _resolved(place: Any, found: dict[str, Any]) -> Any:

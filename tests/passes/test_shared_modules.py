@@ -1,0 +1,135 @@
+"""One module or parameter under two names: one set of params, whose gradient is the sum of both uses, or it is reported."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+from transpile import convert_source, from_torch
+
+from ..small_programs import HEAD, load
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+CLASSES = '''class A(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(6, 6)
+
+    def forward(self, x):
+        return torch.tanh(self.l(x))
+
+
+class B(nn.Module):
+    def __init__(self, l):
+        super().__init__()
+        self.l = l
+
+    def forward(self, x):
+        return torch.tanh(self.l(x))
+
+
+'''
+TWO = "self.b(self.a(x))"
+LOOP = "x"  # after a loop over self.ls
+ONCE = {
+    "an attribute": ("self.a = nn.Linear(6, 6)\nself.b = self.a", TWO),
+    "of a class of the user's": ("self.a = A()\nself.b = self.a", TWO),
+    "only the second is called": ("self.a = nn.Linear(6, 6)\nself.b = self.a", "self.b(x)"),
+    "a third name": ("self.a = nn.Linear(6, 6)\nself.b = self.a\nself.c = self.b", "self.c(self.b(x))"),
+    "a local name": ("l = nn.Linear(6, 6)\nself.a = l\nself.b = l", TWO),
+    "in one statement": ("self.a = self.b = nn.Linear(6, 6)", TWO),
+    "a tuple": ("l = nn.Linear(6, 6)\nself.a, self.b = l, l", TWO),
+    "on a condition": ("self.a = nn.Linear(6, 6)\nself.b = self.a if True else nn.Linear(6, 6)", TWO),
+    "on no condition": ("self.a = nn.Linear(6, 6)\nself.b = self.a if False else nn.Linear(6, 6)", TWO),
+    "in a branch": ("self.a = nn.Linear(6, 6)\nif self.a is not None:\n    self.b = self.a\nelse:\n    self.b = nn.Linear(6, 6)", TWO),
+    "by add_module": ("l = nn.Linear(6, 6)\nself.add_module('a', l)\nself.add_module('b', l)", TWO),
+    "in a list": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([l, l])", "self.ls[1](self.ls[0](x))"),
+    "in a list before another": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([l, l, nn.Linear(6, 6)])", "self.ls[2](self.ls[1](x))"),
+    "a list times three": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([l] * 3)", "self.ls[2](self.ls[0](x))"),
+    "a display times three": ("self.ls = nn.ModuleList([A()] * 3)", LOOP),
+    "in every turn of a comprehension": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([l for _ in range(3)])", LOOP),
+    "appended in every turn": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList()\nfor i in range(3):\n    self.ls.append(l)", "self.ls[1](x)"),
+    "its own layer appended": ("self.ls = nn.ModuleList([nn.Linear(6, 6)])\nself.ls.append(self.ls[0])", "self.ls[1](self.ls[0](x))"),
+    "two lists": ("l = nn.ModuleList([nn.Linear(6, 6)])\nself.ls = l + l", LOOP),
+    "in a dict": ("l = nn.Linear(6, 6)\nself.d = nn.ModuleDict({'a': l, 'b': l})", "self.d['b'](self.d['a'](x))"),
+    "in a Sequential": ("act = nn.PReLU()\nself.s = nn.Sequential(act, nn.Linear(6, 6), act)", "self.s(x)"),
+    "a Sequential of a list times two": ("l = [nn.Linear(6, 6), nn.Tanh()]\nself.s = nn.Sequential(*(l * 2))", "self.s(x)"),
+    "with state": ("bn = nn.BatchNorm1d(6)\nself.s = nn.Sequential(bn, nn.Linear(6, 6), bn)", "self.s(x)"),
+    "a second name, with state": ("self.a = nn.BatchNorm1d(6)\nself.b = self.a", "self.b(self.a(x) * 2)"),
+    "part of a list": ("self.ls = nn.ModuleList([nn.Linear(6, 6) for _ in range(3)])\nself.m = self.ls[1:]", "self.m[0](self.ls[0](x))"),
+    "a parameter": ("self.p = nn.Parameter(torch.randn(6, 6))\nself.q = self.p", "x @ self.p @ self.q"),
+    "a local parameter": ("p = nn.Parameter(torch.randn(6, 6))\nself.p = p\nself.q = p", "x @ self.p @ self.q"),
+    "a parameter of a layer": ("self.a = nn.Linear(6, 6)\nself.w = self.a.weight", "self.a(x) @ self.w"),
+    "in a list of parameters": ("p = nn.Parameter(torch.randn(6, 6))\nself.ps = nn.ParameterList([p, p])", "x @ self.ps[0] @ self.ps[1]"),
+    "parameters times two": ("self.ps = nn.ParameterList([nn.Parameter(torch.randn(6, 6))] * 2)", "x @ self.ps[0] @ self.ps[1]"),
+}  # fmt: skip
+REPORTED = {
+    "a layer of a submodule": ("self.s = A()\nself.t = A()\nself.t.l = self.s.l", "self.t(self.s(x))"),
+    "handed to two": ("l = nn.Linear(6, 6)\nself.s = B(l)\nself.t = B(l)", "self.t(self.s(x))"),
+    "handed from a submodule": ("self.s = A()\nself.t = B(self.s.l)", "self.t(self.s(x))"),
+    "in two containers": ("act = nn.PReLU()\nself.s = nn.Sequential(act, nn.Linear(6, 6))\nself.t = nn.Sequential(nn.Linear(6, 6), act)", "self.t(self.s(x))"),
+    "a list in two containers": ("ls = [nn.Linear(6, 6) for _ in range(3)]\nself.ls = nn.ModuleList(ls)\nself.m = nn.Sequential(*ls)", "self.m(self.ls[0](x))"),
+    "a list and its reverse": ("ls = [nn.Linear(6, 6) for _ in range(3)]\nself.ls = nn.ModuleList(ls)\nself.m = nn.ModuleList(ls[::-1])", "self.m[0](self.ls[0](x))"),
+    "in each of a list": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([B(l) for _ in range(2)])", "self.ls[1](self.ls[0](x))"),
+    "in what goes through": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([nn.Sequential(a, b) for a, b in zip([l, l], [nn.Tanh(), nn.ReLU()])])", "self.ls[1](self.ls[0](x))"),
+    "by setattr": ("l = nn.Linear(6, 6)\nfor n in 'ab':\n    setattr(self, n, l)", TWO),
+}  # fmt: skip
+# What is made once for all objects of a class.
+MADE_ONCE = {
+    "a default": "class D(nn.Module):\n    def __init__(self, l=nn.PReLU()):\n        super().__init__()\n        self.l = l\n\n    def forward(self, x):\n        return self.l(x) - 1\n\n\n",
+    "an attribute of the class": "class D(nn.Module):\n    l = nn.Linear(6, 6)\n\n    def __init__(self):\n        super().__init__()\n        self.m = self.l\n\n    def forward(self, x):\n        return self.m(x)\n\n\n",
+}  # fmt: skip
+
+
+def source_of(body, result, classes=CLASSES):
+    """A module M whose constructor has these lines and whose forward returns this."""
+    made = "".join(f"        {line}\n" for line in body.splitlines())
+    loop = "        for l in self.ls:\n            x = l(x)\n" if result == LOOP else ""
+    init = f"    def __init__(self):\n        super().__init__()\n{made}"
+    lines = f"{init}\n    def forward(self, x):\n{loop}        return {result}\n"
+    return f"{HEAD}{classes}class M(nn.Module):\n{lines}"
+
+
+def leaves(tree, path=""):
+    if not isinstance(tree, dict):
+        return {path[:-1]: np.asarray(tree)}
+    return {name: leaf for key, part in tree.items() for name, leaf in leaves(part, f"{path}{key}.").items()}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_one_set_of_params(name):
+    source = source_of(*ONCE[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch.manual_seed(0)
+    torch_module, jax_module = scope["M"](), load(result)["M"]()
+    params, state = from_torch(torch_module, jax_module)
+    assert {k: v.shape for k, v in leaves(jax_module.init(jax.random.key(0))).items()} == {k: v.shape for k, v in leaves(params).items()}
+    assert sum(p.numel() for p in torch_module.parameters()) == sum(leaf.size for leaf in leaves(params).values())
+    x = torch.randn(4, 6)
+    want = torch_module(x)
+    want.sin().sum().backward()
+    got, back, new_state = jax.vjp(lambda p: jax_module.apply(p, state, jnp.asarray(x.numpy()), training=True), params, has_aux=True)
+    np.testing.assert_allclose(got, want.detach().numpy(), 1e-9, 1e-9, err_msg=result.code)
+    parameters = dict(torch_module.named_parameters(remove_duplicate=False))
+    for path, slope in leaves(back(jnp.cos(got))[0]).items():
+        wanted = parameters[path].grad
+        np.testing.assert_allclose(slope, 0 if wanted is None else wanted.numpy(), 1e-9, 1e-9, err_msg=f"{path}\n{result.code}")
+    _, want_state = from_torch(torch_module, jax_module)
+    for path, value in leaves(new_state).items():
+        np.testing.assert_allclose(value, leaves(want_state)[path], 1e-9, 1e-9, err_msg=path)
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_what_stays_apart_is_reported(name):
+    assert {d.id for d in convert_source(source_of(*REPORTED[name])).diagnostics} == {"shared-module"}
+
+
+@pytest.mark.parametrize("name", MADE_ONCE)
+def test_what_is_made_once_for_a_class_is_reported(name):
+    source = source_of("self.s = D()\nself.t = D()", "self.t(self.s(x))", MADE_ONCE[name])
+    assert [d.id for d in convert_source(source).diagnostics] == ["shared-module"]

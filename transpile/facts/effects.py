@@ -1,0 +1,260 @@
+"""What running a function does besides giving a value: read, write, draw, ask for the mode.
+
+Effects are asked after recognise, of nodes: a fixed point over what the calls may run. Places are
+dotted, from a root: `self.norm.running_mean`, `layer.hits` of a parameter. What is reached through
+a list is `*` there: `self.blocks.*.norm.running_mean`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read, Write
+from ..model.expressions import Attribute, Call, ForClause, Name, Subscript
+from ..model.node import Expression, Node
+from ..model.program import Class, Function, within
+from ..model.statements import Assign, For
+from .modules import Modules
+from .values.lattice import Function as FunctionValue
+from .values.lattice import Module, Torch, classes_of
+
+OPEN = Effects(open=True)
+
+
+class Rulebook(Protocol):
+    """What is asked of the rules."""
+
+    def draws_key(self, name: str) -> bool:
+        """Whether a function of torch's takes a key."""
+
+
+class EffectsOf:
+    """The effects of functions, calls and blocks; functions are solved when they are asked for."""
+
+    def __init__(self, modules: Modules, rulebook: Rulebook | None = None) -> None:
+        self.modules, self.rulebook = modules, rulebook
+        self._known: dict[Function, tuple[int, Effects]] = {}
+        self._solving: dict[Function, Effects] = {}
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def of(self, function: Function) -> Effects:
+        """What running a function does, and what it calls; places from its own parameters."""
+        known = self._known.get(function)
+        if known is not None and known[0] == function.version:
+            return known[1]
+        if function in self._solving:
+            return self._solving[function]
+        outermost = not self._solving
+        self._solving[function] = NO_EFFECTS
+        while True:
+            found = self.of_nodes(within([function.body]), function)
+            if found == self._solving[function]:
+                break
+            self._solving[function] = found
+        if outermost:  # what was found on the way may rest on what was not yet known
+            self._solving.clear()
+            self._known[function] = function.version, found
+        else:
+            del self._solving[function]
+        return found
+
+    def of_block(self, block: Node, function: Function) -> Effects:
+        """What running a part of a function does."""
+        return self.of_nodes(within([block]), function)
+
+    def of_nodes(self, nodes: Iterable[Node], function: Function) -> Effects:
+        roots = dict(_roots(function))
+        found = NO_EFFECTS
+        for node in nodes:
+            if isinstance(node, Function):
+                found |= self._inner(node)
+            else:
+                found |= self._of_node(node, roots)
+        return found
+
+    def of_call(self, call: Call, function: Function) -> Effects:
+        """What one call in a function does, its arguments left out."""
+        return self._of_node(call, dict(_roots(function)))
+
+    def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
+        """The functions that a call may run, each with the path of its `self`; None if unknown."""
+        value = call.function.value
+        if isinstance(value, FunctionValue):
+            return [(value.function, _owner_path(call.function, value))]
+        if isinstance(value, Module):
+            return self._calls_of(value, _path(call.function))
+        if isinstance(call, New):
+            made = [self.modules.class_of(ref) for ref in classes_of(value)] if value else []
+            if not made or None in made:
+                return None
+            built = [self.modules.find(cls, "__init__") for cls in made if cls is not None]
+            return [(f, "new") for f in built if f is not None]
+        return None
+
+    # --- nodes ------------------------------------------------------------------------------------
+
+    def _of_node(self, node: Node, roots: dict[str, str]) -> Effects:
+        kind = node.__class__
+        if kind is Read:
+            return Effects(reads=_place(node, roots))
+        if kind is Write:
+            return Effects(writes=_place(node.target, roots))  # type: ignore[attr-defined]
+        if kind is Key:
+            return Effects(draws=True)
+        if kind is Mode:
+            return Effects(mode=True)
+        if kind is Apply:
+            return self._of_apply(node, roots)  # type: ignore[arg-type]
+        if kind is New:
+            return self._of_new(node)  # type: ignore[arg-type]
+        if kind is Call:
+            return self._of_torch(node)  # type: ignore[arg-type]
+        return NO_EFFECTS
+
+    def _of_torch(self, call: Call) -> Effects:
+        """A call of torch's, before operations has made a key of it."""
+        value = call.function.value
+        drawn = isinstance(value, Torch) and self.rulebook is not None
+        return Effects(draws=drawn and self.rulebook.draws_key(value.name))  # type: ignore[union-attr]
+
+    def _of_new(self, call: New) -> Effects:
+        """Building a module draws; what it writes and reads is its own."""
+        if call.draws is not None:
+            return Effects(draws=call.draws)
+        targets = self.targets(call)
+        if targets is None:
+            return Effects(draws=True)
+        return Effects(draws=any(self.of(function).draws for function, _ in targets))
+
+    def _of_apply(self, call: Apply, roots: dict[str, str]) -> Effects:
+        targets = self.targets(call)
+        if targets is None:
+            return OPEN
+        found = NO_EFFECTS
+        for function, path in targets:
+            given = dict(_given(call, function, path))
+            rooted = {n: _rooted(p, roots) if p is not None else None for n, p in given.items()}
+            found |= _moved(self.of(function), rooted)
+        return found
+
+    def _inner(self, function: Function) -> Effects:
+        """What a function inside does: it may be called wherever it is."""
+        return self.of_nodes(within([function.body]), function)
+
+    def _calls_of(
+        self, value: Module, path: str | None
+    ) -> list[tuple[Function, str | None]] | None:
+        """What runs when a module is called; a container that is written out runs its items."""
+        if value.open or not value.classes:
+            return None
+        found: list[tuple[Function, str | None]] = []
+        for ref in value.refs:
+            cls = self.modules.class_of(ref)
+            called = self.modules.find(cls, "__call__") if cls is not None else None
+            if called is None:
+                return None
+            if not self._is_container(value):
+                found.append((called, path))
+        for inner in self._items(value):
+            below = self._calls_of(inner, None if path is None else f"{path}.*")
+            if below is None:
+                return None
+            found += below
+        return found
+
+    def _is_container(self, value: Module) -> bool:
+        """Whether what is called is known by what it holds: an nn.Sequential."""
+        held = value.items is not None or value.element is not None
+        return held and all(isinstance(ref, str) for ref in value.classes)
+
+    def _items(self, value: Module) -> Iterator[Module]:
+        values = [v for _, v in value.items] if value.items is not None else [value.element]
+        yield from (v for v in values if isinstance(v, Module))
+
+
+# --- places -----------------------------------------------------------------------------------------
+
+
+def _path(node: Expression | None) -> str | None:
+    """`self.blocks.*.norm`; None for what is no way through names and attributes."""
+    if isinstance(node, Name):
+        return node.id
+    if isinstance(node, Attribute):
+        base = _path(node.object)
+        return None if base is None else f"{base}.{node.name}"
+    if isinstance(node, Subscript):
+        base = _path(node.object)
+        return None if base is None else f"{base}.*"
+    if isinstance(node, Call) and isinstance(node.function, Name) and node.function.id == "super":
+        return "self"
+    return None
+
+
+def _place(node: Node, roots: dict[str, str]) -> frozenset[str]:
+    path = _path(node) if isinstance(node, Expression) else None
+    found = None if path is None else _rooted(path, roots)
+    return frozenset([found or "?"])
+
+
+def _rooted(path: str, roots: dict[str, str]) -> str:
+    """A path from a local name as one from what that stands for."""
+    head, dot, rest = path.partition(".")
+    return roots.get(head, head) + dot + rest
+
+
+def _roots(function: Function) -> Iterator[tuple[str, str]]:
+    """What local names of modules stand for: the loop's `layer` for `self.layers.*`."""
+    for assign in function.nodes(Assign):
+        target, given = assign.targets[0], assign.expression
+        if isinstance(target, Name) and given is not None and isinstance(given.value, Module):
+            path = _path(given)
+            if path is not None:
+                yield target.id, path
+    loops: list[For | ForClause] = [*function.nodes(For), *function.nodes(ForClause)]
+    for loop in loops:
+        for name in loop.target.walk():
+            if isinstance(name, Name) and isinstance(name.value, Module):
+                path = next(filter(None, map(_path, _ways(loop.iterable))), None)
+                yield name.id, f"{path or '?'}.*"
+
+
+def _ways(iterable: Expression) -> Iterator[Expression]:
+    """The modules that a loop may go over: in `zip(self.convs, self.norms)` the first counts."""
+    if isinstance(iterable, Call):
+        if isinstance(iterable.function, Attribute):  # `self.blocks.values()`
+            yield iterable.function.object
+        yield from iterable.arguments
+    else:
+        yield iterable
+
+
+def _owner_path(function: Expression, value: FunctionValue) -> str | None:
+    """The path of the object whose method is called."""
+    return _path(function.object) if isinstance(function, Attribute) else None
+
+
+def _given(call: Call, function: Function, path: str | None) -> Iterator[tuple[str, str | None]]:
+    """The paths that the parameters of a function have at a call."""
+    names = [p.name for p in function.parameters if p.kind in ("", "/")]
+    if isinstance(function.scope, Class) and path is not None and names:
+        yield names.pop(0), path
+    elif isinstance(function.scope, Class) and names:
+        names.pop(0)
+    for word, argument in zip(call.keywords, call.arguments):
+        name = word if word is not None else names.pop(0) if names else None
+        if name is not None:
+            yield name, _path(argument)
+
+
+def _moved(effects: Effects, roots: dict[str, str | None]) -> Effects:
+    """Effects of a function as its caller sees them: places of its own locals are gone."""
+
+    def place(path: str) -> str:
+        head, dot, rest = path.partition(".")
+        root = roots.get(head)
+        return "?" if root is None else root + dot + rest
+
+    reads, writes = (frozenset(map(place, places)) for places in (effects.reads, effects.writes))
+    return Effects(reads, writes, effects.draws, effects.mode, effects.open)

@@ -1,0 +1,184 @@
+"""Which arrays, submodules and fields the classes have, from the declarations in them.
+
+It is asked after recognise, which makes the declarations. The layers of torch are classes like the
+user's, in a project of their own (`Library`), and answer in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare
+from ..model.expressions import Attribute, Constant, Display, Name
+from ..model.node import Expression
+from ..model.operators import Conditional
+from ..model.program import Class, Function
+from ..model.project import Project
+from ..model.rulebook import spellings
+from ..model.statements import Assign
+
+ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
+SUBMODULE, FIELD = "submodule", "field"
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array of a class; `optional`: it is None, or not there, under some configuration."""
+
+    name: str  # a pattern where it is computed: `weight_{i}`
+    kind: str  # param, buffer, constant, or mixed
+    optional: bool = False
+    persistent: bool = True
+
+
+@dataclass
+class Field:
+    """What is set on `self` under one name: its kind, and all the values that it is given."""
+
+    kind: str
+    values: list[Expression] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Library:
+    """Torch's layers as classes with `self`, by torch's names."""
+
+    project: Project
+    classes: dict[str, Class]
+
+    def find(self, name: str) -> Class | None:
+        return next((self.classes[n] for n in spellings(name) if n in self.classes), None)
+
+
+class Modules:
+    """The classes of a project, and torch's layers."""
+
+    def __init__(self, project: Project, library: Library) -> None:
+        self.project, self.library = project, library
+        self._own: dict[Class, tuple[int, dict[str, Field]]] = {}
+
+    def class_of(self, ref: Any) -> Class | None:
+        """The class that a value names: the user's own, or a layer by torch's name."""
+        return ref if isinstance(ref, Class) else self.library.find(ref)
+
+    def home(self, cls: Class) -> Project:
+        """The project that a class stands in."""
+        inside = cls.file is not None and cls.file in self.library.project.names
+        return self.library.project if inside else self.project
+
+    def lineage(self, cls: Class) -> list[Class]:
+        """A class and those it inherits from, in the order in which Python looks for a method.
+
+        A class of the user's that extends a layer of torch's goes on with that.
+        """
+        found: list[Class] = []
+        for one in self.home(cls).order(cls):
+            if isinstance(one, Class):
+                found.append(one)
+            elif (layer := self.library.find(one)) is not None:
+                found += self.lineage(layer)
+        return list(dict.fromkeys(found))
+
+    def find(self, cls: Class, method: str) -> Function | None:
+        """A method, own or inherited, of torch's layers too."""
+        methods = (self.home(c).methods(c).get(method) for c in self.lineage(cls))
+        return next((found for found in methods if found is not None), None)
+
+    def is_module(self, cls: Class) -> bool:
+        home = self.home(cls)
+        return home is self.library.project or home.is_module(cls)
+
+    # --- what is set on self ----------------------------------------------------------------------
+
+    def own_fields(self, cls: Class) -> dict[str, Field]:
+        """What methods of this very class set on `self`, the constructor first."""
+        methods = self.home(cls).methods(cls)
+        version = sum(m.version for m in methods.values())
+        known = self._own.get(cls)
+        if known is None or known[0] != version:
+            found: dict[str, Field] = {}
+            ordered = sorted(methods.values(), key=lambda m: m.name != "__init__")
+            for method in ordered:
+                for name, kind, value in _set(method):
+                    _note(found, name, kind, value)
+            known = self._own[cls] = version, found
+        return known[1]
+
+    def fields(self, cls: Class) -> dict[str, Field]:
+        """What is set on `self`, by base classes first."""
+        found: dict[str, Field] = {}
+        for one in reversed(self.lineage(cls)):
+            for name, own in self.own_fields(one).items():
+                for value in own.values:
+                    _note(found, name, own.kind, value)
+        return found
+
+    def arrays(self, cls: Class) -> dict[str, Array]:
+        """The arrays of a class, inherited ones too, in the order of registration."""
+        return {
+            name: Array(name, own.kind, _optional(own), _persistent(own))
+            for name, own in self.fields(cls).items()
+            if own.kind in ARRAYS
+        }
+
+    def children(self, cls: Class) -> dict[str, Field]:
+        """The submodules of a class by name, with what they are set to."""
+        return {n: own for n, own in self.fields(cls).items() if own.kind == SUBMODULE}
+
+
+def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:
+    """What a method sets on its first parameter: name, kind, value."""
+    first = method.parameters[0].name if method.parameters else ""
+    for statement in method.nodes(Declare, Assign):
+        if isinstance(statement, Declare):
+            if statement.expression is not None:
+                yield statement.name, statement.kind, statement.expression
+        elif statement.expression is not None and not statement.operator:
+            for target in statement.targets:
+                for name, value in _pairs(target, statement.expression):
+                    if isinstance(name, Attribute) and isinstance(name.object, Name):
+                        if name.object.id == first:
+                            yield name.name, FIELD, value
+
+
+def _pairs(target: Expression, value: Expression) -> Iterator[tuple[Expression, Expression]]:
+    """`a, b = x, y` as pairs; of what is not written out the whole stands for each part."""
+    if not isinstance(target, Display):
+        yield target, value
+        return
+    parts = value.elements if isinstance(value, Display) else []
+    for i, part in enumerate(target.elements):
+        yield from _pairs(part, parts[i] if len(parts) == len(target.elements) else value)
+
+
+def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> None:
+    own = found.get(name)
+    if own is None:
+        found[name] = Field(kind, [value])
+        return
+    own.values.append(value)
+    if own.kind == FIELD and kind != FIELD and all(_is_none(v) for v in own.values[:-1]):
+        own.kind = kind  # `self.bias = None`, and then a param
+    elif kind in ARRAYS and own.kind in ARRAYS and kind != own.kind:
+        own.kind = MIXED
+
+
+def _optional(own: Field) -> bool:
+    return any(_may_be_none(value) for value in own.values)
+
+
+def _may_be_none(value: Expression) -> bool:
+    if isinstance(value, Conditional):
+        return _may_be_none(value.body) or _may_be_none(value.orelse)
+    return _is_none(value)
+
+
+def _is_none(value: Expression) -> bool:
+    return isinstance(value, Constant) and value.constant is None
+
+
+def _persistent(own: Field) -> bool:
+    declared = (value.parent for value in own.values)
+    return all(d.persistent for d in declared if isinstance(d, Declare))

@@ -1,0 +1,243 @@
+"""The layers' own words become nodes: `Parameter(v)`, `Buffer(v)`, `self.training`, `draw_key()`.
+
+    self.weight = Parameter(jnp.ones(n))    a Declare of a param
+    self.running_mean = mean                a Write
+    dropout(x, self.p, key=draw_key())      a Key
+    self.out_proj(x)                        an Apply
+
+So the layers, which `rules/layers` writes once with `self`, come to the form that the passes make
+of the user's classes, and go through the same dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...facts.modules import SUBMODULE, Library, Modules
+from ...facts.values import lattice
+from ...facts.values.lattice import UNKNOWN, Value
+from ...model.edits import Edits
+from ...model.effects import BUFFER, PARAM, Apply, Declare, Key, Mode, New, NewArray, Read, Write
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.operators import Conditional
+from ...model.program import Class, File, Function
+from ...model.project import Project
+from ...model.statements import Assign
+
+_WORDS = {"Parameter": PARAM, "Buffer": BUFFER}
+
+
+def library(files: Iterable[File]) -> Library:
+    """The layers of these files, with nodes for the words; a file's path is below the folder."""
+    project = Project("layers")
+    for file in files:
+        project.add(file.path, file)
+    project.link()
+    classes = {name: cls for cls in project.classes() for name in _torch_names(cls)}
+    made = Library(project, classes)
+    modules = Modules(project, made)
+    functions = list(project.functions())
+    for step in (_declared, _used):
+        for function in functions:
+            edits = Edits(function)
+            step(_Method(function, project, modules), edits)
+            edits.commit()
+    return made
+
+
+def _torch_names(cls: Class) -> Iterable[str]:
+    """The names in `@layer("torch.nn.Linear", …)`."""
+    for mark in cls.decorators:
+        if isinstance(mark, Call) and dotted(mark.function) == "layer":
+            yield from (a.constant for a in mark.arguments if isinstance(a, Constant))
+
+
+class _Method:
+    """A function of the layer files, and what names mean in it."""
+
+    def __init__(self, function: Function, project: Project, modules: Modules) -> None:
+        self.function, self.project, self.modules = function, project, modules
+        self.cls = function.owner
+        self.self_name = project.self_name(project.method(function) or function)
+
+    def resolve(self, node: Expression) -> Any:
+        name, file = dotted(node), self.function.file
+        return self.project.resolve(file, name) if name and file is not None else None
+
+    def is_self(self, node: Node | None) -> bool:
+        return isinstance(node, Name) and node.id == self.self_name and self.cls is not None
+
+    def builds(self, node: Node | None) -> Class | None:
+        """The layer that a call builds."""
+        found = self.resolve(node.function) if isinstance(node, Call) else None
+        return found if isinstance(found, Class) and self._is_layer(found) else None
+
+    def _is_layer(self, cls: Class) -> bool:
+        return any(base.endswith("layer.Module") for base in self.project.foreign_bases(cls))
+
+    def array(self, node: Attribute) -> str | None:
+        """The kind of the array that `self.name` is, declared here or in a class below."""
+        if self.cls is None or not self.is_self(node.object):
+            return None
+        for cls in (self.cls, *self.project.descendants(self.cls)):
+            found = self.modules.arrays(cls).get(node.name)
+            if found is not None:
+                return found.kind
+        return None
+
+
+# --- declarations -----------------------------------------------------------------------------------
+
+
+def _declared(method: _Method, edits: Edits) -> None:
+    for assign in method.function.nodes(Assign):
+        target, value = assign.targets[0], assign.expression
+        if not isinstance(target, Attribute) or not method.is_self(target.object) or value is None:
+            continue
+        kind = _kind(method, value)
+        if kind is None:
+            continue
+        calls = [n for n in _leaves(value) if _word(n) is not None]
+        for call in calls:
+            edits.replace(call, lambda call: call.arguments[0])
+        persistent = not any(_is_false(call.keyword("persistent")) for call in calls)
+        edits.change(assign, _declare(kind, target.name, persistent))
+    for call in method.function.nodes(Call):
+        built = method.builds(call)
+        if built is not None:
+            edits.change(call, _new(built))
+        elif _word(call) is not None and not isinstance(_outside(call), Assign):
+            edits.change(call, _array(_WORDS[_word(call) or ""]))
+
+
+def _kind(method: _Method, value: Expression) -> str | None:
+    words = {_word(leaf) for leaf in _leaves(value)} - {None}
+    if words:
+        return _WORDS[words.pop() or ""]
+    return SUBMODULE if any(method.builds(leaf) for leaf in _leaves(value)) else None
+
+
+def _leaves(value: Expression) -> list[Any]:
+    if isinstance(value, Conditional):
+        return [*_leaves(value.body), *_leaves(value.orelse)]
+    return [value]
+
+
+def _word(node: Any) -> str | None:
+    name = dotted(node.function) if isinstance(node, Call) else None
+    return name if name in _WORDS else None
+
+
+def _outside(call: Node) -> Node | None:
+    """What a value is a leaf of: the statement of `self.w = Parameter(v) if b else None`."""
+    around = call.parent
+    while isinstance(around, Conditional):
+        around = around.parent
+    return around
+
+
+def _is_false(node: Expression | None) -> bool:
+    return isinstance(node, Constant) and node.constant is False
+
+
+def _declare(kind: str, name: str, persistent: bool) -> Callable[[Assign], None]:
+    def edit(assign: Assign) -> None:
+        assert assign.expression is not None
+        made = Declare(assign.targets[0], assign.expression, kind, name)
+        made.persistent = persistent
+        assign.become(made)
+
+    return edit
+
+
+def _new(built: Class) -> Callable[[Call], None]:
+    def edit(call: Call) -> None:
+        call.function.value = lattice.Class(built)
+        made = New(call.function, call.arguments, call.keywords)
+        made.value = lattice.Module(frozenset([built]))
+        call.become(made)
+
+    return edit
+
+
+def _array(kind: str) -> Callable[[Call], None]:
+    return lambda call: call.become(NewArray(call.function, call.arguments, call.keywords, kind))
+
+
+# --- uses -------------------------------------------------------------------------------------------
+
+
+def _used(method: _Method, edits: Edits) -> None:
+    function = method.function
+    for node in function.nodes(Attribute):
+        kind = method.array(node)
+        if method.is_self(node.object) and node.name == "training":
+            edits.become(node, lambda node: Mode(node.object))
+        elif kind is not None and not isinstance(node.parent, Declare):
+            edits.change(node, _read(kind))
+    for call in function.nodes(Call):
+        if dotted(call.function) == "draw_key":
+            edits.replace(call, Key())
+        else:
+            value = _called(method, call)
+            if value is not None:
+                edits.change(call, _apply(value))
+    for assign in function.nodes(Assign):
+        target = assign.targets[0]
+        if isinstance(target, Attribute) and method.array(target) is not None:
+            if assign.operator == "" and len(assign.targets) == 1:
+                edits.change(assign, _write)
+
+
+def _read(kind: str) -> Callable[[Attribute], None]:
+    return lambda node: node.become(Read(node.object, node.name, kind))
+
+
+def _write(assign: Assign) -> None:
+    target, value = assign.targets[0], assign.expression
+    assert isinstance(target, Read) and value is not None
+    assign.become(Write(target, value))
+
+
+def _called(method: _Method, call: Call) -> Value | None:
+    """What a call of the project's code runs: a method, a submodule, a local of unknown class."""
+    function = call.function
+    if isinstance(function, Name):
+        if function.id in {p.name for p in method.function.parameters} | {"module", "layer"}:
+            return lattice.Module(open=True)
+        found = method.resolve(function)
+        return lattice.Function(found) if isinstance(found, Function) else None
+    if not isinstance(function, Attribute) or method.cls is None:
+        return None
+    if _is_super(function.object):
+        found = method.project.above(method.cls, function.name)
+        own = isinstance(found, Function)
+        return lattice.Function(found, method.cls, base=True) if own else None  # type: ignore[arg-type]
+    if not method.is_self(function.object):
+        return None
+    found = method.modules.find(method.cls, function.name)
+    if found is not None:
+        return lattice.Function(found, method.cls)
+    child = method.modules.children(method.cls).get(function.name)
+    return None if child is None else _held(child.values)
+
+
+def _held(values: list[Expression]) -> Value:
+    classes = [v.value.classes for v in values if isinstance(v.value, lattice.Module)]
+    known = len(classes) == len(values)
+    return lattice.Module(frozenset().union(*classes) if known else frozenset(), open=not known)
+
+
+def _is_super(node: Node) -> bool:
+    return isinstance(node, Call) and dotted(node.function) == "super"
+
+
+def _apply(value: Value) -> Callable[[Call], None]:
+    def edit(call: Call) -> None:
+        call.function.value = value if value is not None else UNKNOWN
+        call.become(Apply(call.function, call.arguments, call.keywords))
+
+    return edit
