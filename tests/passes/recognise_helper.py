@@ -9,6 +9,7 @@ from transpile.facts.calls import Calls
 from transpile.facts.modules import Modules
 from transpile.facts.stages import Stages
 from transpile.model import effects as nodes
+from transpile.model.edits import commit_all
 from transpile.model.rule_files import load
 from transpile.passes import recognise
 from transpile.passes.recognise.layer_words import library
@@ -54,9 +55,9 @@ class Recognised:
         self.facts = Facts(self.program)
         self.diagnostics = []
         for one in recognise.PASSES:
-            for changes in one.run(self.program.project, self.facts):
-                changes.commit()
-                self.diagnostics += changes.diagnostics
+            found = one.run(self.program.project, self.facts)
+            commit_all(found)
+            self.diagnostics += [d for changes in found for d in changes.diagnostics]
 
     @property
     def ids(self):
