@@ -69,9 +69,10 @@ class Recognised:
         with _rendered():
             return splice.write(self.program.file).split("import numpy as np\n")[1]
 
-    def nodes(self, *kinds):
-        """Kind and text of each node made, outer before inner."""
-        found = [n for n in self.program.file.walk() if n.__class__ in (kinds or MADE)]
+    def nodes(self, *kinds, inside=None):
+        """Kind and text of each node made, outer before inner; `inside` names a function."""
+        root = self.program.file if inside is None else self.program.function(inside)
+        found = [n for n in root.walk() if n.__class__ in (kinds or MADE)]
         with _rendered():
             return [shown(n) for n in found]
 

@@ -1,8 +1,8 @@
 """Torch's structure becomes nodes: params, buffers, submodules, module calls, the mode, ties, walks.
 
 Two steps, each over the whole project: what constructors declare, then all uses, for which the
-classes are asked what they have. The changes of outer scopes are committed before those of inner
-ones.
+classes are asked what they have. The changes of all scopes of a step are looked at together, and
+committed together (`commit_all`).
 """
 
 from __future__ import annotations

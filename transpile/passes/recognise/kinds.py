@@ -174,6 +174,8 @@ class Kinds:
         """It is a buffer, but for a param whose data is written in place: that stays one."""
         found = self.own[cls]
         for name, in_place in found.set_running.items():
+            if self.project.find(cls, name) is not None:
+                continue  # of a property: `self.us[i][:] = u`
             held, inherited = self.held(cls, name), self.inherited(cls, name)
             param = any(h.kind == PARAM and h.registered for h in held)
             if not held and inherited is not None:
@@ -204,7 +206,10 @@ class Kinds:
             given = {p.name for p in method.parameters} - {self.project.self_name(method)}
             for node in everywhere(method, Assign):
                 for target in node.targets:
-                    if isinstance(target, Attribute) and _head(target) not in given:
+                    if (
+                        isinstance(target, Attribute)
+                        and (dotted(target) or "").partition(".")[0] not in given
+                    ):
                         self._set_on(target, node)
 
     def _set_on(self, target: Attribute, node: Assign) -> None:
@@ -294,7 +299,3 @@ def _without_gradient(value: Node | None) -> bool:
     """`nn.Parameter(w, requires_grad=False)`"""
     word = value.keyword("requires_grad") if isinstance(value, Call) else None
     return isinstance(word, Constant) and word.constant is False
-
-
-def _head(node: Attribute) -> str:
-    return (dotted(node) or "").partition(".")[0]
