@@ -265,3 +265,28 @@ def test_told(line, ids, left):
 def test_constructors_set_no_mode():
     made, _ = declared("self.fc.eval()", "self.act = nn.ReLU().eval()")
     assert "eval" not in made.text and made.ids == []
+
+
+def test_where_buffers_of_forward_passes_begin():
+    text = """
+class Net(nn.Module):
+    hits = 0
+    def __init__(self):
+        super().__init__()
+    def forward(self, x):
+        self.hits += 1
+        return x
+class Norm(nn.BatchNorm1d):
+    def __init__(self):
+        super().__init__(3)
+    def forward(self, x):
+        self.running_mean = self.running_mean * 0.9
+        return x
+class Bare(nn.Module):
+    def forward(self, x):
+        self.seen = x
+        return x
+"""
+    made = Recognised(text)
+    assert made.nodes(Declare) == ["Declare buffer~: self.hits = 0"]
+    assert made.ids == ["unsupported"]  # of Bare

@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 from ...facts.modules import SUBMODULE
 from ...facts.values.lattice import NONE, UNKNOWN, Module, Static
+from ...model.copy import clone
 from ...model.effects import BUFFER, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
 from ...model.node import Expression
@@ -31,6 +32,8 @@ from .stores import own_name
 def declare(scene: Scene, kinds: Kinds) -> None:
     """Collect the declarations of one function."""
     function = scene.scope
+    if isinstance(function, Class) and scene.project.is_module(function):
+        _unmade(scene, kinds, function)
     if not isinstance(function, Function) or not scene.building:
         return
     stripped: set[Call] = set()
@@ -140,17 +143,32 @@ _array: Callable[[Call], NewArray] = lambda call: NewArray(  # noqa: E731
 )
 
 
+_UNMADE = (
+    "is set while the model runs, and not in a constructor of this class: set it to None there"
+)
+
+
+def _unmade(scene: Scene, kinds: Kinds, cls: Class) -> None:
+    """Report the buffers that forward passes make of a class without a constructor."""
+    if "__init__" not in scene.project.methods(cls):
+        for name in kinds.undeclared(cls):
+            scene.changes.report("unsupported", cls, f"{cls.name}.{name} {_UNMADE}")
+
+
 def _missing(scene: Scene, kinds: Kinds, function: Function, cls: Class) -> None:
-    """Buffers that forward passes make begin as None: `self.cache = k`."""
-    names = kinds.undeclared(cls)
-    if not names or scene.own is None:
-        return
+    """Buffers that forward passes make begin as None, or as the class has them."""
     made = []
-    for name in names:
-        own = named(scene.own, Module(frozenset([cls]), is_self=True))
-        none = Constant(None)
-        none.value = NONE
-        declared = Declare(Attribute(own, name), none, BUFFER, name)
-        declared.persistent = False
-        made.append(declared)
-    scene.changes.change(function.body, lambda body: body.append(made))
+    for name in kinds.undeclared(cls):
+        above = (scene.project.assigned(c) for c in scene.project.ancestors(cls))
+        start = next((known[name] for known in above if name in known), None)
+        if start is not None and not isinstance(start, Constant):
+            scene.changes.report("unsupported", function, f"{cls.name}.{name} {_UNMADE}")
+            continue
+        first = Constant(None) if start is None else clone(start)
+        first.value = NONE if start is None else start.value
+        own = named(scene.own or "self", Module(frozenset([cls]), is_self=True))
+        declared_ = Declare(Attribute(own, name), first, BUFFER, name)
+        declared_.persistent = False
+        made.append(declared_)
+    if made:
+        scene.changes.change(function.body, lambda body: body.append(made))

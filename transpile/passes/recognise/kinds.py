@@ -5,8 +5,7 @@
     self.scale = torch.ones(3)               a constant
     self.hits += 1, in a forward pass        a buffer that torch does not save
 
-What constructors give a name, and what is set while the model runs, decide it for all classes of a
-family together.
+Constructors, and what is set while the model runs, decide it for a family of classes together.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from . import choices
 from .choices import Facts
 from .stores import REGISTERS, assigned, registration, written_in_place
 
-_ORDER = (MIXED, PARAM, BUFFER, CONSTANT)  # what holds of several
+_ORDER = (MIXED, PARAM, BUFFER, CONSTANT)
 
 
 @dataclass
@@ -59,9 +58,7 @@ class Kinds:
         self.facts, self.project, self.values = facts, facts.project, facts.values
         self.stages = facts.stages
         modules = [cls for cls in self.project.classes() if self.project.is_module(cls)]
-        self.own: dict[Class, Own] = {}
-        for cls in modules:
-            self.own[cls] = self._scan(cls)
+        self.own: dict[Class, Own] = {cls: self._scan(cls) for cls in modules}
         for cls in modules:
             self._set_while_running(cls)
         self._set_on_submodules()
@@ -88,7 +85,8 @@ class Kinds:
         own = self.own.get(cls)
         family = [self.own[c] for c in self.project.family(cls) if c in self.own]
         names = own.arrays if own is not None else {}
-        return [n for n in names if not any(n in o.declared for o in family) and HOLE not in n]
+        left = [n for n in names if HOLE not in n and self.inherited(cls, n) is None]
+        return [n for n in left if not any(n in o.declared for o in family)]
 
     # --- what methods set ------------------------------------------------------------------------
 
