@@ -254,6 +254,7 @@ def test_modules_are_built_anywhere():
         ("self.bn.training = False", ["module-mode"], "raise_"),
         ("self.fc.register_forward_hook(scale)", ["hook"], "raise_"),
         ("for m in self.children(): x = m(x)", ["module-value"], "self.children()"),
+        ("self.fc._parameters = x", ["foreign-array"], "raise_"),
         ('self.fc.register_buffer("a", x)', ["foreign-array"], "raise_"),
     ],
 )

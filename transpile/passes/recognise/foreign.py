@@ -5,10 +5,11 @@ from __future__ import annotations
 from ...facts.values import lattice
 from ...facts.values.lattice import UNKNOWN, External, Method, Module, Tensor, Value
 from ...facts.values.vocabulary import WALKS
-from ...model.effects import Walk
+from ...model.effects import Unconverted, Walk
 from ...model.expressions import Attribute, Call
 from ...model.names import below
-from ...model.statements import For
+from ...model.statements import Assign, ExpressionStatement, For
+from ..pass_ import source_of
 from .scene import Scene
 from .stores import REGISTERS
 
@@ -62,7 +63,13 @@ def table(scene: Scene, node: Attribute) -> bool:
     if node.name not in _TABLES or not _is_foreign(scene.of(node.object)):
         return False
     message = f"modules have no {node.name} here: what they hold is declared in their classes"
-    scene.changes.unconverted("foreign-array", node, message)
+    statement = node.parent
+    if isinstance(statement, Assign) and any(t is node for t in statement.targets):
+        scene.changes.report("foreign-array", node, message)  # no target can raise
+        raised = ExpressionStatement(Unconverted("foreign-array", source_of(statement)))
+        scene.changes.replace(statement, raised)
+    else:
+        scene.changes.unconverted("foreign-array", node, message)
     return True
 
 
