@@ -106,6 +106,14 @@ class Classes:
         """Its own methods by name, those below an `if` included, setters left out."""
         return self._methods.setdefault(cls, {})
 
+    def rename_method(self, cls: Class, function: Function, name: str) -> None:
+        """Give a method another name, in the text and here."""
+        methods = self.methods(cls)
+        kept = {name if f is function else known: f for known, f in methods.items()}
+        methods.clear()
+        methods.update(kept)
+        function.rename(name)
+
     def assigned(self, cls: Class) -> dict[str, Expression]:
         """Its class attributes by name."""
         return self._assigned.setdefault(cls, {})
@@ -139,7 +147,7 @@ class Classes:
             if isinstance(c, Class):
                 if method in self.methods(c):
                     return self.methods(c)[method]
-            elif method in ("__init__", "forward") and _is_layer(c):
+            elif method in ("__init__", "forward", "__call__") and _is_layer(c):
                 return c
         return None
 

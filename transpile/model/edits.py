@@ -72,6 +72,21 @@ class Edits:
         return bool(ordered)
 
 
+def commit_all(edits: Sequence[Edits]) -> bool:
+    """Make the edits of several scopes that were looked at together.
+
+    A default of a parameter stands in the function, and belongs to the scope around it: the edits
+    of one change the other. Returns whether there were any.
+    """
+    for one in edits:
+        assert one.scope.version == one.version, "the function has changed since it was looked at"
+    made = False
+    for one in edits:
+        one.version = one.scope.version
+        made = one.commit() or made
+    return made
+
+
 def _block(statement: Statement) -> Block:
     block = statement.parent
     assert isinstance(block, Block)

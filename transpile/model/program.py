@@ -3,6 +3,7 @@ their own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import TypeVar, cast
@@ -103,6 +104,20 @@ class Function(Scope, Statement):
         """Its name with those of the functions and classes around it: `Net.forward`."""
         around = [n.name for n in self.ancestors() if isinstance(n, (Function, Class))]
         return ".".join([*reversed(around), self.name])
+
+    def rename(self, name: str) -> None:
+        """Give it another name; its project's table of methods is another matter
+        (`Classes.rename_method`).
+        """
+        if self.start >= 0 and self.file is not None:
+            text = self.file.text[
+                self.start : self.end
+            ]  # a comment below a decorator may say "def"
+            word = re.search(rf"^[ \t]*(?:async\s+)?def\s+({re.escape(self.name)})\b", text, re.M)
+            assert word is not None
+            self.patch(self.start + word.start(1), self.start + word.end(1), name)
+        self.name = name
+        self.touch()
 
     @property
     def scope(self) -> Scope:

@@ -1,1 +1,68 @@
-"""Torch's structure becomes nodes: params, buffers, submodules, module calls, the mode, ties, walks."""
+"""Torch's structure becomes nodes: params, buffers, submodules, module calls, the mode, ties, walks.
+
+Two steps, each over the whole project: what constructors declare, then all uses, for which the
+classes are asked what they have. The changes of all scopes of a step are looked at together, and
+committed together (`commit_all`).
+"""
+
+from __future__ import annotations
+
+from ...model.expressions import Attribute, Call
+from ...model.program import Class, Scope
+from ...model.project import Project
+from ...model.statements import Assign, For
+from ..pass_ import Changes, Pass
+from . import calls, foreign, forward, modes, reads
+from .calls import Effectful
+from .choices import Facts as Structure
+from .declare import declare
+from .kinds import Kinds
+from .scene import Facts, Scene
+
+
+def run_declare(project: Project, facts: Structure) -> list[Changes]:
+    """The declarations of all classes."""
+    kinds, found = Kinds(facts), []
+    for scope in _scopes(project):
+        scene = Scene(scope, facts)
+        declare(scene, kinds)
+        found.append(scene.changes)
+    return found
+
+
+def run(project: Project, facts: Facts) -> list[Changes]:
+    """All uses of what is declared; the names of forward passes."""
+    effectful, found = Effectful(facts), []
+    for scope in _scopes(project):
+        scene = Scene(scope, facts)
+        _scope(scene, effectful)
+        found.append(scene.changes)
+    return found
+
+
+def _scope(scene: Scene, effectful: Effectful) -> None:
+    scope = scene.scope
+    if isinstance(scope, Class):
+        modes.overridden(scene, scope)
+    for node in scope.nodes(Attribute):
+        if not foreign.table(scene, node):
+            reads.attribute(scene, node)
+    for one in scope.nodes(Call):
+        foreign.walked(scene, one)
+        if not modes.mode_call(scene, one) and not foreign.given(scene, one):
+            calls.call(scene, one, effectful)
+    for assign in scope.nodes(Assign):
+        modes.mode_store(scene, assign)
+        reads.tie(scene, assign)
+    for loop in scope.nodes(For):
+        foreign.walk(scene, loop)
+    forward.rename(scene)
+
+
+def _scopes(project: Project) -> list[Scope]:
+    return [scope for file in project.ordered for scope in file.scopes()]
+
+
+DECLARE = Pass("declare", ("values", "stages", "modules"), run_declare, of_project=True)
+PASS = Pass("recognise", ("values", "stages", "modules", "calls"), run, of_project=True)
+PASSES = (DECLARE, PASS)

@@ -1,0 +1,46 @@
+"""Other spellings become one: a table of statements, before and after."""
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from transpile.passes import canonicalise
+from transpile.source.lower import lower
+from transpile.source.splice import write
+
+METHOD = "class Net(nn.LayerNorm):\n    def f(self, x, m, name):\n        "
+STATEMENTS = {
+    "super(Net, self).f(x)": "super().f(x)",
+    "super(Other, self).f(x)": "super(Other, self).f(x)",  # it begins elsewhere
+    "y = [super(Net, self).f(a) for a in x]": "y = [super(Net, self).f(a) for a in x]",
+    "return nn.LayerNorm.forward(self, x)": "return super().forward(x)",
+    "return nn.Linear.forward(self, x)": "return nn.Linear.forward(self, x)",
+    'setattr(self, "a", m)': "self.a = m",
+    'setattr(self, "__a", m)': 'setattr(self, "__a", m)',  # a class would mangle it
+    "setattr(self, name, m)": "setattr(self, name, m)",
+    'self.__setattr__("a", m)': "self.a = m",
+    'super().__setattr__("a", m)': 'super().__setattr__("a", m)',
+    'y = m._modules["a"](x)': "y = m.a(x)",
+    "y = m._modules[name](x)": "y = getattr(m, name)(x)",
+    'self._modules["a"] = m': "self.a = m",
+    "self._modules[name] = m": "setattr(self, name, m)",
+    'del self._modules["a"]': 'del self._modules["a"]',
+    "for k, v in self._modules.items(): f(k)": "for k, v in self.named_children(): f(k)",
+    'y = getattr(self, "a")': "y = self.a",
+    'y = getattr(self, "a", None)': 'y = getattr(self, "a", None)',
+    'y = getattr(self, "class")': 'y = getattr(self, "class")',
+    "y = self.__getattr__(name)": "y = getattr(self, name)",
+    'm.register_parameter("bias", None)': "m.bias = None",
+    'self.register_parameter("bias", None)': 'self.register_parameter("bias", None)',
+    "w = init.zeros_(nn.Parameter(x))": "w = nn.Parameter(init.zeros_(x))",
+    "w = nn.init.normal_(nn.Parameter(x), std=2)": "w = nn.Parameter(nn.init.normal_(x, std=2))",
+    'setattr(self, "a", m._modules["b"])  # kept': "self.a = m.b  # kept",
+}
+
+
+@pytest.mark.parametrize("before", STATEMENTS)
+def test_statement(before):
+    file = lower(f"{METHOD}{before}\n", PurePosixPath("module.py"))
+    for scope in file.scopes():
+        canonicalise.PASS.run(scope, None).commit()
+    assert write(file) == f"{METHOD}{STATEMENTS[before]}\n"

@@ -1,0 +1,160 @@
+"""Calls of modules, of their methods, and of what has effects: `Apply`; building one is `New`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...facts.values import lattice
+from ...facts.values.calls import is_super
+from ...facts.values.lattice import UNKNOWN, Instance, Method, Module, Tensor, Torch, Value
+from ...facts.values.solve import with_callers
+from ...facts.values.vocabulary import torch_method
+from ...model.effects import Apply, New
+from ...model.expressions import Attribute, Call, Starred
+from ...model.names import everywhere
+from ...model.node import Expression
+from ...model.program import Function
+from .forward import CALL, is_renamed
+from .scene import Facts, Scene, holds_module
+
+
+class Effectful:
+    """The functions that may do more than give a value: run modules, read arrays of them, draw."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        functions = list(facts.project.functions())
+        direct = [f for f in functions if self._is_direct(f)]
+        self.functions = with_callers(facts.values.calls, direct, functions)
+
+    def _is_direct(self, function: Function) -> bool:
+        of, project = self.facts.values.of, self.facts.project
+        for node in everywhere(function, Attribute):
+            value = of(node)
+            if isinstance(of(node.object), Module):
+                if node.name == "training" or isinstance(value, Tensor) and value.param:
+                    return True
+        for call in everywhere(function, Call):
+            if isinstance(of(call.function), Module) or self.draws(call):
+                return True
+        owner = project.owner(project.outermost(function))
+        return owner is not None and project.is_module(owner)
+
+    def draws(self, call: Call) -> bool:
+        """Whether a call of torch's draws: `torch.rand(n)`, `x.normal_()`, `p.sample()`."""
+        value, rulebook = self.facts.values.of(call.function), self.facts.rulebook
+        name = ""
+        if isinstance(value, Torch):
+            name = value.name
+        elif isinstance(value, Method) and isinstance(value.receiver, Instance):
+            return value.name in ("sample", "rsample", "sample_n")
+        elif isinstance(value, Method) and isinstance(value.receiver, Tensor):
+            name = f"torch.Tensor.{value.name}"
+        rules = (rulebook.find(name) or rulebook.find(name.rstrip("_"))) if name else ()
+        return any(p.name == "key" for r in rules if not r.is_class for p in r.parameters)
+
+
+def call(scene: Scene, node: Call, effectful: Effectful) -> None:
+    """See to one call."""
+    if node.__class__ is not Call or is_super(node):
+        return
+    function = node.function
+    value = scene.of(function)
+    if isinstance(function, Attribute) and is_super(function.object):
+        if scene.cls is not None:
+            _through_super(scene, node, function)
+    elif isinstance(value, Module):
+        scene.changes.become(node, _apply)
+    elif isinstance(value, Method) and isinstance(value.receiver, Module):
+        _method_of_module(scene, node, function, value, value.receiver)
+    elif isinstance(value, lattice.Function):
+        _function(scene, node, value, effectful)
+    elif _makes_module(scene, node, value):
+        scene.changes.become(node, _new)
+    elif isinstance(value, lattice.Class) and _is_given_module(scene, node):
+        scene.changes.become(node, _apply)
+
+
+def _apply(node: Call) -> Apply:
+    return Apply(node.function, node.arguments, node.keywords)
+
+
+def _new(node: Call) -> New:
+    return New(node.function, node.arguments, node.keywords)
+
+
+def _change(node: Expression, edit: Callable[[Attribute], object]) -> Callable[[Call], None]:
+    """An Apply whose function was changed first."""
+
+    def change(call: Call) -> None:
+        assert isinstance(call.function, Attribute)
+        edit(call.function)
+        call.become(_apply(call))
+
+    return change
+
+
+def _through_super(scene: Scene, node: Call, function: Attribute) -> None:
+    """`super().forward(x)`; a `__call__` of nn.Module runs the forward of this class."""
+    found = scene.project.above(scene.cls, function.name) if scene.cls is not None else None
+    if function.name == "forward":
+        renamed = not isinstance(found, Function) or is_renamed(scene.project, found)
+        if renamed:
+            scene.changes.change(node, _change(node, lambda f: f.rename(CALL)))
+            return
+    if function.name in ("train", "eval", "register_buffer", "register_parameter", "apply"):
+        return  # torch's own
+    scene.changes.become(node, _apply)
+
+
+def _method_of_module(
+    scene: Scene, node: Call, function: Expression, value: Method, receiver: Module
+) -> None:
+    """A method of a module that is none of one function of the user's."""
+    if value.name == "forward" and isinstance(function, Attribute):
+        scene.changes.change(node, _change(node, _to_object))
+    elif value.name == "apply" and scene.building:
+        scene.changes.become(node, _apply)  # it runs a function on all modules below
+    elif not torch_method(value.name):
+        owners = scene.values.facts.owners.get(value.name, ())
+        if receiver.open and any(scene.project.is_module(cls) for cls in owners):
+            scene.changes.become(node, _apply)
+
+
+def _to_object(function: Attribute) -> None:
+    """`self.net` for `self.net.forward`."""
+    function.replace(function.object)
+
+
+def _function(scene: Scene, node: Call, value: lattice.Function, effectful: Effectful) -> None:
+    """A call of a function of the user's."""
+    function, project = node.function, scene.project
+    if isinstance(function, Attribute) and is_renamed(project, value.function):
+        if function.name == "forward":
+            of_object = isinstance(scene.of(function.object), Module)
+            edit = _to_object if of_object else lambda f: f.rename(CALL)
+            scene.changes.change(node, _change(node, edit))
+            return
+    owner = project.owner(value.function)
+    of_module = owner is not None and project.is_module(owner)
+    if of_module or value.function in effectful.functions or _is_given_module(scene, node):
+        scene.changes.become(node, _apply)
+
+
+def _makes_module(scene: Scene, node: Call, value: Value) -> bool:
+    """Whether a call builds a module: of a class, or of what may be one, `norm_layer(dim)`."""
+    made = scene.of(node)
+    if isinstance(value, (lattice.Class, Torch)):
+        if scene.values.facts.makes_modules(value):
+            return True
+        return isinstance(value, lattice.Class) and isinstance(made, Module)
+    return value == UNKNOWN and isinstance(made, Module)
+
+
+def _is_given_module(scene: Scene, node: Call) -> bool:
+    return any(holds_module(scene.of(argument)) for argument in _arguments(node))
+
+
+def _arguments(node: Call) -> Iterator[Expression]:
+    for argument in node.arguments:
+        yield argument.expression if isinstance(argument, Starred) else argument

@@ -1,0 +1,90 @@
+"""What code decides by, and no array could stand for: `self.checkpointing = enable`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from ...facts.modules import Modules
+from ...facts.stages import Stages
+from ...facts.values import Values
+from ...facts.values.lattice import NONE, UNKNOWN, Module, Sequence, Static, Tensor
+from ...facts.values.solve import reachable
+from ...model.expressions import Attribute
+from ...model.names import dotted, everywhere
+from ...model.node import Expression
+from ...model.program import Class
+from ...model.program import Function as Method
+from ...model.project import Project
+from ...model.statements import Assign
+from .stores import assigned
+
+_CHOICES = frozenset({"bool", "str", "shape"})
+
+
+class Facts(Protocol):
+    """What is asked of the program."""
+
+    @property
+    def project(self) -> Project: ...
+    @property
+    def values(self) -> Values: ...
+    @property
+    def stages(self) -> Stages: ...
+    @property
+    def modules(self) -> Modules: ...
+
+
+def chooses(facts: Facts, cls: Class, method: Method, name: str, value: Expression | None) -> bool:
+    """`self.checkpointing = enable` in a method that no forward calls: no array.
+
+    So is a number that constructors go by, or that no forward reads.
+    """
+    stages, project = facts.stages, facts.project
+    if value is None or method in stages.forward or method.name == "__init__":
+        return False
+    known = facts.values.of(value)
+    given = known.element if isinstance(known, Sequence) else known
+    if isinstance(given, Module) or isinstance(given, Tensor) and not given.assumed:
+        return False
+    family = project.family(cls)
+    starts = [m for c in family if (m := project.methods(c).get("__init__")) is not None]
+    first = [facts.values.of(v) if v else UNKNOWN for v in _starting(facts, starts, name)]
+    if not first or any(isinstance(v, (Tensor, Module)) for v in first):
+        return False
+    if all(map(_is_choice, first)):
+        return True
+    if isinstance(given, Tensor):
+        if not all(isinstance(v, Static) and v != NONE for v in first):
+            return False
+    methods = {m for c in family for m in project.methods(c).values()}
+    if not isinstance(given, Tensor):
+        if not any(_reads(facts, m, name) for m in methods & stages.forward):
+            return True
+    built = reachable(facts.values.calls, starts)
+    return any(_reads(facts, m, name) for m in methods & built)
+
+
+def _starting(facts: Facts, starts: list[Method], name: str) -> Iterator[Expression | None]:
+    for method in starts:
+        for node in everywhere(method, Assign):
+            for known, value in assigned(node, facts.project.self_name(method)):
+                if known == name and not node.operator:
+                    yield value
+
+
+def _reads(facts: Facts, method: Method, name: str) -> bool:
+    """Whether a method reads `self.name`."""
+    own = facts.project.self_name(method)
+    for node in everywhere(method, Attribute):
+        if node.name == name and dotted(node.object) == own:
+            if not isinstance(node.parent, Assign) or node.parent.expression is node:
+                return True
+    return False
+
+
+def _is_choice(value: object) -> bool:
+    """What Python decides by, and no array could stand for."""
+    if isinstance(value, Sequence):
+        return isinstance(value.element, Static) and value.element != NONE
+    return isinstance(value, Static) and value.type in _CHOICES

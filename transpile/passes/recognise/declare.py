@@ -1,0 +1,174 @@
+"""What constructors set on self becomes declarations.
+
+    self.w = nn.Parameter(v)                  Declare self.w = v, param
+    self.register_buffer("h", v)              Declare self.h = v, buffer
+    self.scale = torch.ones(3)                Declare self.scale = torch.ones(3), constant
+    self.add_module("fc", nn.Linear(3, 4))    Declare self.fc = nn.Linear(3, 4), submodule
+    self.a = self.b = nn.ReLU()               a Declare for each
+    super().__init__()                        nothing, where it is that of nn.Module
+
+Plain fields stay as they are. What is set under a computed name stays a call of setattr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...facts.modules import SUBMODULE
+from ...facts.values.lattice import NONE, UNKNOWN, Module, Static
+from ...model.copy import clone
+from ...model.effects import BUFFER, PARAM, Declare, NewArray
+from ...model.expressions import Attribute, Call, Constant, Display
+from ...model.node import Expression
+from ...model.program import Class, Function
+from ...model.statements import Assign, ExpressionStatement
+from .kinds import Kinds, is_tie, sides
+from .registered import registered
+from .scene import Scene
+from .split import declared, leaves, named, pairs, split
+from .stores import own_name
+
+
+def declare(scene: Scene, kinds: Kinds) -> None:
+    """Collect the declarations of one function."""
+    function = scene.scope
+    if isinstance(function, Class) and scene.project.is_module(function):
+        _unmade(scene, kinds, function)
+    if not isinstance(function, Function) or not scene.building:
+        return
+    stripped: set[Call] = set()
+    if scene.cls is not None:
+        for assign in function.nodes(Assign):
+            if _assign(scene, kinds, assign):
+                stripped.update(_parameters(scene, assign.expression))
+        for statement in function.nodes(ExpressionStatement):
+            stripped.update(_parameters(scene, registered(scene, kinds, statement)))
+        if function.name == "__init__":
+            _missing(scene, kinds, function, scene.cls)
+    for call in function.nodes(Call):
+        if scene.stages.is_parameter(call) and call.arguments:
+            _parameter(scene, call, call in stripped or _is_stored(scene, call))
+
+
+# --- assignments ---------------------------------------------------------------------------------
+
+
+def _assign(scene: Scene, kinds: Kinds, assign: Assign) -> bool:
+    """`self.a = v`; whether it is declared."""
+    value = assign.expression
+    if value is None or assign.operator:
+        return False
+    targets = [t for target in assign.targets for t in leaves(target)]
+    if len(targets) == 1 and assign.targets == targets:
+        kind = _kind(scene, kinds, targets[0], value)
+        if kind is not None:
+            scene.changes.become(assign, lambda a: _declaration(a, kind, kinds, scene.cls))
+        return kind is not None
+    wanted = [_kind(scene, kinds, t, v) for t, v in pairs(assign)]
+    if not any(wanted):
+        return False
+    found = dict(zip(targets, wanted))
+    scene.changes.change(assign, lambda a: split(scene, kinds, a, found))
+    return True
+
+
+def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> str | None:
+    """What a target is declared as; None for what is no array or submodule of self."""
+    name = own_name(target, scene.own)
+    if name is None or scene.cls is None or is_tie(scene.values, value, scene.own):
+        return None
+    known, held = scene.of(value), scene.values.attribute(scene.cls, name)
+    if isinstance(known, Module) and not known.is_self:
+        return SUBMODULE
+    if kinds.is_wrapped(scene.cls, name) and (known == UNKNOWN or known == NONE):
+        return SUBMODULE
+    if known == NONE and isinstance(held, Module) and not held.is_self:
+        return SUBMODULE
+    kind = kinds.of(scene.cls, name)
+    numbers = isinstance(known, Static) and known != NONE
+    return None if numbers and kind not in (BUFFER, "mixed") else kind
+
+
+def _declaration(assign: Assign, kind: str, kinds: Kinds, cls: Class | None) -> Declare:
+    target, value = assign.targets[0], assign.expression
+    assert isinstance(target, Attribute) and value is not None and cls is not None
+    made = declared(target, value, kind, kinds, cls)
+    made.annotation = assign.annotation
+    return made.adopt()
+
+
+# --- params --------------------------------------------------------------------------------------
+
+
+def _parameters(scene: Scene, value: Expression | None) -> list[Call]:
+    """The calls of nn.Parameter that a value is, on some way."""
+    found = [value] if not isinstance(value, Display) else list(value.elements)
+    made = [side for one in found for side in sides(one)]
+    return [s for s in made if isinstance(s, Call) and scene.stages.is_parameter(s)]
+
+
+def _is_stored(scene: Scene, call: Call) -> bool:
+    """`self.fc.weight = nn.Parameter(v)`: the param of another module gets a value."""
+    statement = call.parent
+    if not isinstance(statement, Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    if not isinstance(target, Attribute) or own_name(target, scene.own) is not None:
+        return False
+    base = scene.of(target.object)
+    return isinstance(base, Module) and not base.is_bare
+
+
+def _parameter(scene: Scene, call: Call, declared: bool) -> None:
+    """The value of `nn.Parameter(v)` where that is said otherwise, else an array that is made."""
+    flag = call.keyword("requires_grad")
+    if flag is not None and not (isinstance(flag, Constant) and flag.constant is True):
+        message = (
+            "this parameter is not trained in torch: leave it out of what the optimizer updates"
+        )
+        scene.changes.report("frozen-param", call, message)
+    if declared:
+        scene.changes.replace(call, _first)
+    else:
+        scene.changes.become(call, _array)
+
+
+def _first(call: Call) -> Expression:
+    given = zip(call.keywords, call.arguments)
+    return next(a for w, a in given if w in (None, "data"))
+
+
+_array: Callable[[Call], NewArray] = lambda call: NewArray(  # noqa: E731
+    call.function, call.arguments, call.keywords, PARAM
+)
+
+
+_UNMADE = (
+    "is set while the model runs, and not in a constructor of this class: set it to None there"
+)
+
+
+def _unmade(scene: Scene, kinds: Kinds, cls: Class) -> None:
+    """Report the buffers that forward passes make of a class without a constructor."""
+    if "__init__" not in scene.project.methods(cls):
+        for name in kinds.undeclared(cls):
+            scene.changes.report("unsupported", cls, f"{cls.name}.{name} {_UNMADE}")
+
+
+def _missing(scene: Scene, kinds: Kinds, function: Function, cls: Class) -> None:
+    """Buffers that forward passes make begin as None, or as the class has them."""
+    made = []
+    for name in kinds.undeclared(cls):
+        above = (scene.project.assigned(c) for c in scene.project.ancestors(cls))
+        start = next((known[name] for known in above if name in known), None)
+        if start is not None and not isinstance(start, Constant):
+            scene.changes.report("unsupported", function, f"{cls.name}.{name} {_UNMADE}")
+            continue
+        first = Constant(None) if start is None else clone(start)
+        first.value = NONE if start is None else start.value
+        own = named(scene.own or "self", Module(frozenset([cls]), is_self=True))
+        declared_ = Declare(Attribute(own, name), first, BUFFER, name)
+        declared_.persistent = False
+        made.append(declared_)
+    if made:
+        scene.changes.change(function.body, lambda body: body.append(made))

@@ -1,0 +1,115 @@
+"""What is done to modules from outside, and walks over them: hooks, `setattr(m, name, w)`, loops."""
+
+from __future__ import annotations
+
+from ...facts.values import lattice
+from ...facts.values.lattice import UNKNOWN, External, Method, Module, Tensor, Value
+from ...facts.values.vocabulary import WALKS
+from ...model.effects import Unconverted, Walk
+from ...model.expressions import Attribute, Call
+from ...model.names import below
+from ...model.statements import Assign, ExpressionStatement, For
+from ..pass_ import source_of
+from .scene import Scene
+from .stores import REGISTERS
+
+PARAMETERS = frozenset({"parameters", "named_parameters"})
+_OTHER_ARRAYS = frozenset({"buffers", "named_buffers", "state_dict"})
+_TABLES = frozenset(
+    "_parameters _buffers _forward_hooks _forward_pre_hooks _backward_hooks".split()
+)
+_HOOK = (
+    "has nothing to hook into here: call the function where it would run, or see to gradients"
+    " by jax.custom_vjp"
+)
+_NAMED = (
+    "setattr() gives a parameter under a computed name to a module that is not self: write the name"
+    " out, or do it in the constructor of its class"
+)
+_ARRAY = (
+    "gives an array to a module that is not self: register it in the constructor of a class of its"
+    " own"
+)
+
+
+def given(scene: Scene, call: Call) -> bool:
+    """What a call gives a module from outside, which raises; whether it was seen to."""
+    function = call.function
+    if _gives_parameter(scene, call):
+        scene.changes.unconverted("foreign-array", call, _NAMED)
+        return True
+    if not isinstance(function, Attribute) or isinstance(scene.of(function), lattice.Function):
+        return False
+    name = function.name
+    if name.startswith("register_") and name.endswith("_hook"):
+        scene.changes.unconverted("hook", call, f"{name}() {_HOOK}")
+        return True
+    if name in REGISTERS and _is_foreign(scene.of(function.object)):
+        scene.changes.unconverted("foreign-array", call, f"{name}() {_ARRAY}")
+        return True
+    return False
+
+
+def _gives_parameter(scene: Scene, call: Call) -> bool:
+    """`setattr(self.lin, name, nn.Parameter(w))`"""
+    if scene.of(call.function) != External("builtins.setattr") or len(call.arguments) != 3:
+        return False
+    holder, _, value = map(scene.of, call.arguments)
+    return isinstance(value, Tensor) and value.param and _is_foreign(holder)
+
+
+def table(scene: Scene, node: Attribute) -> bool:
+    """`layer._parameters["weight"]`: a table that no module has here, which raises."""
+    if node.name not in _TABLES or not _is_foreign(scene.of(node.object)):
+        return False
+    message = f"modules have no {node.name} here: what they hold is declared in their classes"
+    statement = node.parent
+    if isinstance(statement, Assign) and any(t is node for t in statement.targets):
+        scene.changes.report("foreign-array", node, message)  # no target can raise
+        raised = ExpressionStatement(Unconverted("foreign-array", source_of(statement)))
+        scene.changes.replace(statement, raised)
+    else:
+        scene.changes.unconverted("foreign-array", node, message)
+    return True
+
+
+def _is_foreign(value: Value) -> bool:
+    """Whether this is a module, or may be one, but neither the self of a method nor a bare one."""
+    if isinstance(value, Module):
+        return not value.is_self and not value.is_bare
+    return value == UNKNOWN or isinstance(value, Tensor) and value.assumed
+
+
+# --- walks ---------------------------------------------------------------------------------------
+
+
+def walked(scene: Scene, call: Call) -> None:
+    """`for m in self.children()` while the model runs: which modules these are is not known."""
+    value = scene.of(call.function)
+    if scene.stage != "traced" or not isinstance(value, Method):
+        return
+    if not isinstance(value.receiver, Module):
+        return
+    if value.name in WALKS:
+        message = f"which modules {value.name}() means here is not known"
+        scene.changes.report("module-value", call, message)
+    elif value.name in _OTHER_ARRAYS:
+        message = f"which arrays {value.name}() means here is not known"
+        scene.changes.report("module-value", call, message)
+
+
+def walk(scene: Scene, loop: For) -> None:
+    """`for m in self.modules(): …` while a model is built."""
+    if loop.__class__ is not For or not scene.building:
+        return
+    wanted = WALKS | PARAMETERS | {"buffers", "named_buffers"}
+    for call in below(loop.iterable, Call):
+        value = scene.of(call.function)
+        if isinstance(value, Method) and isinstance(value.receiver, Module):
+            if value.name in wanted:
+                scene.changes.become(loop, _walk)
+                return
+
+
+def _walk(loop: For) -> Walk:
+    return Walk(loop.target, loop.iterable, loop.body, loop.orelse, loop.asynchronous)

@@ -1,0 +1,145 @@
+"""Arrays of modules and the mode: `self.weight` is a Read, `self.training` a Mode.
+
+Stores stay as they are, with Reads as targets; one param that is given another is a Tie.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...facts.values.lattice import Function, Method, Module, Tensor, Value
+from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Mode, Read, Tie
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted
+from ...model.node import Node
+from ...model.program import Class
+from ...model.statements import Assign, Delete
+from .forward import CALL, is_renamed
+from .scene import Scene
+
+# What runs, or wraps, a module that it is given: `checkpoint(self.block, x)`.
+_RUNNING = frozenset({"checkpoint", "map", "vmap", "partial"})
+
+
+def attribute(scene: Scene, node: Attribute) -> None:
+    """See to one attribute."""
+    if node.__class__ is not Attribute or _is_declared(node):
+        return
+    base, value = scene.of(node.object), scene.of(node)
+    called = isinstance(node.parent, Call) and node.parent.function is node
+    if isinstance(base, Module):
+        if node.name == "training":
+            if not _is_stored(node):
+                scene.changes.become(node, lambda n: Mode(n.object))
+            return
+        kind = None if called else array_kind(scene, base, value, node.name)
+        if kind is not None and not isinstance(node.parent, Delete):
+            scene.changes.become(node, lambda n: Read(n.object, n.name, kind))
+        elif not called and not _is_stored(node):
+            _as_value(scene, node, base, value)
+    elif isinstance(value, Function) and not called and is_renamed(scene.project, value.function):
+        scene.changes.change(node, lambda n: n.rename(CALL))  # `Net.forward`
+
+
+def _is_stored(node: Node) -> bool:
+    return isinstance(node.parent, Assign) and any(t is node for t in node.parent.targets)
+
+
+def _is_declared(node: Node) -> bool:
+    return isinstance(node.parent, Declare) and _is_stored(node)
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def array_kind(scene: Scene, base: Module, value: Value, name: str) -> str | None:
+    """The kind of an array of a module; None for what is no array."""
+    kinds = {kind for ref in base.refs for kind in _kinds_of(scene, ref, name)}
+    if len(kinds) > 1:
+        return MIXED
+    if kinds:
+        return kinds.pop()
+    if isinstance(value, Tensor) and value.param:
+        return BUFFER if value.buffer else _usual_kind(scene, name)
+    return None
+
+
+def _kinds_of(scene: Scene, ref: Any, name: str) -> set[str]:
+    """The kinds that an array has in a class, its bases and the classes below."""
+    cls = scene.modules.class_of(ref)
+    if cls is None:
+        return set()
+    family = scene.project.family(cls) if isinstance(ref, Class) else (cls,)
+    found = (scene.modules.arrays(one).get(name) for one in family)
+    return {array.kind for array in found if array is not None}
+
+
+def _usual_kind(scene: Scene, name: str) -> str:
+    """What an array of this name is in torch's layers: a param, where nothing else is known."""
+    layers = set(scene.modules.library.classes.values())
+    found = (scene.modules.arrays(cls).get(name) for cls in layers)
+    kinds = {array.kind for array in found if array is not None}
+    return BUFFER if kinds == {BUFFER} else PARAM
+
+
+# --- methods and modules as values ---------------------------------------------------------------
+
+
+def _as_value(scene: Scene, node: Attribute, base: Module, value: Value) -> None:
+    """`f = self.up`, `checkpoint(self.block, x)`"""
+    project = scene.project
+    if isinstance(value, Function):
+        owner = project.owner(value.function)
+        if owner is None or project.is_property(value.function):
+            return
+        renamed = is_renamed(project, value.function)
+        scene.changes.change(node, lambda n: _bind(n, renamed))
+    elif isinstance(value, Method) and value.name == "forward":  # of a layer of torch's
+        scene.changes.change(node, lambda n: _bind(n, True))
+    elif isinstance(value, Module) and _is_run(node.parent):
+        scene.changes.change(node, lambda n: _bind(n, False))
+
+
+def _is_run(call: Node | None) -> bool:
+    name = dotted(call.function) if isinstance(call, Call) else None
+    return (name or "").rpartition(".")[2] in _RUNNING
+
+
+def _bind(node: Attribute, renamed: bool) -> None:
+    if renamed:
+        node.rename(CALL)
+    node.become(BoundMethod(node.object, node.name))
+
+
+# --- ties ----------------------------------------------------------------------------------------
+
+
+def tie(scene: Scene, assign: Assign) -> None:
+    """`self.head.weight = self.tokens.weight`, of two params."""
+    source = assign.expression
+    if not scene.building or assign.operator or len(assign.targets) != 1:
+        return
+    if assign.__class__ is Assign and isinstance(source, Attribute):
+        target = assign.targets[0]
+        if isinstance(target, Attribute) and _is_param(scene, target) and _is_param(scene, source):
+            scene.changes.become(assign, _tied)
+
+
+def _is_param(scene: Scene, node: Attribute) -> bool:
+    base, value = scene.of(node.object), scene.of(node)
+    if not isinstance(base, Module):
+        return False
+    if _is_stored(node):  # what it gets is what it is from here on
+        value = Tensor(param=True)
+    return array_kind(scene, base, value, node.name) == PARAM
+
+
+def _tied(assign: Assign) -> Tie:
+    target, source = assign.targets[0], assign.expression
+    assert isinstance(source, Read)
+    if not isinstance(target, Read):  # which no constructor declares: it is the other's alone
+        assert isinstance(target, Attribute)
+        made = Read(target.object, target.name, PARAM)
+        target.become(made)
+        target = made
+    return Tie(target, source)

@@ -1,0 +1,102 @@
+"""Arrays and submodules that are registered by calls: `self.register_buffer("h", v)`."""
+
+from __future__ import annotations
+
+from ...facts.modules import SUBMODULE
+from ...facts.values.calls import is_super
+from ...facts.values.lattice import NONE, Module, Torch
+from ...model.classes import PLAIN_MODULE
+from ...model.effects import BUFFER, PARAM, Declare, NewArray
+from ...model.expressions import Attribute, Call, Name
+from ...model.node import Expression
+from ...model.program import Class
+from ...model.statements import ExpressionStatement
+from .kinds import Kinds
+from .scene import Scene
+from .split import named
+from .stores import ADDS, Registration, registration
+
+
+def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Expression | None:
+    """`self.register_buffer("h", v)` and the like; gives the value that is declared."""
+    call = statement.expression
+    if not isinstance(call, Call) or scene.cls is None:
+        return None
+    if _is_plain_constructor(scene, call, scene.cls):
+        scene.changes.remove(statement)
+        return None
+    made = registration(call, scene.own)
+    if made is None:
+        return None
+    if made.text is None or not made.text.isidentifier():
+        _computed(scene, statement, made)
+        return None
+    kind = _registered_kind(scene, kinds, made, scene.cls)
+    if kind is None:
+        return None
+    scene.changes.replace(statement, lambda s: _registered(scene, s, kind))
+    return made.value
+
+
+def _registered_kind(scene: Scene, kinds: Kinds, made: Registration, cls: Class) -> str | None:
+    name = made.text
+    assert name is not None
+    if made.method in ADDS or isinstance(scene.of(made.value), Module):
+        return SUBMODULE
+    return kinds.of(cls, name)
+
+
+def _registered(scene: Scene, statement: ExpressionStatement, kind: str) -> Declare:
+    """`self.h = v`, made of what the registration has become."""
+    made = registration(statement.expression, scene.own)
+    assert made is not None and made.text is not None and scene.own is not None
+    own = named(scene.own, Module(frozenset([scene.cls]), is_self=True))
+    target = Attribute(own, made.text)
+    target.value = made.value.value
+    declared = Declare(target, made.value, kind, made.text)
+    declared.persistent = made.persistent
+    return declared
+
+
+def _computed(scene: Scene, statement: ExpressionStatement, made: Registration) -> None:
+    """`self.register_buffer(f"u{i}", v)` as `setattr(self, f"u{i}", NewArray(v))`."""
+    if made.method == "setattr":
+        return
+    kind = {"register_buffer": BUFFER, "register_parameter": PARAM}.get(made.method)
+
+    def make(statement: ExpressionStatement) -> ExpressionStatement:
+        again = registration(statement.expression, scene.own)
+        assert again is not None and scene.own is not None
+        value = again.value
+        if kind is not None and scene.of(value) != NONE and not isinstance(value, NewArray):
+            word = Name("Buffer" if kind == BUFFER else "Parameter")
+            value = NewArray(word, [value], None, kind)
+            value.value = again.value.value
+        own = named(scene.own, Module(frozenset([scene.cls]), is_self=True))
+        return ExpressionStatement(Call(Name("setattr"), [own, again.name, value]))
+
+    scene.changes.replace(statement, make)
+
+
+def _is_plain_constructor(scene: Scene, call: Call, cls: Class) -> bool:
+    """`super().__init__()`, where that is the one of nn.Module."""
+    function = call.function
+    if not isinstance(function, Attribute) or function.name != "__init__":
+        return False
+    if is_super(function.object):
+        return _is_last(scene, cls)
+    base = scene.of(function.object)
+    return isinstance(base, Torch) and base.name in PLAIN_MODULE
+
+
+def _is_last(scene: Scene, cls: Class) -> bool:
+    """Whether no class that comes after one has a constructor, in whatever class below it."""
+    for one in (cls, *scene.project.descendants(cls)):
+        order = scene.project.order(one)
+        for base in order[order.index(cls) + 1 :]:
+            if isinstance(base, Class):
+                if "__init__" in scene.project.methods(base):
+                    return False
+            elif base not in PLAIN_MODULE and base not in ("object", "abc.ABC"):
+                return False
+    return True

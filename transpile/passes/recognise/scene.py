@@ -1,0 +1,62 @@
+"""What the parts of the pass share while they look at one scope: whose self it is, when it runs."""
+
+from __future__ import annotations
+
+from ...facts.calls import Calls
+from ...facts.modules import Modules
+from ...facts.stages import Stages
+from ...facts.values import Values
+from ...facts.values.lattice import Mapping, Module, Sequence, Value
+from ...model.expressions import Name
+from ...model.node import Expression, Node
+from ...model.program import Class, Function, Scope
+from ...model.project import Project
+from ...model.rulebook import Rulebook
+from ..pass_ import Changes
+from .choices import Facts as Structure
+
+
+class Facts(Structure):
+    """What the pass asks, beside the values of expressions, which stand in their slots."""
+
+    @property
+    def calls(self) -> Calls: ...  # type: ignore[empty-body]
+    @property
+    def rulebook(self) -> Rulebook: ...  # type: ignore[empty-body]
+
+
+class Scene:
+    """One scope, and the changes of it."""
+
+    def __init__(self, scope: Scope, facts: Structure) -> None:
+        self.scope, self.facts = scope, facts
+        self.project: Project = facts.project
+        self.values: Values = facts.values
+        self.stages: Stages = facts.stages
+        self.modules: Modules = facts.modules
+        self.changes = Changes(scope)
+        self.stage = facts.stages.stage(scope)
+        method = self.project.method(scope) if isinstance(scope, Function) else None
+        self.method = method
+        owner = self.project.owner(method) if method is not None else None
+        is_module = owner is not None and self.project.is_module(owner)
+        self.cls: Class | None = owner if is_module else None
+        self.own = self.project.self_name(method) if method is not None and is_module else None
+
+    @property
+    def building(self) -> bool:
+        return self.stage == "building"
+
+    def of(self, node: Expression) -> Value:
+        return self.values.of(node)
+
+    def is_own(self, node: Node | None) -> bool:
+        """Whether an expression is the self of a module."""
+        return isinstance(node, Name) and node.id == self.own and self.own is not None
+
+
+def holds_module(value: Value) -> bool:
+    """Whether a value is a module, or a list or dict of modules."""
+    if isinstance(value, (Sequence, Mapping)):
+        return holds_module(value.element)
+    return isinstance(value, Module)

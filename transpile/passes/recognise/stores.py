@@ -1,0 +1,114 @@
+"""What code sets on a name: `self.a = v`, `self.a, self.b = v, w`, `self.a += v`, `self.a.add_(v)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...facts.values.calls import is_super
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.statements import Assign
+
+REGISTERS = {"register_buffer": "buffer", "register_parameter": "param"}
+ADDS = frozenset({"add_module", "register_module"})
+
+
+class Registration(NamedTuple):
+    """`self.register_buffer("h", v, persistent=False)`: how, under which name, which value."""
+
+    method: str
+    name: Expression
+    value: Expression
+    persistent: bool = True
+
+    @property
+    def text(self) -> str | None:
+        """The name, where it is written out."""
+        return self.name.constant if isinstance(self.name, Constant) else None
+
+
+def registration(call: Node, own: str | None) -> Registration | None:
+    """What a call registers on self; `setattr(self, name, v)` does, too. None of other calls."""
+    if not isinstance(call, Call) or any(isinstance(a, Starred) for a in call.arguments):
+        return None
+    function = call.function
+    if dotted(function) == "setattr":
+        if len(call.arguments) != 3 or dotted(call.arguments[0]) != own:
+            return None
+        return Registration("setattr", call.arguments[1], call.arguments[2])
+    if not isinstance(function, Attribute) or function.name not in {*REGISTERS, *ADDS}:
+        return None
+    if dotted(function.object) != own and not is_super(function.object):
+        return None
+    places = ("name", "tensor" if function.name == "register_buffer" else "param", "persistent")
+    if function.name in ADDS:
+        places = ("name", "module", "")
+    given = {w or places[i]: a for i, (w, a) in enumerate(zip(call.keywords, call.arguments))}
+    name, value = given.get("name"), given.get(places[1])
+    if name is None or value is None:
+        return None
+    persistent = given.get("persistent")
+    kept = not (isinstance(persistent, Constant) and persistent.constant is False)
+    return Registration(function.name, name, value, kept)
+
+
+def own_name(node: Node | None, own: str | None) -> str | None:
+    """The name in `self.name`."""
+    if isinstance(node, Attribute) and isinstance(node.object, Name) and node.object.id == own:
+        return node.name
+    return None
+
+
+def assigned(node: Assign, own: str | None) -> Iterator[tuple[str, Expression | None]]:
+    """What is set on self, and the value; None where that is not one expression."""
+    value = None if node.operator else node.expression
+    if node.expression is not None:
+        for target in node.targets:
+            yield from _set(target, value, own)
+
+
+def _set(
+    target: Expression, value: Expression | None, own: str | None
+) -> Iterator[tuple[str, Expression | None]]:
+    if isinstance(target, Display):
+        alike = isinstance(value, Display) and len(value.elements) == len(target.elements)
+        for i, element in enumerate(target.elements):
+            # the target itself has the value of its part
+            apart = element if value is not None and isinstance(element, Attribute) else None
+            yield from _set(element, value.elements[i] if alike else apart, own)  # type: ignore[union-attr]
+    elif isinstance(target, Starred):
+        yield from _set(target.expression, None, own)
+    elif isinstance(target, Subscript):
+        yield from _set(target.object, None, own)
+    elif (name := own_name(target, own)) is not None:
+        yield name, value
+
+
+def written_in_place(call: Call, own: str | None) -> str | None:
+    """The attribute of self that a call writes: `self.ema.mul_(d)`, `torch.add(a, b, out=self.s)`."""
+    out, function = call.keyword("out"), call.function
+    if out is not None:
+        return _root(out, own)
+    word = function.name if isinstance(function, Attribute) else dotted(function) or ""
+    if not word.endswith("_") or word.endswith("__"):
+        return None
+    found = _root(function.object, own) if isinstance(function, Attribute) else None
+    if found is None and call.arguments:  # `nn.init.zeros_(self.w)`
+        found = _root(call.arguments[0], own)
+    return found
+
+
+def _root(node: Expression, own: str | None) -> str | None:
+    """The attribute of self that a view is of: `self.w.data[0].view(-1)`."""
+    while True:
+        name = own_name(node, own)
+        if name is not None:
+            return name
+        if isinstance(node, (Attribute, Subscript)):
+            node = node.object
+        elif isinstance(node, Call) and isinstance(node.function, Attribute):
+            node = node.function.object
+        else:
+            return None
