@@ -65,7 +65,7 @@ LINES = [
     ("x.argmax(1).masked_fill(y, 7.5)", "nn.masked_fill(x.argmax(axis=1), y, 7.5)"),
     ("torch.empty(3, 3).fill_(-float('inf')).triu_(1)", "jnp.triu(jnp.full((3, 3), -jnp.inf), k=1)"),
     ("torch.zeros(3).fill_(-1)", "jnp.full((3,), -1.0)"),
-    ("torch.zeros(3, dtype=x.dtype).fill_(-1)", "jnp.full((3,), -1.0, dtype=x.dtype)"),  # a dtype may be None
+    ("torch.zeros(3, dtype=x.dtype).fill_(-1)", "jnp.full((3,), -1, dtype=x.dtype)"),
     ("torch.zeros(3, dtype=torch.long).fill_(-1)", "jnp.full((3,), -1, dtype=int)"),
     ("F.scaled_dot_product_attention(x, x, y, is_causal=n > 1)", "nn.scaled_dot_product_attention(x, x, y, is_causal=n > 1)"),
     ("F.scaled_dot_product_attention(x, x, y, None, 0.0)", "nn.scaled_dot_product_attention(x, x, y, None, 0.0)"),

@@ -71,7 +71,7 @@ class Running:
         found = [self.functions[call.function.id]] if named else self.functions
         return [(function, None) for function in found]
 
-    def of_call(self, call, function):
+    def of_call(self, call):
         return Effects()
 
 

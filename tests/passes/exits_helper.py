@@ -58,7 +58,7 @@ class Facts:
     def stage(self, scope):
         return self._stage
 
-    def of_call(self, call, function):
+    def of_call(self, call):
         return call.effects
 
 

@@ -15,6 +15,7 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
 from ..model.rulebook import Rulebook
 from ..model.statements import Assign, For
+from .host import does
 from .modules import Modules
 from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Torch, classes_of
@@ -53,11 +54,11 @@ class EffectsOf:
             del self._solving[function]
         return found
 
-    def of_block(self, block: Node, function: Function) -> Effects:
+    def of_block(self, block: Node) -> Effects:
         """What running a part of a function does."""
-        return self.of_nodes(within([block]), function)
+        return self.of_nodes(within([block]), _function(block))
 
-    def of_nodes(self, nodes: Iterable[Node], function: Function) -> Effects:
+    def of_nodes(self, nodes: Iterable[Node], function: Function | None) -> Effects:
         roots = dict(_roots(function))
         found = NO_EFFECTS
         for node in nodes:
@@ -67,9 +68,14 @@ class EffectsOf:
                 found |= self._of_node(node, roots)
         return found
 
-    def of_call(self, call: Call, function: Function) -> Effects:
+    def of_call(self, call: Call) -> Effects:
         """What one call in a function does, its arguments left out."""
-        return self._of_node(call, dict(_roots(function)))
+        return self._of_node(call, dict(_roots(_function(call))))
+
+    def host(self, node: Node) -> str | None:
+        """What code does to the host, in words: it prints, a generator of Python's draws, an
+        iterator moves on; None where it only computes."""
+        return next(filter(None, (does(inner) for inner in within([node]))), None)
 
     def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
         """The functions that a call may run, each with the path of its `self`; None if unknown."""
@@ -198,8 +204,15 @@ def _rooted(path: str, roots: dict[str, str]) -> str:
     return roots.get(head, head) + dot + rest
 
 
-def _roots(function: Function) -> Iterator[tuple[str, str]]:
+def _function(node: Node) -> Function | None:
+    """The function that a node stands in."""
+    return next((n for n in node.ancestors() if isinstance(n, Function)), None)
+
+
+def _roots(function: Function | None) -> Iterator[tuple[str, str]]:
     """What local names of modules stand for: the loop's `layer` for `self.layers.*`."""
+    if function is None:
+        return
     for assign in function.nodes(Assign):
         target, given = assign.targets[0], assign.expression
         if isinstance(target, Name) and given is not None and isinstance(given.value, Module):

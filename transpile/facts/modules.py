@@ -14,7 +14,7 @@ from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare
 from ..model.expressions import Attribute, Constant, Display, Name
 from ..model.node import Expression
 from ..model.operators import Conditional
-from ..model.program import Class, Function
+from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.rulebook import spellings
 from ..model.statements import Assign
@@ -122,6 +122,15 @@ class Modules:
             for name, own in self.fields(cls).items()
             if own.kind in ARRAYS
         }
+
+    def may_be_none(self, scope: Scope, place: str) -> bool:
+        """Whether an array of a module (`self.sum`) may be None until something sets it."""
+        around = next((n for n in (scope, *scope.ancestors()) if isinstance(n, Class)), None)
+        head, _, name = place.partition(".")
+        if around is None or "." in name:
+            return False
+        array = self.arrays(around).get(name)
+        return array is not None and array.optional
 
     def children(self, cls: Class) -> dict[str, Field]:
         """The submodules of a class by name, with what they are set to."""

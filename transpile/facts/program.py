@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from ..model.node import Node
 from ..model.program import Scope
 from ..model.project import Project
 from ..model.rulebook import Rulebook
 from .calls import Calls
 from .effects import EffectsOf
 from .modules import Library, Modules
+from .stages import Stages
+from .totality import Totality
 from .values.answers import Values, solve
 
 
@@ -33,6 +36,18 @@ class ProgramFacts:
     def calls(self) -> Calls:
         return Calls(self.values)
 
+    @cached_property
+    def stages(self) -> Stages:
+        return Stages(self.values, self.calls)
+
+    @cached_property
+    def totality(self) -> Totality:
+        return Totality(self.effects)
+
     def stage(self, scope: Scope) -> str | None:
         """When the code of a scope runs: "traced", "building", "host" or "import"."""
-        raise NotImplementedError
+        return self.stages.stage(scope)
+
+    def total(self, block: Node) -> bool:
+        """Whether every operation of a block is finite, with its slope, whatever it is given."""
+        return self.totality.total(block)

@@ -52,7 +52,7 @@ class Running(Protocol):
     def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
         """The functions that a call may run; None where others may be."""
 
-    def of_call(self, call: Call, function: Function) -> Effects:
+    def of_call(self, call: Call) -> Effects:
         """What one call in a function does."""
 
 
@@ -143,7 +143,7 @@ class Totality:
         around = next((n for n in call.ancestors() if isinstance(n, Function)), None)
         found = call.effects
         if self.effects is not None and around is not None:
-            found |= self.effects.of_call(call, around)
+            found |= self.effects.of_call(call)
         return bool(found.writes) or found.open
 
 

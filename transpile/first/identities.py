@@ -65,6 +65,8 @@ def _as_float(node: Any) -> Any:
 
 def _names_dtype(node: Any) -> bool:
     """Whether `dtype=jnp.float16` says which; a variable may be None."""
+    if isinstance(node, cst.Attribute) and node.attr.value == "dtype":
+        return True
     return (tree.dotted(node) or "").startswith("jnp.") or tree.dotted(node) in ("int", "bool", "float")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..model.diagnostics import Diagnostic
+from ..model.edits import commit_all
 from ..model.effects import Unconverted
 from ..model.program import Function, Scope
 from ..model.project import Project
@@ -23,9 +24,9 @@ def run(project: Project, facts: Any, passes: Iterable[Pass]) -> list[Diagnostic
     found: list[Diagnostic] = []
     for one in passes:
         if one.of_project:
-            for changes in one.run(project, facts):
-                changes.commit()
-                found += changes.diagnostics
+            together: list[Changes] = one.run(project, facts)
+            commit_all(together)
+            found += [d for changes in together for d in changes.diagnostics]
         else:
             for scope in [s for file in project.ordered for s in file.scopes()]:
                 found += _run_one(one, scope, facts)

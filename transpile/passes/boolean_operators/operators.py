@@ -37,7 +37,7 @@ _HOST = frozenset(["print", "input", "next", "open", "setattr", "delattr", "exec
 
 
 class EffectsFact(Protocol):
-    def of_call(self, call: Call, function: Function) -> Effects:
+    def of_call(self, call: Call) -> Effects:
         """What a call in a function does besides giving a value."""
 
 
@@ -92,7 +92,7 @@ class Operators:
         if isinstance(node, Apply):
             effects = node.effects
             if isinstance(self.scope, Function):
-                effects |= self.facts.effects.of_call(node, self.scope)
+                effects |= self.facts.effects.of_call(node)
             return bool(effects.writes) or effects.open or effects.draws and not drawing
         if not isinstance(node, Call):
             return False
