@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from .expressions import Attribute, Call, Display, Name
 from .names import dotted
@@ -15,7 +15,8 @@ from .statements import For
 Rows = tuple[tuple[str, Expression], ...]
 
 
-class Turns(NamedTuple):
+@dataclass(frozen=True)
+class Turns:
     """`index` is the name that counts, from 0; `count` how many turns there are, None where arrays
     tell; `rows` has the name of each row, and the array along whose first axis it runs."""
 
@@ -47,14 +48,14 @@ def _turns(target: Expression, iterable: Expression) -> Turns | None:
         plain = (
             inner is not None and not inner.reverse and (inner.index is None) == bool(inner.rows)
         )
-        return inner._replace(reverse=True) if inner is not None and plain else None
+        return replace(inner, reverse=True) if inner is not None and plain else None
     parts = target.elements if isinstance(target, Display) else []
     if word == "enumerate" and len(arguments) == 1 and len(parts) == 2:
         inner = _turns(parts[1], first)
         index = parts[0]
         if inner is None or inner.index is not None or inner.reverse or not isinstance(index, Name):
             return None
-        return inner._replace(index=index.id)
+        return replace(inner, index=index.id)
     if word == "zip" and len(parts) == len(arguments):
         return _zipped(parts, arguments)
     return _row(target, iterable)
