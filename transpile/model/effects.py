@@ -228,9 +228,9 @@ class Loop(While):
     def __init__(
         self, test: Expression, body: Block, carry: Carry, bound: Expression | None = None
     ) -> None:
+        self.bound = bound
         super().__init__(test, body)
-        self.carry, self.bound = carry, bound
-        self.adopt()
+        self.carry = carry
 
 
 class Repeat(For):

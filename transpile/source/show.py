@@ -173,7 +173,8 @@ def _names(word: str, names: list[str]) -> str:
 def _known(carry: Carry) -> list[str]:
     """What is known of what is carried, and what the block does."""
     of = [(n, carry.names[n]) for n in carry.outputs if n in carry.names]
-    notes = [f"{start} {', '.join(found)}" for start, found in _by_start(of).items()]
+    begun = [(n, known) for n, known in of if n in carry.inputs]
+    notes = [f"{start} {', '.join(found)}" for start, found in _by_start(begun).items()]
     notes += [_names("same", [n for n, known in of if known.same])]
     notes += [_names("differs", [n for n, known in of if known.same is False])]
     return [*notes, *_effects(carry.effects)]

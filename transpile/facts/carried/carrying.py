@@ -11,7 +11,7 @@ from ...model.names import in_scope, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, For, Handler, If, While, With
-from ..bindings import Liveness, read
+from ..bindings import Liveness, bound, read
 from ..values.lattice import UNKNOWN, Static, Tensor, Value, is_traced
 from . import types
 from .places import read_through, written
@@ -59,6 +59,8 @@ class Carrying:
         """How a name stands before a statement: "bound", "none", "unset" or MISSING."""
         node: Node = statement
         parent = node.parent
+        if name in _header(statement):
+            return "bound"
         while parent is not None:
             found = _bound_by(parent, node, name)
             if found is not None:
@@ -113,10 +115,9 @@ class Carrying:
         """What a block leaves a name as: a "number", an array of a known kind, or an "array"."""
         found = _word(self.value(name))
         for node in in_scope(block, Assign) if block is not None else ():
-            if node.expression is not None and any(
-                isinstance(t, Name) and t.id == name for t in node.targets
-            ):
-                found = _of(node.expression)
+            plain = node.expression is not None and not node.operator
+            if plain and any(isinstance(t, Name) and t.id == name for t in node.targets):
+                found = _of(node.expression)  # type: ignore[arg-type]
         return found
 
     # --- loops -----------------------------------------------------------------------------------
@@ -168,18 +169,19 @@ def _bound_by(parent: Node, node: Node, name: str) -> str | None:
         for statement in reversed(parent.body[:at]):
             if name in written(statement):
                 return _start(statement, name)
-    inside = node.__class__ is Block
-    if isinstance(parent, For) and inside and name in target_names(parent.target):
-        return "bound"
-    if isinstance(parent, (With, Handler)) and inside and name in _header(parent):
-        return "bound"
-    return None
+    return "bound" if node.__class__ is Block and name in _header(parent) else None
 
 
-def _header(node: With | Handler) -> list[str]:
+def _header(node: Node) -> list[str]:
+    """The names that are bound before a block of a statement begins: `if (m := x.mean()) > 0`."""
     if isinstance(node, Handler):
         return [node.name] if node.name is not None else []
-    return [name for t in node.items[1::2] if t is not None for name in target_names(t)]
+    if isinstance(node, With):
+        targets = [t for t in node.items[1::2] if t is not None]
+        return [name for t in targets for name in target_names(t)]
+    if isinstance(node, For):
+        return [*target_names(node.target), *bound(node.iterable)]
+    return bound(node.test) if isinstance(node, (If, While)) else []
 
 
 def _start(statement: Statement, name: str) -> str:

@@ -7,13 +7,14 @@ of one array, and not known otherwise.
 
 from __future__ import annotations
 
+from ...model.effects import Put
 from ...model.expressions import Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary, Unary
 from ...model.statements import Assign, Block, If, Pass
-from ..bindings import bound
 from ..values.lattice import Tensor
+from .places import written
 
 Types = dict[str, str | None]  # a name -> the name at the start of the block that it is like
 
@@ -36,7 +37,7 @@ def after(block: Block | None, start: Types | None = None) -> Types:
         elif isinstance(statement, Assign) and statement.expression is not None:
             _assign(statement, now)
         elif not isinstance(statement, Pass):
-            now.update(dict.fromkeys(bound(statement)))
+            now.update(dict.fromkeys(written(statement)))
     return now
 
 
@@ -49,7 +50,7 @@ def _assign(node: Assign, now: Types) -> None:
         like = made
     elif single:
         like = _like(value, now)  # type: ignore[arg-type]
-    now.update(dict.fromkeys(bound(node)))
+    now.update(dict.fromkeys(written(node)))
     if isinstance(target, Name) and single:
         now[target.id] = like
 
@@ -60,6 +61,8 @@ def _like(node: Expression, now: Types) -> str | None:
         return now.get(node.id, node.id) if isinstance(node.value, Tensor) else None
     if isinstance(node, Unary) and node.operator == "-":
         return _like(node.operand, now) if _kind(node.operand) in ("f", "i", "c") else None
+    if isinstance(node, Put):
+        return _like(node.base, now)
     if isinstance(node, Binary):
         return _arithmetic(node.left, node.operator, node.right, now)
     if isinstance(node, Call) and len(node.arguments) == 1 and node.keywords == [None]:

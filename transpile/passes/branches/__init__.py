@@ -19,12 +19,12 @@ from ...facts.carried.obstacles import is_object
 from ...facts.carried.ordered import in_order, is_sorted
 from ...facts.carried.places import always_returns, certain, written
 from ...facts.carried.sizes import sized_by_data
-from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
-from ...model.carry import Carried, Carry, Effects
+from ...facts.values.lattice import Mapping, Module, Tensor
+from ...model.carry import Carry, Effects
 from ...model.effects import Cond
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Call, Constant
 from ...model.names import dotted, in_scope, jumps, target_names
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression, Node
 from ...model.program import Function, Scope
 from ...model.statements import (
     Assign,
@@ -34,9 +34,9 @@ from ...model.statements import (
     Raise,
     Return,
 )
-from ..outlining import Refused, fresh_name, nested, refuse, refuse_first
+from ..outlining import Refused, nested, refuse, refuse_first
 from ..pass_ import Changes, Pass
-from .appended import appends, chain, item_of, list_of, on_data
+from .appended import Appended, of_branch, on_data
 
 ID = "traced-branch"
 WHERE = "under a branch on a tensor's value"
@@ -80,12 +80,12 @@ class _Branches:
         self.obstacles = Obstacles(self.carrying, WHERE, (Tensor, Module), host)
         self.ordered = in_order(scope)
         self.kept: set[Node] = set()  # branches on data that are left to Python
-        self.items: dict[Node, str] = {}  # branches of which what is appended comes out, as this
+        self.appended: dict[Node, Appended] = {}  # what all sides of a branch append comes out
 
     def visit(self, node: Node) -> None:
         """See to all branches below a node, inner ones first."""
         if isinstance(node, If) and not isinstance(node, Cond) and on_data(node):
-            if node not in self.items:
+            if node not in self.appended:
                 self._collect(node)
         for child in nested(node):
             self.visit(child)
@@ -94,10 +94,18 @@ class _Branches:
         try:
             self._lower(node)
         except Refused as why:
-            made = written(node.body, node.orelse)
-            refuse(self.changes, self.carrying, ID, node, why, made)
-            if why.keep:
-                self.kept.add(node)
+            self._give_up(node, why)
+
+    def _give_up(self, node: If, why: Refused) -> None:
+        made = written(node.body, node.orelse)
+        refuse(self.changes, self.carrying, ID, node, why, made)
+        if why.keep:
+            self.kept.add(node)
+        appended = self.appended.get(node)
+        if appended is not None:  # it stays an append, which is an obstacle to those around it
+            for inner in appended.branches:
+                del self.appended[inner]
+            self.obstacles.skipped -= appended.skipped
 
     # --- one branch ------------------------------------------------------------------------------
 
@@ -130,12 +138,10 @@ class _Branches:
         self._check_begun(node)
         self._check_starts(node, results)
         effects = self._effects(node)
-        if not results and node not in self.items and not self._does(node, effects):
+        if not results and node not in self.appended and not self._does(node, effects):
             self._leave_out(node)
             return
         carry = self.carrying.branch(node, effects)
-        if node in self.items:
-            self._additem_of(node, carry)
         total = self._is_total(node, effects)
         self.changes.become(node, lambda n: Cond(n.test, n.body, n.orelse, carry, total))
 
@@ -157,9 +163,20 @@ class _Branches:
         effects = self._effects(node)
         carry = self.carrying.branch(node, effects)
         total = self._is_total(node, effects)
-        self.changes.become(
-            node, lambda n: Cond(n.test, n.body, n.orelse, carry, total, returns=True)
-        )
+        self._become(node, carry, total, returns=True)
+
+    def _become(self, node: If, carry: Carry, total: bool, returns: bool = False) -> None:
+        def cond(n: If) -> Cond:
+            return Cond(n.test, n.body, n.orelse, carry, total, returns)
+
+        appended = self.appended.get(node)
+        if appended is None:
+            self.changes.become(node, cond)
+            return
+        appended.carried(carry)
+        appended.made.append((node, cond))
+        if node is appended.root:
+            appended.edit(self.changes)
 
     def _effects(self, node: If) -> Effects:
         found = Effects()
@@ -247,25 +264,10 @@ class _Branches:
 
     def _collect(self, node: If) -> None:
         """What both sides append to one list last is an item that comes out of them."""
-        found = appends(node)
-        lists = {list_of(a) for a in found or ()}
-        if not found or len(lists) != 1 or any(is_object(item_of(a).value) for a in found):
-            return
-        item = fresh_name(self.scope, "item")
-        for inner in [node, *chain(node)]:
-            self.items[inner] = item
-        for append in found:
-            self.obstacles.skipped |= {append, append.expression}
-            self.changes.replace(append, lambda a: Assign([Name(item)], item_of(a)))
-        grown = Call(Attribute(Name(lists.pop()), "append"), [Name(item)])
-        self.changes.insert_after(node, [ExpressionStatement(grown)])
-
-    def _additem_of(self, node: If, carry: Carry) -> None:
-        values = [item_of(a).value for a in appends(node) or ()]
-        kinds = {v.kind if isinstance(v, Tensor) else None for v in values}
-        kind = kinds.pop() if len(kinds) == 1 else None
-        carry.outputs.append(self.items[node])
-        carry.names[self.items[node]] = Carried("unset", kind, None)
+        found = of_branch(node, self.scope)
+        if found is not None:
+            self.appended.update(dict.fromkeys(found.branches, found))
+            self.obstacles.skipped |= found.skipped
 
 
 def _blocks(node: If) -> list[Block]:
