@@ -47,8 +47,8 @@ NO_EFFECTS = Effects()
 class Carried:
     """What is known of one name that is carried.
 
-    `start`: "bound" before the block; "unset": nothing has bound it, or a pass has put the None
-    there that nobody reads; "none": the user's None. `kind`: the letter of the dtype that holds
+    `start`: "bound" before the block; "unset": nothing has bound it, or a pass has put an `Unset`
+    there, which nobody reads; "none": the user's None. `kind`: the letter of the dtype that holds
     all that it may be, as in `Tensor.kind`; None where that is not known. `same`: whether both ways
     of a branch, or all turns of a loop, leave it with one shape and dtype; None where that is not
     known: a dialect then takes what looks when the code is traced.

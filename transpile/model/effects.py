@@ -149,6 +149,14 @@ class Unconverted(Expression):
         self.id, self.source = id, source
 
 
+class Unset(Expression):
+    """What a name holds before anything is bound to it: a choice between it and an array takes the
+    array's type. It is never read.
+    """
+
+    __slots__ = ()
+
+
 # --- statements -----------------------------------------------------------------------------------
 
 

@@ -31,6 +31,15 @@ def refuse_first(found: Iterator[Obstacle]) -> None:
         raise Refused(obstacle.why, obstacle.keep)
 
 
+def refuse_sorted(ordered: list[str], names: list[str]) -> None:
+    """Refuse to give back a dict whose order counts."""
+    for name in ordered:
+        if name in names:
+            raise Refused(
+                f"{name} is a dict whose order counts, and would come back sorted by its keys"
+            )
+
+
 def refuse(
     changes: Changes, carrying: Carrying, id: str, node: Control, why: Refused, made: list[str]
 ) -> None:

@@ -32,6 +32,7 @@ from ..model.effects import (
     Support,
     Tie,
     Unconverted,
+    Unset,
     Walk,
     Write,
 )
@@ -208,6 +209,7 @@ _RENDER: dict[type[Node], Callable[[Any, Any], str]] = {
     Shape: lambda show, node: show.parts("Shape", node.expression),
     Put: _put,
     Unconverted: lambda show, node: f"Unconverted({node.id}, {node.source})",
+    Unset: lambda show, node: "Unset",
     Declare: _declare,
     Write: _write,
     Tie: _tie,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.carry import NO_EFFECTS, Carried, Carry, Effects
+from ...model.effects import Unset
 from ...model.expressions import Constant, Display, Name
 from ...model.names import in_scope, target_names
 from ...model.node import Expression, Node, Statement
@@ -185,15 +186,15 @@ def _header(node: Node) -> list[str]:
 
 
 def _start(statement: Statement, name: str) -> str:
-    """Whether a statement gives a name None: the user's, or that of a pass, which nobody reads."""
+    """Whether a statement gives a name None, or leaves it unset."""
     value: Expression | None = statement.expression if isinstance(statement, Assign) else None
     for target in statement.targets if isinstance(statement, Assign) else ():
         if isinstance(target, Display) and isinstance(value, Display):
             pairs = zip(target.elements, value.elements)
             value = next((v for t, v in pairs if isinstance(t, Name) and t.id == name), None)
-    if not isinstance(value, Constant) or value.constant is not None:
-        return "bound"
-    return "none" if statement.start >= 0 else "unset"
+    if isinstance(value, Unset):
+        return "unset"
+    return "none" if isinstance(value, Constant) and value.constant is None else "bound"
 
 
 def _kind(value: Value) -> str | None:

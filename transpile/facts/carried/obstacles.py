@@ -33,7 +33,7 @@ from ..values.lattice import FUNCTION, External, Tensor, Torch, Value
 from .carrying import Carrying
 
 GROWING = frozenset("append extend insert pop remove clear update setdefault add discard".split())
-SAYS = ("jax.debug.print", "jax.debug.callback", "print")
+SAYS = ("jax.debug.print", "jax.debug.callback")  # which know their place
 _NUMBERS = frozenset("jnp.pi jnp.e jnp.inf jnp.nan jnp.newaxis np.pi np.inf np.nan".split())
 _LIBRARIES = ("jnp.", "jax.", "lax.")
 Host = Callable[[Node], str | None]

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from ...facts.carried import Carrying, Obstacle, Obstacles
-from ...facts.carried.obstacles import is_object
+from ...facts.carried.obstacles import SAYS, is_object
 from ...facts.carried.ordered import in_order, is_sorted
 from ...facts.carried.places import always_returns, certain, written
 from ...facts.carried.sizes import sized_by_data
-from ...facts.values.lattice import Mapping, Module, Tensor
+from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.effects import Cond
 from ...model.expressions import Call, Constant
@@ -34,9 +34,10 @@ from ...model.statements import (
     Raise,
     Return,
 )
-from ..outlining import Refused, nested, refuse, refuse_first
+from ..outlining import Refused, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
 from .appended import Appended, of_branch, on_data
+from .saying import waiting
 
 ID = "traced-branch"
 WHERE = "under a branch on a tensor's value"
@@ -80,6 +81,7 @@ class _Branches:
         self.obstacles = Obstacles(self.carrying, WHERE, (Tensor, Module), host)
         self.ordered = in_order(scope)
         self.kept: set[Node] = set()  # branches on data that are left to Python
+        self.said: set[Node] = set()  # statements that print, when their side is taken
         self.appended: dict[Node, Appended] = {}  # what all sides of a branch append comes out
 
     def visit(self, node: Node) -> None:
@@ -125,16 +127,16 @@ class _Branches:
         if any(sized_by_data(side) for side in sides if side is not None):
             why = "what is made under a branch on a tensor's value is as long as the data say"
             raise Refused(why, keep=True)
-        self._joined(node, set(made))
+        self._joined(node)
 
-    def _joined(self, node: If, made: set[str]) -> None:
+    def _joined(self, node: If) -> None:
         """Both sides go on behind the branch, with what is read there."""
         self._check(node)
         live = self.carrying.liveness.after.get(node, frozenset())
         for block in _blocks(node):
             refuse_first(self.obstacles.functions(block, live))
         results = self.carrying.results(node)
-        self._check_dicts(results)
+        refuse_sorted(self.ordered, results)
         self._check_begun(node)
         self._check_starts(node, results)
         effects = self._effects(node)
@@ -186,12 +188,18 @@ class _Branches:
 
     def _is_total(self, node: If, effects: Effects) -> bool:
         """Whether both sides may be computed, for all that they do."""
-        if effects.writes or effects.draws or effects.open or _says(node):
+        if effects.writes or effects.draws or effects.open or self._says(node):
             return False
         return all(self.facts.total(block) for block in _blocks(node))
 
     def _does(self, node: If, effects: Effects) -> bool:
-        return bool(effects.writes or effects.open or _says(node))
+        return bool(effects.writes or effects.open or self._says(node))
+
+    def _says(self, node: If) -> bool:
+        """Whether a branch prints when it runs."""
+        if any(statement in self.said for statement in in_scope(node, ExpressionStatement)):
+            return True
+        return any(dotted(call.function) in SAYS for call in in_scope(node, Call))
 
     def _leave_out(self, node: If) -> None:
         """Nothing that a branch makes is read: only what its test does is left."""
@@ -205,6 +213,7 @@ class _Branches:
 
     def _check(self, node: If) -> None:
         """What a side does beside binding names cannot be undone when the other is taken."""
+        self._wait(node)
         own = set(written(node.body, node.orelse))
         for block in _blocks(node):
             if any(True for _ in in_scope(block, Raise)):
@@ -215,6 +224,17 @@ class _Branches:
         for block in _blocks(node):
             refuse_first(self.obstacles.of_block(block, own))
 
+    def _wait(self, node: If) -> None:
+        """What a side says waits until the side is taken."""
+        for statement in in_scope(node, ExpressionStatement):
+            call = statement.expression
+            if isinstance(call, Call) and statement not in self.said:
+                make = waiting(call, lambda name: is_traced(self.carrying.value(name)))
+                if make is not None:
+                    self.said.add(statement)
+                    self.obstacles.skipped |= {statement, call}
+                    self.changes.replace(call, make)
+
     def _objects(self, node: If, block: Block) -> Iterator[Obstacle]:
         """`z = None` on one side, where z is an array on the other."""
         for assign in in_scope(block, Assign):
@@ -224,13 +244,6 @@ class _Branches:
                 if self.carrying.start(name, node) != "missing":
                     why = f"{name} becomes something that is no array {WHERE}"
                     yield Obstacle(assign, why)
-
-    def _check_dicts(self, results: list[str]) -> None:
-        for name in self.ordered:
-            if name in results:
-                raise Refused(
-                    f"{name} is a dict whose order counts, and would come back sorted by its keys"
-                )
 
     def _check_begun(self, node: If) -> None:
         """An array of a module that is None until one side alone sets it."""
@@ -272,11 +285,6 @@ class _Branches:
 
 def _blocks(node: If) -> list[Block]:
     return [b for b in (node.body, node.orelse) if b is not None]
-
-
-def _says(node: Node) -> bool:
-    """Whether a branch prints when it runs."""
-    return any(dotted(c.function) in ("jax.debug.print", "print") for c in in_scope(node, Call))
 
 
 def _returned(block: Block) -> Expression | None:

@@ -12,24 +12,24 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..facts.carried import Carrying, Obstacles
-from ..facts.carried.ordered import in_order
-from ..facts.carried.places import certain, written
-from ..facts.values.lattice import Tensor, is_traced
-from ..model.carry import Carry, Effects
-from ..model.effects import Loop, Repeat
-from ..model.expressions import Call, Constant, Name
-from ..model.names import dotted, in_scope, jumps
-from ..model.node import Expression, Node, Statement
-from ..model.operators import Binary, Boolean, Compare
-from ..model.program import Function, Scope
-from ..model.statements import Assign, Block, For, If, Raise, Return, While
-from .outlining import Refused, bound_by, nested, refuse, refuse_first
-from .pass_ import Changes, Pass
+from ...facts.carried import Carrying, Obstacles
+from ...facts.carried.ordered import in_order
+from ...facts.carried.places import certain, written
+from ...facts.values.lattice import Tensor, is_traced
+from ...model.carry import Carry, Effects
+from ...model.effects import Loop, Repeat
+from ...model.expressions import Call, Constant, Name
+from ...model.names import dotted, in_scope, jumps
+from ...model.node import Expression, Node
+from ...model.program import Function, Scope
+from ...model.statements import Block, For, If, Raise, Return, While
+from ..outlining import Refused, bound_by, nested, refuse, refuse_first, refuse_sorted
+from ..pass_ import Changes, Pass
+from .bounds import bound_of
+from .flags import Flagged
 
 ID = "traced-loop"
 WHERE = "inside a loop on a tensor's value"
-MOST = 1000  # turns up to which a loop with a bound goes through all of them, for its gradient
 
 
 class EffectFacts(Protocol):
@@ -102,8 +102,13 @@ class _Loops:
         if node.orelse is not None:
             raise Refused("a while with an else, whose test is a tensor's value")
         carry = self._carry(node)
-        turns = _bound(node.test, node)
-        bound = None if turns is None else Constant(turns)
+        turns = [bound_of(node.test, node)]
+        flagged = Flagged.of(node, self.carrying)
+        if flagged is not None:
+            turns.append(bound_of(flagged.asked, node))
+            flagged.edit(self.changes, carry)
+        known = [turn for turn in turns if turn is not None]
+        bound = Constant(min(known)) if known else None
         self.changes.become(node, lambda n: Loop(n.test, n.body, carry, bound))
 
     def _repeat(self, node: For) -> None:
@@ -126,11 +131,7 @@ class _Loops:
         if isinstance(node, While):
             effects |= self.facts.effects.of_block(node.test)
         names = self.carrying.carried(node)
-        for name in self.ordered:
-            if name in names:
-                raise Refused(
-                    f"{name} is a dict whose order counts, and would come back sorted by its keys"
-                )
+        refuse_sorted(self.ordered, names)
         if not names and not effects.writes:
             raise Refused("a loop on a tensor's value that changes nothing")
         for name in names:
@@ -151,68 +152,6 @@ class _Loops:
         if jumps(body):
             raise Refused(f"a break or continue {WHERE}")
         refuse_first(self.obstacles.of_block(body, certain(body)))
-
-
-# --- the most turns -------------------------------------------------------------------------------
-
-
-def _bound(test: Expression, loop: While) -> int | None:
-    """How many turns there are at most, where the test says so of a counter that each turn moves
-    by one: `while n < 10 and …`."""
-    both = isinstance(test, Boolean) and test.operator == "and"
-    if both or isinstance(test, Binary) and test.operator == "&":
-        sides = [_bound(test.left, loop), _bound(test.right, loop)]  # type: ignore[attr-defined]
-        found = [b for b in sides if b is not None]
-        return min(found) if found else None
-    if not isinstance(test, Compare) or len(test.operands) != 2 or test.operators[0] not in _LESS:
-        return None
-    counter, limit = test.operands
-    if not isinstance(counter, Name) or not _is_whole(limit):
-        return None
-    start = _start(counter.id, loop)
-    steps = [s for s in loop.body.body if counter.id in written(s)]
-    if start is None or len(steps) != 1 or not _counts(steps[0], counter.id):
-        return None
-    turns = int(limit.constant) - start + _LESS[test.operators[0]]  # type: ignore[attr-defined]
-    return turns if 0 < turns <= MOST else None
-
-
-_LESS = {"<": 0, "<=": 1}
-
-
-def _is_whole(node: Expression | None) -> bool:
-    return isinstance(node, Constant) and type(node.constant) is int
-
-
-def _start(name: str, loop: While) -> int | None:
-    """The whole number that a name is given right before a loop."""
-    block = loop.parent
-    assert isinstance(block, Block)
-    at = next(i for i, s in enumerate(block.body) if s is loop)
-    for statement in reversed(block.body[:at]):
-        if name in written(statement):
-            plain = isinstance(statement, Assign) and not statement.operator
-            value = statement.expression if plain else None  # type: ignore[attr-defined]
-            named = plain and all(isinstance(t, Name) for t in statement.targets)  # type: ignore[attr-defined]
-            whole = named and isinstance(value, Constant) and _is_whole(value)
-            return value.constant if whole else None  # type: ignore[union-attr]
-    return None
-
-
-def _counts(statement: Statement, name: str) -> bool:
-    """`n += 1` or `n = n + 1`."""
-    if not isinstance(statement, Assign) or len(statement.targets) != 1:
-        return False
-    value = statement.expression
-    if statement.operator == "+":
-        return _is_one(value)
-    if statement.operator or not isinstance(value, Binary) or value.operator != "+":
-        return False
-    return isinstance(value.left, Name) and value.left.id == name and _is_one(value.right)
-
-
-def _is_one(node: Expression | None) -> bool:
-    return _is_whole(node) and node.constant == 1  # type: ignore[union-attr]
 
 
 PASS = Pass("loops", ("bindings", "effects", "values"), run)
