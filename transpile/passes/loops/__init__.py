@@ -1,0 +1,157 @@
+"""Loops that data end become `Loop`s and `Repeat`s, with what they carry from turn to turn.
+
+while n < 10 and x.norm() > 1:      Loop n < 10 and x.norm() > 1        carried x, n; at most 10
+    x = x * 0.5                         x = x * 0.5
+    n += 1                              n += 1
+
+Breaks have become a flag in the test before. A bound, where a counter has one, makes the loop a
+scan of turns that may do nothing: that has a gradient backwards.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...facts.carried import Carrying, Obstacles
+from ...facts.carried.ordered import in_order
+from ...facts.carried.places import certain, written
+from ...facts.values.lattice import Tensor, is_traced
+from ...model.carry import Carry, Effects
+from ...model.effects import Loop, Repeat
+from ...model.expressions import Call, Constant, Name
+from ...model.names import dotted, in_scope, jumps
+from ...model.node import Expression, Node
+from ...model.program import Function, Scope
+from ...model.statements import Block, For, If, Raise, Return, While
+from ..outlining import Refused, bound_by, nested, refuse, refuse_first, refuse_sorted
+from ..pass_ import Changes, Pass
+from .bounds import bound_of
+from .flags import Flagged
+
+ID = "traced-loop"
+WHERE = "inside a loop on a tensor's value"
+
+
+class EffectFacts(Protocol):
+    def of_block(self, block: Node) -> Effects:
+        """What running a block, or one statement, does to arrays."""
+
+    def host(self, node: Node) -> str | None:
+        """What code does to the host, in words; None where it only computes."""
+
+
+class Facts(Protocol):
+    effects: EffectFacts
+
+
+def run(scope: Scope, facts: Facts) -> Changes:
+    """Make every loop that data end, of one function, a node that says so, or refuse it."""
+    changes = Changes(scope)
+    if isinstance(scope, Function) and any(_on_data(n) for n in scope.nodes(For, While)):
+        _Loops(scope, facts, changes).visit(scope.body)
+    return changes
+
+
+def _on_data(node: Node) -> bool:
+    """Whether the number of turns of a loop follows from data."""
+    if isinstance(node, While):
+        return _traced(node.test)
+    counted = isinstance(node, For) and isinstance(node.iterable, Call)
+    if not counted or dotted(node.iterable.function) != "range":  # type: ignore[attr-defined]
+        return False
+    return any(map(_traced, node.iterable.arguments))  # type: ignore[attr-defined]
+
+
+def _traced(node: Expression) -> bool:
+    return node.value is not None and is_traced(node.value)
+
+
+class _Loops:
+    def __init__(self, scope: Function, facts: Facts, changes: Changes) -> None:
+        self.facts, self.changes = facts, changes
+        self.carrying = Carrying(scope)
+        self.obstacles = Obstacles(self.carrying, WHERE, (Tensor,), facts.effects.host)
+        self.ordered = in_order(scope)
+        self.kept: set[Node] = set()  # loops on data that are left to Python
+
+    def visit(self, node: Node) -> None:
+        """See to all loops below a node, inner ones first."""
+        for child in nested(node):
+            self.visit(child)
+        kind = node.__class__
+        if kind is not While and kind is not For or not _on_data(node):
+            return
+        assert isinstance(node, (While, For))
+        try:
+            self._lower(node)
+        except Refused as why:
+            made = [*bound_by(node), *written(node.body)]
+            refuse(self.changes, self.carrying, ID, node, why, made)
+            if why.keep:
+                self.kept.add(node)
+
+    def _lower(self, node: While | For) -> None:
+        made = {*written(node.body), *bound_by(node)}
+        refuse_first(self.obstacles.changed(node, made))
+        if isinstance(node, While):
+            self._while(node)
+        else:
+            self._repeat(node)
+
+    def _while(self, node: While) -> None:
+        if node.orelse is not None:
+            raise Refused("a while with an else, whose test is a tensor's value")
+        carry = self._carry(node)
+        turns = [bound_of(node.test, node)]
+        flagged = Flagged.of(node, self.carrying)
+        if flagged is not None:
+            turns.append(bound_of(flagged.asked, node))
+            flagged.edit(self.changes, carry)
+        known = [turn for turn in turns if turn is not None]
+        bound = Constant(min(known)) if known else None
+        self.changes.become(node, lambda n: Loop(n.test, n.body, carry, bound))
+
+    def _repeat(self, node: For) -> None:
+        arguments = node.iterable.arguments  # type: ignore[attr-defined]
+        if not isinstance(node.target, Name) or len(arguments) > 2 or node.orelse is not None:
+            raise Refused("a loop over range with a step, whose bound is a tensor's value")
+        index = node.target.id
+        if index in self.carrying.liveness.after.get(node, frozenset()):
+            raise Refused(f"{index} is read after a loop whose number of turns follows from data")
+        carry = self._carry(node)
+        self.changes.become(node, lambda n: Repeat(n.target, n.iterable, n.body, carry))
+
+    def _carry(self, node: While | For) -> Carry:
+        """What a turn binds and the next one, the test, or what comes after reads."""
+        self._check(node.body)
+        live = self.carrying.liveness
+        seen = live.after.get(node, frozenset()) | live.before[node.body]
+        refuse_first(self.obstacles.functions(node.body, seen))
+        effects = self.facts.effects.of_block(node.body)
+        if isinstance(node, While):
+            effects |= self.facts.effects.of_block(node.test)
+        names = self.carrying.carried(node)
+        refuse_sorted(self.ordered, names)
+        if not names and not effects.writes:
+            raise Refused("a loop on a tensor's value that changes nothing")
+        for name in names:
+            start = self.carrying.start(name, node)
+            if start == "missing":
+                raise Refused(f"{name} is set only inside a loop that may have no turn")
+            if start == "none":
+                raise Refused(f"{name} is None before a loop on a tensor's value", keep=True)
+        return self.carrying.loop(node, effects)
+
+    def _check(self, body: Block) -> None:
+        leaves = [*in_scope(body, Return), *in_scope(body, Raise)]
+        if leaves:
+            raise Refused(f"a return or raise {WHERE}")
+        left = any(_traced(n.test) for n in in_scope(body, If))
+        if left or any(n in self.kept for n in in_scope(body, For, While)):
+            raise Refused(f"another branch or loop is left to Python {WHERE}", keep=True)
+        if jumps(body):
+            raise Refused(f"a break or continue {WHERE}")
+        refuse_first(self.obstacles.of_block(body, certain(body)))
+
+
+PASS = Pass("loops", ("bindings", "effects", "values"), run)
