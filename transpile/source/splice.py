@@ -146,7 +146,10 @@ class Writer:
             if others and ";" in gap and not gap.strip("; \t"):  # statements that shared a line
                 gap = f"\n{indent}" if out.strip() else ""
             own = statement.slot is None
-            out += gap + (self.text(statement) if own else self._statement(statement, indent))
+            if not own and statement.comments is not None:  # it stood elsewhere, and has its own
+                out += gap + self._line(statement, indent, commented=True).lstrip()
+            else:
+                out += gap + (self.text(statement) if own else self._statement(statement, indent))
             at = place[1]
         out += self._gap(block, at, block.end)
         return out if out.strip() or block.form == "module" else f"{indent}pass"
