@@ -29,7 +29,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, If, Raise, Return, Try, While, With
-from ..calls import Calls
+from ..calls import Calls, Target
 from ..values import lattice
 from .casts import is_cast, is_copy
 
@@ -47,6 +47,17 @@ _MAYBE |= frozenset(
 )
 _DROPOUTS = frozenset(
     "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout".split()
+)
+
+
+# whose methods are not those of plain objects
+_KNOWN = (
+    lattice.Tensor,
+    lattice.Torch,
+    lattice.Static,
+    lattice.Sequence,
+    lattice.Mapping,
+    lattice.Module,
 )
 
 
@@ -117,7 +128,7 @@ class Identity:
         if isinstance(function, lattice.Method) and isinstance(call.function, Attribute):
             if isinstance(function.receiver, lattice.Tensor):
                 return self._method(call, call.function.object, function.name, names)
-            methods = self.calls.targets(call)
+            methods = self.methods(call)
             if methods:  # an object may give what it was made with: its arguments do not tell
                 return either(self._target(target.function) for target in methods)
             return self._method(call, call.function.object, function.name, names)
@@ -131,6 +142,14 @@ class Identity:
         else:
             found = either(self._target(t.function) for t in self.calls.targets(call))
         return EITHER if found == SAME and given == EITHER else found
+
+    def methods(self, call: Call) -> list[Target]:
+        """The methods of plain objects of the user's that a call may run, by their name."""
+        value, found = call.function.value, self.calls.targets(call)
+        if found or not isinstance(value, lattice.Method) or isinstance(value.receiver, _KNOWN):
+            return found
+        owners = self.calls.values.facts.owners.get(value.name, ())
+        return [Target(self.project.methods(cls)[value.name]) for cls in owners]
 
     def _method(self, call: Call, receiver: Node, name: str, names: Mapping[str, str]) -> str:
         before, cast = self.of(receiver, names), is_cast(call)

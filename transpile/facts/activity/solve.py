@@ -86,7 +86,7 @@ class Solver:
         """The functions that a call may run, the forward of modules included."""
         value = call.function.value
         if not isinstance(value, lattice.Module):
-            return self.calls.targets(call)
+            return self.identity.methods(call)
         found = [self.identity.forward(ref) for ref in value.refs if isinstance(ref, Class)]
         return [Target(function) for function in found if function is not None]
 

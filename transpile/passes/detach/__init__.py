@@ -73,6 +73,7 @@ class _Detach:
         self.scope, self.facts, self.activity = scope, facts, facts.activity
         self.changes = Changes(scope)
         self.whole = False  # the scope is a function that computes without gradient
+        self.refused: set[Node] = set()
         self.seen: set[Node] = set()  # blocks inside of others
 
     def decorators(self, function: Function, computes: bool) -> None:
@@ -82,8 +83,7 @@ class _Detach:
             return
         if switch.off and computes:
             self.whole = True
-            within = Within(self.changes, self.facts, function, function, switch.flag)
-            Leaving(within).visit(function.body)
+            self._leave(Within(self.changes, self.facts, function, function, switch.flag))
         for decorator in list(function.decorators):
             if self.activity.switch(decorator) is not None:
                 self.changes.change(decorator, function.undecorate)
@@ -94,7 +94,7 @@ class _Detach:
             switches = [
                 (c, s) for c, t in block.pairs if (s := self.activity.switch(c)) is not None
             ]
-            if not switches:
+            if not switches or block in self.refused:
                 continue
             off = next((s for _, s in switches if s.off), None)
             inside = self.whole or any(around in self.seen for around in block.ancestors())
@@ -116,7 +116,12 @@ class _Detach:
             self.changes.report("taken-for-granted", block, _LEAKS)
         if flag is not None:
             flag = self._kept(block, flag)
-        Leaving(Within(self.changes, self.facts, block, self.scope, flag)).visit(block.body)
+        self._leave(Within(self.changes, self.facts, block, self.scope, flag))
+
+    def _leave(self, within: Within) -> None:
+        leaving = Leaving(within)
+        leaving.visit(within.off.body)
+        self.refused |= leaving.refused
 
     def _kept(self, block: With, flag: Expression) -> Expression:
         """The condition of a block, under a name where it may be another one inside."""

@@ -39,6 +39,7 @@ class Leaving:
     def __init__(self, within: Within) -> None:
         self.within, self.changes = within, within.changes
         self.activity, self.places = within.facts.activity, Places(within)
+        self.refused: set[Node] = set()  # statements that raise instead
 
     def visit(self, node: Node) -> None:
         """See to a node and to all below it; functions that are defined in the block run elsewhere."""
@@ -77,6 +78,7 @@ class Leaving:
     def _refuse(self, statement: Statement, node: Expression, message: str) -> None:
         """Report, and let a statement raise instead."""
         self.changes.report("unsupported", node, message)
+        self.refused.add(statement)
         raises = Unconverted("unsupported", source_of(node))
         self.changes.substitute(statement, [ExpressionStatement(raises)])
 
