@@ -76,3 +76,27 @@ class Block(Node):
 
     def _index(self, statement: Statement) -> int:
         return next(i for i, s in enumerate(self.body) if s is statement)
+
+    def unfold(self, statement: Statement, inner: Block, above: str = "") -> None:
+        """Put the statements of a block of a statement in the place of that; comments stay above
+        what they stood above, and one more above all.
+        """
+        moved = list(inner.body)
+        for one in moved:
+            inner.take(one)
+        if above and moved:
+            lines, behind = moved[0].comments or ("", "")
+            moved[0].comments = (f"{above}\n{lines}", behind)
+        if inner.end == statement.end:
+            self._dedent_below(statement, inner)
+        self.substitute(statement, moved)
+
+    def _dedent_below(self, statement: Statement, inner: Block) -> None:
+        """Comments below the last statement of a block come along."""
+        if statement.start < 0 or statement.file is None or not inner.indent:
+            return
+        text, at = statement.file.text, statement.file.text.find("\n", statement.end) + 1
+        while at and text.startswith(f"{inner.indent}#", at):
+            cut = at, at + len(inner.indent), self.indent or ""
+            self.patches = [*(self.patches or ()), cut]
+            at = text.find("\n", at) + 1

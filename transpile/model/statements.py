@@ -75,6 +75,25 @@ class If(Statement):
         self.test, self.body, self.orelse = test, body, orelse
         self.adopt()
 
+    def skip_elif(self) -> None:
+        """Leave out the `elif` below, for the `elif` or `else` that is below that."""
+        assert self.orelse is not None and isinstance(self.orelse.body[0], If)
+        skipped, inner = self.orelse, self.orelse.body[0].orelse
+        self.orelse = inner
+        if inner is not None:
+            inner.parent = self
+        if self.start < 0 or self.file is None or skipped.start < 0 or skipped.slot is not None:
+            self.restate()
+            return
+        text, end = self.file.text, skipped.end
+        if inner is None:
+            self.patch(self.body.end, end, "")
+        elif inner.start < 0 or inner.slot is not None:
+            self.restate()
+        else:
+            end = inner.start if inner.form == "elif" else text.rindex("else", 0, inner.start)
+            self.patch(skipped.start, end, "")
+
 
 class While(Statement):
     __slots__ = ("test", "body", "orelse")
@@ -141,26 +160,9 @@ class With(Statement):
     def unwrap(self) -> None:
         """Put the statements of the body in its place; comments stay above what they stood above,
         that of its first line above all."""
-        block, moved = self.parent, list(self.body.body)
+        block = self.parent
         assert isinstance(block, Block)
-        above = self._comment_behind()
-        for statement in moved:
-            self.body.take(statement)
-        if above and moved:
-            lines, behind = moved[0].comments or ("", "")
-            moved[0].comments = (f"{above}\n{lines}", behind)
-        self._dedent_below(block)
-        block.substitute(self, moved)
-
-    def _dedent_below(self, block: Block) -> None:
-        """Comments below its last statement come along."""
-        if self.start < 0 or self.file is None or not self.body.indent:
-            return
-        text, at = self.file.text, self.file.text.find("\n", self.end) + 1
-        while at and text.startswith(f"{self.body.indent}#", at):
-            cut = at, at + len(self.body.indent), block.indent or ""
-            block.patches = [*(block.patches or ()), cut]
-            at = text.find("\n", at) + 1
+        block.unfold(self, self.body, self._comment_behind())
 
     def _comment_behind(self) -> str:
         """The comment on its first line, behind the colon."""
