@@ -195,3 +195,32 @@ def test_a_choice_of_no_grad(name):
     parameters = "x: torch.Tensor, frozen=False"
     wanted = before if expected is None else expected
     assert after(body(before, parameters), fold.run, detach.run)[0] == body(wanted, parameters)
+
+
+DEVICES = {
+    "a move": ("y = x.to('cuda').cpu() + x.cuda(non_blocking=True)\nreturn y.to(torch.float32)", "y = x + x\nreturn y.to(torch.float32)"),
+    "a device": ("device = x.device\nreturn x + torch.arange(3, device=device)", "return x + torch.arange(3)"),
+    "before others": ("return x + torch.zeros(3, device=x.device, dtype=x.dtype)", "return x + torch.zeros(3, dtype=x.dtype)"),
+    "after sizes": ("b, n, device = *x.shape, x.device\nreturn torch.ones(b, n, device=device)", "b, n = x.shape\nreturn torch.ones(b, n)"),
+    "between others": ("h, place, n = 4, x.device, 2\nreturn torch.ones(h, n, device=place)", "h, n = 4, 2\nreturn torch.ones(h, n)"),
+    "but one": ("place, n = x.device, x.shape[0]\nreturn torch.ones(n, device=place)", "n = x.shape[0]\nreturn torch.ones(n)"),
+    "of another": ("here = x.device\nthere = here\nreturn x.to(there)", "return x"),
+    "below a comment": ("# where x lives\ndevice = x.device\n# and y\nreturn x.to(device)", "# where x lives\n# and y\nreturn x"),
+    "in a branch": ("if x.shape[0] > 2:\n    place = x.device\n    x = x.to(place) * 2\nreturn x", "if x.shape[0] > 2:\n    x = x * 2\nreturn x"),
+    "made": ("d = torch.device('cuda')\nreturn torch.ones(3, device=d)", "return torch.ones(3)"),
+    "read elsewhere": ("device = x.device\nprint(device)\nreturn x.to(device)", "device = x.device\nprint(device)\nreturn x"),
+    "read inside": ("device = x.device\n\ndef g():\n    return device\n\nreturn g()", "device = x.device\n\ndef g():\n    return device\n\nreturn g()"),
+    "the user's own": ("device = x.device\nreturn own(x, device=device)", "device = x.device\nreturn own(x, device=device)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_devices(name):
+    before, expected = DEVICES[name]
+    assert after(body(before)) == (body(expected), [])
+
+
+def test_a_device_that_is_not_given():
+    before = "if device is None:\n    device = x.device\nreturn x + torch.arange(3, device=device)"
+    parameters = "x: torch.Tensor, device=None"
+    assert after(body(before, parameters))[0] == body("return x + torch.arange(3)", parameters)

@@ -20,6 +20,7 @@ from ..pass_ import Changes, Pass
 from .branches import Branches
 from .conditions import Conditions, Facts
 from .contexts import Contexts
+from .devices import Devices
 
 __all__ = ["PASS", "Facts", "run"]
 
@@ -33,6 +34,7 @@ def run(scope: Scope, facts: Facts) -> Changes:
     branches = Branches(conditions)
     branches.run()
     Contexts(conditions, branches.is_gone).run()
+    Devices(changes, branches.is_gone).run()
     for assign in scope.nodes(Assign):
         if _sets_backend(assign) and not branches.is_gone(assign):
             changes.change(assign, _remove)
