@@ -120,15 +120,16 @@ class Mode(Expression):
 
 
 class Detached(Expression):
-    """No gradient passes: `lax.stop_gradient`."""
+    """No gradient passes: `lax.stop_gradient`. `unless`: a condition under which it does, of
+    `torch.set_grad_enabled(training)`."""
 
-    __slots__ = ("expression",)
-    parts = ("expression",)
+    __slots__ = ("expression", "unless")
+    parts = ("expression", "unless")
 
-    def __init__(self, expression: Expression) -> None:
+    def __init__(self, expression: Expression, unless: Expression | None = None) -> None:
         super().__init__()
-        self.expression = expression
-        expression.parent = self
+        self.expression, self.unless = expression, unless
+        self.adopt()
 
 
 class Put(Expression):

@@ -76,7 +76,28 @@ class Parameter(Node):
         self.adopt()
 
 
-class Function(Scope, Statement):
+class Decorated(Statement):
+    """A function or class, which may have decorators."""
+
+    __slots__ = ()
+    decorators: list[Expression]
+
+    def undecorate(self, decorator: Expression) -> None:
+        """Leave out a decorator, with its line; a comment behind it stays."""
+        at = next(i for i, d in enumerate(self.decorators) if d is decorator)
+        place = decorator.place()
+        del self.decorators[at]
+        if self.start >= 0 and self.file is not None and place is not None:
+            text = self.file.text
+            first, stop = text.rindex("@", 0, place[0]), text.index("\n", place[1])
+            commented = "#" in text[place[1] : stop]
+            while not commented and text[stop].isspace():
+                stop += 1
+            self.patch(first, text.index("#", place[1]) if commented else stop, "")
+        self.touch()
+
+
+class Function(Scope, Decorated):
     """A function or method; one that is defined in another is a statement of that."""
 
     __slots__ = ("decorators", "name", "parameters", "returns", "body", "asynchronous")
@@ -131,7 +152,7 @@ class Function(Scope, Statement):
         return scope if isinstance(scope, Class) else None
 
 
-class Class(Scope, Statement):
+class Class(Scope, Decorated):
     __slots__ = ("decorators", "name", "bases", "keywords", "body")
     parts = ("decorators", "bases", "body")
 

@@ -5,78 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 
-from .layout import comments, lines_of
-from .node import INSERTED, Expression, Node, Statement
-
-
-class Block(Node):
-    """Statements one below the other. `form`: "module", "indented", "inline" (behind the colon),
-    "elif" (an `else:` of one If)."""
-
-    __slots__ = ("body", "form", "indent")
-    parts = ("body",)
-
-    def __init__(self, body: Iterable[Statement] = (), form: str = "indented") -> None:
-        super().__init__()
-        self.body, self.form = list(body), form
-        self.indent: str | None = None  # the whitespace before its lines, where the user wrote it
-        self.adopt()
-
-    def insert_before(self, statement: Statement, new: Iterable[Statement]) -> None:
-        """Put statements above one of this block."""
-        at = self._index(statement)
-        self._insert(at, new)
-
-    def insert_after(self, statement: Statement, new: Iterable[Statement]) -> None:
-        """Put statements below one of this block."""
-        self._insert(self._index(statement) + 1, new)
-
-    def append(self, new: Iterable[Statement]) -> None:
-        """Put statements at the end."""
-        self._insert(len(self.body), new)
-
-    def remove(self, statement: Statement) -> None:
-        """Leave out a statement; its comments stay where they stand."""
-        del self.body[self._index(statement)]
-        self._cut(statement, with_comments=False)
-
-    def take(self, statement: Statement) -> None:
-        """Leave out a statement that will stand elsewhere; its comments go along with it."""
-        statement.comments = comments(statement)
-        del self.body[self._index(statement)]
-        self._cut(statement, with_comments=True)
-
-    def _cut(self, statement: Statement, with_comments: bool) -> None:
-        """Note what of the block's text goes with a statement."""
-        place = statement.place()
-        if self.start >= 0 and self.file is not None and place is not None and place != INSERTED:
-            self.patches = [
-                *(self.patches or ()),
-                (*lines_of(self.file.text, place, with_comments), ""),
-            ]
-        self.touch()
-
-    def substitute(self, statement: Statement, new: Iterable[Statement]) -> None:
-        """Put any number of statements in the place of one; the first has its lines and
-        comments."""
-        made = list(new)
-        if not made:
-            self.remove(statement)
-            return
-        at = self._index(statement)
-        statement.replace(made[0])
-        self._insert(at + 1, made[1:])
-
-    def _insert(self, at: int, new: Iterable[Statement]) -> None:
-        made = list(new)
-        for statement in made:
-            statement.parent = self
-            statement.slot = INSERTED
-        self.body[at:at] = made
-        self.touch()
-
-    def _index(self, statement: Statement) -> int:
-        return next(i for i, s in enumerate(self.body) if s is statement)
+from .block import Block as Block
+from .node import Expression, Node, Statement
 
 
 class Assign(Statement):
@@ -152,6 +82,25 @@ class If(Statement):
         block.slot = (self.end, self.end) if self.start >= 0 else None
         self.touch()
 
+    def skip_elif(self) -> None:
+        """Leave out the `elif` below, for the `elif` or `else` that is below that."""
+        assert self.orelse is not None and isinstance(self.orelse.body[0], If)
+        skipped, inner = self.orelse, self.orelse.body[0].orelse
+        self.orelse = inner
+        if inner is not None:
+            inner.parent = self
+        if self.start < 0 or self.file is None or skipped.start < 0 or skipped.slot is not None:
+            self.restate()
+            return
+        text, end = self.file.text, skipped.end
+        if inner is None:
+            self.patch(self.body.end, end, "")
+        elif inner.start < 0 or inner.slot is not None:
+            self.restate()
+        else:
+            end = inner.start if inner.form == "elif" else text.rindex("else", 0, inner.start)
+            self.patch(skipped.start, end, "")
+
 
 class While(Statement):
     __slots__ = ("test", "body", "orelse")
@@ -198,6 +147,40 @@ class With(Statement):
     def pairs(self) -> list[tuple[Expression, Expression | None]]:
         """Context and target of each item."""
         return list(zip(self.items[::2], self.items[1::2]))  # type: ignore[arg-type]
+
+    def remove(self, context: Expression) -> None:
+        """Leave out one of several contexts, with its target."""
+        at = next(i for i, item in enumerate(self.items) if item is context)
+        ends = [self.items[at], *self.items[at + 1 : at + 2]]
+        own = [place for e in ends if e is not None and (place := e.place()) is not None]
+        near = self.items[at + 2] if at == 0 else self.items[at - 1] or self.items[at - 2]
+        place = near.place() if near is not None else None
+        del self.items[at : at + 2]
+        if self.start < 0 or not own or place is None:
+            self.restate()
+            return
+        start, end = (own[0][0], place[0]) if at == 0 else (place[1], own[-1][1])
+        kept = [p for p in self.patches or () if not start <= p[0] < end]
+        self.patches = kept  # what was left out right before it, too
+        self.patch(start, end, "")
+
+    def unwrap(self) -> None:
+        """Put the statements of the body in its place; comments stay above what they stood above,
+        that of its first line above all."""
+        block = self.parent
+        assert isinstance(block, Block)
+        block.unfold(self, self.body, self._comment_behind())
+
+    def _comment_behind(self) -> str:
+        """The comment on its first line, behind the colon."""
+        if self.start < 0 or self.file is None or self.body.start < 0:
+            return ""
+        last = self.items[-1] or self.items[-2]
+        place = last.place() if last is not None else None
+        if place is None:
+            return ""
+        line = self.file.text[place[1] : self.file.text.find("\n", place[1])]
+        return line[line.index("#") :].strip() if "#" in line else ""
 
 
 class Handler(Node):

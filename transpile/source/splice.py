@@ -62,7 +62,7 @@ class Writer:
         home = block.indent
         if block.start >= 0 and block.form == "indented" and not self._restated(block):
             return moved(self.text(block), home or "", indent, whole=True)
-        if block.form == "elif" and len(block.body) == 1:
+        if block.form == "elif" and len(block.body) == 1 and not self._restated(block):
             return self._statement(block.body[0], indent)
         commented = block.start >= 0 and block.form == "indented"
         made = [self._line(statement, indent, commented) for statement in block.body]
@@ -130,6 +130,8 @@ class Writer:
         statements are others now."""
         if block.form not in ("inline", "elif") or not block.touched:
             return False
+        if block.form == "elif" and not all(_is_long(s) for s in block.body):
+            return True
         return _others(block) or any(_is_long(s) for s in block.body if s.slot is not None)
 
     def _block(self, block: Block) -> str:
@@ -151,7 +153,10 @@ class Writer:
             if others and ";" in gap and not gap.strip("; \t"):  # statements that shared a line
                 gap = f"\n{indent}" if out.strip() else ""
             own = statement.slot is None
-            out += gap + (self.text(statement) if own else self._statement(statement, indent))
+            if not own and statement.comments is not None:  # it stood elsewhere, and has its own
+                out += gap + self._line(statement, indent, commented=True).lstrip()
+            else:
+                out += gap + (self.text(statement) if own else self._statement(statement, indent))
             at = place[1]
         out += self._gap(block, at, block.end)
         if block.patches and block.form != "module":

@@ -1,0 +1,96 @@
+"""May a gradient pass here: activity analysis, forward from params and inputs.
+
+One fixed point over names, fields and results of the project, on torch's program. What is computed
+under `torch.no_grad()` has no gradient outside of its block; inside it is taken as if there were
+none, since whoever takes the block away asks just that.
+"""
+
+from __future__ import annotations
+
+from ...model.expressions import Attribute, Call, Lambda, NamedExpression, Subscript
+from ...model.node import Expression
+from ...model.operators import Compare
+from ...model.program import Function
+from ...model.project import Project
+from ...model.statements import With
+from ..calls import Calls
+from ..values import Values, lattice
+from ..values.lattice import Tensor
+from .blocks import Off, may_carry
+from .cells import OPEN
+from .identity import COMPUTED, EITHER, SAME, takes_rows
+from .solve import Solver
+from .switches import Switch, of_function, of_with, switch, torch_name
+
+__all__ = ["COMPUTED", "EITHER", "SAME", "Activity", "Off", "Switch", "may_carry", "takes_rows"]
+
+
+class Activity:
+    """Answers, by what was found for the project; expressions made since then are read anew."""
+
+    def __init__(self, project: Project, values: Values, calls: Calls) -> None:
+        self.project, self._solver = project, Solver(values, calls)
+        self._solver.solve()
+
+    def carries(self, node: Expression) -> bool | None:
+        """Whether a gradient may pass through an expression; None where its parts are not known."""
+        if not may_carry(node.value):
+            return False
+        found = self._solver.transfer.of(node, self._solver.place(node))
+        if not found:
+            return False
+        return True if found - {OPEN} and isinstance(node.value, _KNOWN) else None
+
+    def history(self, node: Expression) -> bool | None:
+        """Whether the tensor that a place is of has a gradient of its own: that of y for `y.data`,
+        `y.detach()[0]` and views of these.
+        """
+        while True:
+            if isinstance(node, Subscript):
+                node = node.object
+            elif isinstance(node, Attribute) and isinstance(node.object.value, Tensor):
+                node = node.object
+            elif isinstance(node, Call) and isinstance(node.function, Attribute):
+                method = node.function.value
+                if not isinstance(method, lattice.Method):
+                    return self.carries(node)
+                if node.function.name not in self._solver.views:
+                    return self.carries(node)
+                node = node.function.object
+            else:
+                return self.carries(node)
+
+    def compared(self, node: Expression) -> bool:
+        """Whether an expression is only compared with something: no gradient passes out of it."""
+        inside: Expression = node
+        while isinstance(inside.parent, Expression):
+            around = inside.parent
+            if isinstance(around, Compare):
+                return True
+            if isinstance(around, (NamedExpression, Lambda)):
+                return False
+            inside = around
+        return False
+
+    # --- blocks without gradient -----------------------------------------------------------------
+
+    def switch(self, node: Expression) -> Switch | None:
+        """What a decorator, or the item of a `with`, does to gradients."""
+        return switch(self.project, node)
+
+    def of_with(self, node: With) -> Switch | None:
+        return of_with(self.project, node)
+
+    def of_function(self, node: Function) -> Switch | None:
+        return of_function(self.project, node)
+
+    def off(self, node: With | Function) -> Off:
+        """What a block without gradient, or a function that is one, computes itself."""
+        return self._solver.off(node)
+
+    def torch_name(self, node: Expression) -> str | None:
+        """The name of torch's that an expression is, or that it calls."""
+        return torch_name(self.project, node)
+
+
+_KNOWN = (Tensor, lattice.Sequence, lattice.Mapping)

@@ -1,0 +1,65 @@
+"""Where the sources of gradients are kept: one cell for a definition of a name or a field, joined
+with those that share its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...model.node import Node
+from ...model.program import Class, Parameter
+
+# What a gradient may come from: a parameter of the function, or one of these.
+PARAM, INPUT, OPEN = "param", "input", "open"  # OPEN: from what is not known
+Source = Parameter | str
+Sources = frozenset[Source]
+NONE: Sources = frozenset()
+Key = Node | tuple[Class | None, str]
+
+
+class Cell:
+    """`raw`: as if no block turned gradients off; `out`: as it is seen outside of the block."""
+
+    __slots__ = ("raw", "out", "joined")
+
+    def __init__(self) -> None:
+        self.raw: set[Source] = set()
+        self.out: set[Source] = set()
+        self.joined: Cell | None = None
+
+    def root(self) -> Cell:
+        cell = self
+        while cell.joined is not None:
+            cell = cell.joined
+        return cell
+
+
+class Cells:
+    """All cells, and whether any has changed."""
+
+    def __init__(self) -> None:
+        self.of: dict[Key, Cell] = {}
+        self.changed = False
+
+    def get(self, key: Key) -> Cell:
+        found = self.of.get(key)
+        if found is None:
+            found = self.of[key] = Cell()
+        return found.root()
+
+    def flow(self, key: Key, raw: Iterable[Source], out: Iterable[Source]) -> None:
+        """Let sources flow into a cell."""
+        cell = self.get(key)
+        before = len(cell.raw), len(cell.out)
+        cell.raw.update(raw)
+        cell.out.update(out)
+        self.changed = self.changed or before != (len(cell.raw), len(cell.out))
+
+    def join(self, one: Key, other: Key) -> None:
+        """Say that two cells may share memory: what is written into one is in the other."""
+        a, b = self.get(one), self.get(other)
+        if a is not b:
+            b.joined = a
+            a.raw |= b.raw
+            a.out |= b.out
+            self.changed = True

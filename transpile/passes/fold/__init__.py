@@ -1,0 +1,86 @@
+"""What torch alone decides, and what has no meaning in JAX, goes; on torch's program, before
+recognise.
+
+    if x.is_cuda:                       with torch.autocast("cuda"):
+        return fused(x)                     y = f(x)                        y = f(x)
+    return plain(x)         ->          del x                       ->
+        return plain(x)
+
+What the user decides by constants of their own stays.
+"""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import NUMPY, External, Torch
+from ...model.expressions import Attribute, Display, Name
+from ...model.node import Expression, Statement
+from ...model.program import Function, Scope
+from ...model.statements import Assign, Block, Delete
+from ..pass_ import Changes, Pass
+from .branches import Branches
+from .conditions import Conditions, Facts
+from .contexts import Contexts
+from .devices import Devices
+
+__all__ = ["PASS", "Facts", "run"]
+
+
+def run(scope: Scope, facts: Facts) -> Changes:
+    """Branches of which one way is left, blocks and decorators that change no value, `del` of
+    locals, settings of torch's kernels.
+    """
+    changes = Changes(scope)
+    conditions = Conditions(changes, facts)
+    branches = Branches(conditions)
+    branches.run()
+    Contexts(conditions, branches.is_gone).run()
+    Devices(changes, branches.is_gone).run()
+    for assign in scope.nodes(Assign):
+        if _sets_backend(assign) and not branches.is_gone(assign):
+            changes.change(assign, _remove)
+    if isinstance(scope, Function):
+        own = {n.id for a in scope.nodes(Assign) for t in a.targets for n in _names(t)}
+        own |= {p.name for p in scope.parameters}
+        for statement in scope.nodes(Delete):
+            if not branches.is_gone(statement):
+                _delete(changes, statement, own)
+    return changes
+
+
+def _names(target: Expression) -> list[Name]:
+    return [n for n in target.walk() if isinstance(n, Name)]
+
+
+def _sets_backend(node: Assign) -> bool:
+    """`torch.backends.cudnn.benchmark = True`: how kernels are chosen that are not used here."""
+    target = node.targets[0]
+    owner = target.object.value if isinstance(target, Attribute) else None
+    return isinstance(owner, Torch) and owner.name.startswith("torch.backends.")
+
+
+def _delete(changes: Changes, node: Delete, own: set[str]) -> None:
+    """`del x` of a local name: it frees memory early, which jax.jit does by itself, and functions
+    made from what follows may read x. What is certainly nothing of torch's stays.
+    """
+    targets = node.targets
+    if len(targets) == 1 and isinstance(targets[0], Display):
+        targets = targets[0].elements
+    kept = [t for t in targets if not _goes(t, own)]
+    if not kept:
+        changes.change(node, _remove)
+    elif len(kept) < len(targets):
+        changes.substitute(node, [Delete(kept)])
+
+
+def _goes(target: Expression, own: set[str]) -> bool:
+    hosts = isinstance(target.value, External) or target.value == NUMPY
+    return isinstance(target, Name) and target.id in own and not hosts
+
+
+def _remove(statement: Statement) -> None:
+    block = statement.parent
+    assert isinstance(block, Block)
+    block.remove(statement)
+
+
+PASS = Pass("fold", ("values", "stages"), run)

@@ -1,0 +1,221 @@
+"""Branches of which one way is left: `if x.is_cuda:`, `a if hasattr(F, "gelu") else b`, assertions
+about devices.
+"""
+
+from __future__ import annotations
+
+from ...facts.bindings import Definitions
+from ...model.expressions import Attribute, Constant
+from ...model.node import Expression, Node, Statement
+from ...model.operators import Boolean, Compare, Conditional, Unary
+from ...model.program import Function
+from ...model.statements import (
+    Assert,
+    Block,
+    Break,
+    Continue,
+    If,
+    Pass,
+    Raise,
+    Return,
+)
+from .conditions import Conditions
+
+_GRADIENTS = (
+    "gradients count as enabled, and every tensor as one that requires one: see that the other way"
+    " computes the same values"
+)
+
+
+class Branches:
+    """The branches of one scope."""
+
+    def __init__(self, conditions: Conditions) -> None:
+        self.conditions, self.changes = conditions, conditions.changes
+        self.scope = self.changes.scope
+        self.gone: set[Node] = set()  # what stands on ways that are not taken
+        self.ends: set[Statement] = set()  # decided branches that always jump
+        self.ways: dict[If, bool] = {}
+
+    def run(self) -> None:
+        needed = self._needed()
+        for node in self.scope.nodes(If):
+            if not self.is_gone(node):
+                self._if(node, needed)
+        for choice in self.scope.nodes(Conditional):
+            if not self.is_gone(choice):
+                self._choice(choice)
+        for check in self.scope.nodes(Assert):
+            decided = self.conditions.decided(check.test) is not None
+            if not self.is_gone(check) and (_checks_gradients(check.test) or decided):
+                self.changes.change(check, _remove)  # where arrays are is JAX's affair
+                self.gone.add(check)
+        for flag in self.scope.nodes(Boolean):
+            if not self.is_gone(flag):
+                self._flag(flag)
+
+    def is_gone(self, node: Node) -> bool:
+        return node in self.gone or any(around in self.gone for around in node.ancestors())
+
+    # --- if --------------------------------------------------------------------------------------
+
+    def _if(self, node: If, needed: set[If]) -> None:
+        if _needs_gradient(node.test) and all(map(_only_torchs, node.body.body)):
+            way: bool | None = False
+        else:
+            way = self.conditions.decided(node.test)
+            if node in needed:
+                way = True
+            if way is not None and self.conditions.asks_for_gradients(node.test):
+                self.changes.report("taken-for-granted", node.test, _GRADIENTS)
+        if way is None:
+            left = self.conditions.left(node.test)
+            if isinstance(left, Expression) and left is not node.test:
+                self.changes.replace(node.test, left)
+                self.gone.add(node.test)
+            return
+        kept, other = (node.body, node.orelse) if way else (node.orelse, node.body)
+        self.gone.update([node.test, *([other] if other is not None else [])])
+        self.changes.change(node, _taken if way else _skipped)
+        if kept is not None and _always_leaves(kept.body):
+            self._drop_after(node)
+
+    def _drop_after(self, node: If) -> None:
+        """The one way that is left returns: what stands after it is never reached."""
+        block = node.parent
+        assert isinstance(block, Block)
+        if block.form == "elif":
+            return
+        at = next(i for i, s in enumerate(block.body) if s is node)
+        for statement in block.body[at + 1 :]:
+            self.gone.add(statement)
+            self.changes.change(statement, _remove)
+
+    def _needed(self) -> set[If]:
+        """Branches for GPUs that set what is read after them, and nothing else sets: the function
+        runs on a GPU only, and here as if arrays were there.
+        """
+        asking = [n for n in self.scope.nodes(If) if n.orelse is None and self._asks_cuda(n)]
+        if not asking or not isinstance(self.scope, Function):
+            return set()
+        definitions, found = Definitions(self.scope), set[If]()
+        for reader, known in definitions.of.items():
+            inside = [self._around(d, asking) for d in known if d is not None]
+            if None in known and inside and None not in inside:
+                if not any(around is self._around(reader, asking) for around in inside):
+                    found.update(n for n in inside if n is not None)
+        return found
+
+    def _asks_cuda(self, node: If) -> bool:
+        named = any(isinstance(n, Attribute) and "cuda" in n.name for n in node.test.walk())
+        return named and self.conditions.decided(node.test) is False
+
+    def _around(self, node: Node, asking: list[If]) -> If | None:
+        return next((n for n in node.ancestors() if isinstance(n, If) and n in asking), None)
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def _choice(self, node: Conditional) -> None:
+        way = self.conditions.decided(node.test)
+        if way is None:
+            left = self.conditions.left(node.test)
+            if isinstance(left, Expression) and left is not node.test:
+                self.changes.replace(node.test, left)
+                self.gone.add(node.test)
+            return
+        if self.conditions.asks_for_gradients(node.test):
+            self.changes.report("taken-for-granted", node.test, _GRADIENTS)
+        self.gone.update([node.test, node.orelse if way else node.body])
+        self.changes.replace(node, lambda n: n.body if way else n.orelse)
+
+    def _flag(self, node: Boolean) -> None:
+        """`not args.no_cuda and torch.cuda.is_available()` as a value: `False`, as what is left of
+        it is no other value.
+        """
+        parent = node.parent
+        if (
+            isinstance(parent, (If, Boolean))
+            or isinstance(parent, Conditional)
+            and parent.test is node
+        ):
+            return
+        left = node.left
+        is_flag = self.conditions.decided(left) is not None or isinstance(left, Compare)
+        is_flag = is_flag or isinstance(left, Unary) and left.operator == "not"
+        decided = self.conditions.decided(node) if is_flag else None
+        if decided is not None:
+            self.changes.replace(node, lambda n: _flag_value(decided))
+
+
+def _flag_value(value: bool) -> Constant:
+    return Constant(value, str(value))
+
+
+def _remove(statement: Statement) -> None:
+    block = statement.parent
+    assert isinstance(block, Block)
+    block.remove(statement)
+
+
+def _taken(node: If) -> None:
+    """The body takes the place of an `if`."""
+    block = node.parent
+    assert isinstance(block, Block)
+    if len(node.body.body) == 1 and isinstance(node.body.body[0], Pass):
+        block.remove(node)
+    else:
+        block.unfold(node, node.body)
+
+
+def _skipped(node: If) -> None:
+    """What stands below `else` or the next `elif` takes the place of an `if`, or nothing does."""
+    block, orelse = node.parent, node.orelse
+    assert isinstance(block, Block)
+    if block.form == "elif" and isinstance(block.parent, If):
+        block.parent.skip_elif()
+    elif orelse is None or len(orelse.body) == 1 and isinstance(orelse.body[0], Pass):
+        block.remove(node)
+    elif orelse.form == "elif":
+        block.substitute(node, [orelse.body[0]])
+    else:
+        block.unfold(node, orelse)
+
+
+def _always_leaves(body: list[Statement]) -> bool:
+    last = body[-1] if body else None
+    if isinstance(last, If):
+        other = last.orelse is not None and _always_leaves(last.orelse.body)
+        return other and _always_leaves(last.body.body)
+    return isinstance(last, (Return, Raise, Break, Continue))
+
+
+def _checks_gradients(test: Expression) -> bool:
+    """`assert not target.requires_grad`: there is nothing to check where what is differentiated is
+    chosen outside.
+    """
+    if isinstance(test, Unary) and test.operator == "not":
+        test = test.operand
+    if isinstance(test, Compare):  # `assert indices.requires_grad == False`
+        test = test.operands[0]
+    return isinstance(test, Attribute) and test.name == "requires_grad"
+
+
+def _needs_gradient(test: Expression) -> bool:
+    """`x.requires_grad and x.grad is not None`"""
+    if isinstance(test, Boolean):
+        return test.operator == "and" and (
+            _needs_gradient(test.left) or _needs_gradient(test.right)
+        )
+    return isinstance(test, Attribute) and test.name == "requires_grad"
+
+
+def _only_torchs(statement: Statement) -> bool:
+    """Whether a statement only raises, or sees to gradients that torch keeps on tensors:
+    `x.retain_grad()`, `x.grad = None`.
+    """
+    if isinstance(statement, (Raise, Assert, Pass)):
+        return True
+    if any(isinstance(child, Block) for child in statement.children()):
+        return False
+    words = ("grad", "retain_grad", "requires_grad", "requires_grad_")
+    return any(isinstance(n, Attribute) and n.name in words for n in statement.walk())
