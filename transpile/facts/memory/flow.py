@@ -16,9 +16,10 @@ from ...model.expressions import (
     OpaqueExpression,
     Subscript,
 )
-from ...model.names import in_scope
+from ...model.copy import clone
+from ...model.names import in_scope, names_assigned
 from ...model.node import Expression, Node, Statement
-from ...model.program import Class, Function
+from ...model.program import Class, File, Function
 from ...model.statements import (
     Assign,
     Block,
@@ -31,11 +32,12 @@ from ...model.statements import (
     With,
 )
 from ..values import lattice
-from ..values.lattice import UNKNOWN, External, Module, Sequence, Tensor, Torch
+from ..values.lattice import UNKNOWN, External, Module, Sequence, Static, Tensor, Torch
 from .binding import Binding
 from .paths import of
 from .places import Part, Passed, Places, Result, fresh, merge
-from .state import COMPUTED
+from .spellings import is_tensor
+from .state import COMPUTED, Program
 
 _KEEPING = frozenset("append add insert extend appendleft extendleft update setdefault".split())
 _CALLS = (Apply, New)
@@ -47,6 +49,10 @@ class Flow(Binding):
     statement."""
 
     record = False
+
+    def __init__(self, program: Program, scope: Function | File | Lambda) -> None:
+        super().__init__(program, scope)
+        self.indices: dict[For, Name] = {}  # for loops over rows, the name of the number of a turn
 
     def block(self, block: Block | None) -> None:
         for statement in block.body if block is not None else ():
@@ -90,7 +96,7 @@ class Flow(Binding):
             start = dict(self.env)
             self.evaluated(node.iterable if isinstance(node, For) else node.test)
             if isinstance(node, For):
-                self.bind(node.target, Part(node.iterable))
+                self.turn(node)
             self.block(node.body)
             if turn or not self.has_turns(node):
                 self.env = merge(start, self.env)
@@ -99,10 +105,34 @@ class Flow(Binding):
             last = self.env
             self.env = head = merge(before, self.env)
             if isinstance(node, For):
-                self.bind(node.target, Part(node.iterable))
+                self.turn(node)
             self.block(node.body)
             self.env = last if self.has_turns(node) else merge(head, self.env)
         self.block(node.orelse)
+
+    def turn(self, loop: For) -> None:
+        """What a loop gives its target: of `for row in x` the view x[i], by a name that is made
+        for that."""
+        over, target = self.path(loop.iterable), loop.target
+        rows = isinstance(target, Name) and is_tensor(loop.iterable) and over is not None
+        if not rows or over in names_assigned(loop.body):
+            self.bind(target, Part(loop.iterable))
+            return
+        assert isinstance(target, Name) and over is not None
+        view = Subscript(clone(loop.iterable), clone(self.row_index(loop)))
+        view.value = Tensor()
+        self.forget(target.id)
+        self.env[target.id] = fresh(*self.places(over), view=view, base=over)
+
+    def row_index(self, loop: For) -> Name:
+        """The name for the number of a turn of a loop over rows, which nothing else has."""
+        if loop not in self.indices:
+            names = {n.id for n in self.scope.walk() if isinstance(n, Name)}
+            names |= {made.id for made in self.indices.values()}
+            made = Name(next(n for n in ("i", *(f"i_{k}" for k in range(2, 99))) if n not in names))
+            made.value = Static(type="int")
+            self.indices[loop] = made
+        return self.indices[loop]
 
     def has_turns(self, node: For | While) -> bool:
         """Whether what a call comes to may take a loop to have turns: one over layers, or over as

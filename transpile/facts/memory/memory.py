@@ -65,9 +65,7 @@ class Memory:
         flow = self.state(scope)
         for one in (node, *node.ancestors()):
             if isinstance(one, Statement) and one in flow.before:
-                made = flow.copy(flow.before[one])
-                assert isinstance(made, Solved)
-                return made
+                return flow.copy(flow.before[one])
         return flow
 
     def relation(self, a: Expression, b: Expression) -> Relation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
@@ -56,9 +56,9 @@ class State:
     def self_name(self) -> str | None:
         return self.paths.self_name
 
-    def copy(self, env: Env) -> State:
+    def copy(self, env: Env) -> Self:
         """The same function at another point."""
-        made = object.__new__(State)
+        made = object.__new__(type(self))
         made.__dict__.update(self.__dict__)
         made.env, made.replaced = dict(env), {}
         return made
