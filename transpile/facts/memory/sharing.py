@@ -311,6 +311,6 @@ _FORMS: dict[type, Callable[[Sharing, Any], Places]] = {
     Boolean: lambda s, n: s.shares(n.left) | s.shares(n.right),
     Binary: Sharing._of_binary,
     NamedExpression: lambda s, n: s.shares(n.expression),
-    Lambda: lambda s, n: s.around(s.passes(Target(n))),
+    Lambda: lambda s, n: s.around(s.passes(Target(s.original(n)))),
     Comprehension: Sharing._of_comprehension,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
@@ -17,6 +17,7 @@ from .paths import Paths, of
 from .places import Env, Passed, Place, Places, Result, Summary, closed
 from .spellings import Spellings
 
+E = TypeVar("E", bound=Expression)
 COMPUTED = "self.getattr"  # what holds the attributes of self with computed names
 
 
@@ -43,6 +44,7 @@ class State:
         self.paths = Paths(self.project, own)
         self.env: Env = {}
         self.before: dict[Statement, Env] = {}
+        self.originals: dict[tuple[type, int, int], Expression] = {}
         self.returned: list[Result] | None = None  # collects what is given out
         self.stored: dict[str, Places] = {}  # what has been put into what a parameter holds
         self.replaced: Env = {}  # what calls in this statement gave other memory, as it was
@@ -142,7 +144,18 @@ class State:
     # --- calls -----------------------------------------------------------------------------------
 
     def targets(self, function: Expression) -> list[Target]:
-        return self.program.calls.meant(function)
+        return self.program.calls.meant(self.original(function))
+
+    def original(self, node: E) -> E:
+        """Of a copy that stands nowhere, the node of the program: by its place in the text."""
+        if any(isinstance(n, File) for n in node.ancestors()):
+            return node
+        if not self.originals:
+            for one in self.scope.walk():
+                if one.start >= 0 and isinstance(one, Expression):
+                    self.originals.setdefault((type(one), one.start, one.end), one)
+        found = self.originals.get((type(node), node.start, node.end), node)
+        return found  # type: ignore[return-value]
 
 
 def read_names(node: Expression) -> set[str]:

@@ -52,6 +52,7 @@ class Frame:
         self._used: set[str] | None = None
         # of returns that give what the function has written: their own value, and the names of it
         self.extra: dict[Statement, tuple[Expression | None, tuple[str, ...]]] = {}
+        self.given_back: frozenset[str] = frozenset()  # which each way out of the function reads
         self.rows: list[tuple[For, str]] = []  # loops around that go over a tensor's rows
         self.stale: set[For] = set()  # of those, which go by index: their rows are written
         # of the current statement
@@ -73,7 +74,7 @@ class Frame:
         """While it is active, a statement is the current one, with nothing before and after it."""
         self.statement, self.current = statement, copy
         self.state = self.flow.copy(self.flow.before.get(statement, self.flow.env))
-        self.live = self.liveness.after.get(statement, frozenset())
+        self.live = self.liveness.after.get(statement, frozenset()) | self.given_back
         self.rebound, self.inside, self.before, self.after = frozenset(), frozenset(), [], []
         self.taken, self.poisoned = self.memory.results.taken(statement), set()
         self.copies = dict(zip(statement.walk(), copy.walk())) if self.taken is not None else {}

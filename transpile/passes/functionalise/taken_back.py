@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ...facts.bindings import bound
 from ...facts.memory import Returns, Taken
-from ...facts.memory.paths import of
+from ...facts.memory.paths import of, spelled
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import is_element
 from ...facts.values.lattice import UNKNOWN, Method
@@ -65,7 +65,11 @@ def _assigned_to(
     frame.live = live - rebound
     paths = [written_path(frame, s) if s is not None else None for s in taken.subjects]
     names = {frame.state.path(own), *rebound}
-    lost = [path is not None and path in names for path in paths]
+    text = spelled(own)
+    lost = [
+        path is not None and path in names or s is not None and spelled(s) == text
+        for path, s in zip(paths, taken.subjects)
+    ]
     read = any(lose and bool(frame.reached(p or "")) for lose, p in zip(lost, paths))
     plain = isinstance(own, Name) and not any(isinstance(s, Subscript) for s in taken.subjects)
     if any(lost) and (read or not plain):
@@ -97,8 +101,9 @@ def _assigned(
     elements of tensors by names in between."""
     targets: list[Expression] = []
     stores: list[tuple[Expression, Name]] = []
+    last: list[tuple[Expression, Name]] = []  # the assignment itself comes after the call's writes
     if own is not None:
-        targets.append(_target(frame, own, stores, "part"))
+        targets.append(_target(frame, own, last, "part"))
     for i, subject in enumerate(taken.subjects):
         if subject is None or lost is not None and lost[i]:
             targets.append(nodes.name("_"))
@@ -108,7 +113,7 @@ def _assigned(
             _follow(frame, subject, call)
     followers, frame.after = frame.after, []
     made: list[Statement] = [Assign([nodes.tuple_of(targets)], call)]
-    for one, name in stores:
+    for one, name in [*stores, *last]:
         made += [*_set(frame, one, clone(name), made[0]), *frame.after]
         frame.after = []
     return [*made, *followers]
@@ -140,6 +145,7 @@ def _follow(frame: Frame, subject: Expression, call: Call) -> None:
 
 def returning(frame: Frame, function: Function, returns: Returns) -> None:
     """Let each way out of a function give what it has written."""
+    frame.given_back = frozenset(returns.names)
     for node in function.nodes(Return):
         value = node.expression if returns.has_value else None
         if returns.has_value and value is None:
