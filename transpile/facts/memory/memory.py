@@ -4,10 +4,13 @@ does a function do to what it is given."""
 from __future__ import annotations
 
 import enum
+import functools
 
-from ...model.expressions import Lambda
+from ...model.expressions import Attribute, Lambda
+from ...model.names import below
 from ...model.node import Expression, Node, Statement
 from ...model.program import File, Function
+from ...model.statements import Assign
 from ..calls import Calls
 from ..values.rules import Rulebook
 from . import summaries
@@ -115,6 +118,18 @@ class Memory:
         outside = (p.parameter, p.free, p.foreign or None, p.unheld or None) if (p := place) else ()
         inner = [(q.parameter, q.free) for q in place.closure()]
         return not any(outside) and all(a is None and b is None for a, b in inner)
+
+    @functools.cached_property
+    def reshapes(self) -> bool:
+        """Whether anything in the project may give a tensor another shape in place: what is asked
+        for the shape of one counts as a read of it then."""
+        known = {*self.spellings.reshaping, "set_", "as_strided_"}
+        for file in self.program.project.ordered:
+            for node in below(file, Attribute):
+                stored = node.name == "data" and isinstance(node.parent, Assign)
+                if node.name in known or stored and node in node.parent.targets:  # type: ignore[union-attr]
+                    return True
+        return False
 
     # --- between functions -----------------------------------------------------------------------
 

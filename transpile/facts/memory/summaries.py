@@ -16,7 +16,7 @@ from ..values.lattice import External, Method, Torch
 from .flow import Flow
 from .making import is_flag
 from .paths import of, on_module
-from .places import Passed, Summary
+from .places import Passed, Summary, closed
 from .spellings import is_tensor
 from .state import Program, State
 from .writes import calls_in, flattened, sites, written_root
@@ -195,11 +195,19 @@ def _record(state: State, found: Summary, subject: Expression, node: Node) -> No
     holder = place.base if place is not None and place.entry is not None else None
     for parameter in state.parameters(path) - {holder}:
         _add(found.parameters, parameter, found, node)
+    for parameter in _starred(state, path):
+        _add(found.elements, parameter, found, node)
     if holder is not None and holder in state.parameters(path):
         _add(found.elements, holder, found, node)
     for outer in {path, *state.outer(path)}:
         if on_module(outer):
             _add(found.fields, outer, found, node)
+
+
+def _starred(state: State, path: str) -> set[str]:
+    """`*args` whose elements a write to this path reaches."""
+    found = {p.parameter for p in closed(state.places(path)) if p.parameter is not None}
+    return found & state.starred
 
 
 def _record_element(state: State, found: Summary, root: Expression, node: Node) -> None:
@@ -215,6 +223,8 @@ def _record_element(state: State, found: Summary, root: Expression, node: Node) 
             _add(found.parameters, parameter, found, node)
         return
     reached = state.parameters(name)
+    for parameter in _starred(state, name):
+        _add(found.elements, parameter, found, node)
     for parameter in reached:
         direct = reached == {name}
         _add(found.elements if direct else found.parameters, parameter, found, node)

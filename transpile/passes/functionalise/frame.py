@@ -25,6 +25,11 @@ _PARAMETERS = frozenset(
     "parameters named_parameters buffers named_buffers _parameters _buffers".split()
 )
 
+_SHAPES = frozenset(
+    "shape size dim ndim ndimension numel nelement dtype device type is_cuda "
+    "is_floating_point is_complex".split()
+)
+
 
 class Facts(Protocol):
     """What the pass asks."""
@@ -48,7 +53,8 @@ class Frame:
         own = set(bound(scope.body))
         self.own = own | {p.name for p in getattr(scope, "parameters", ())}
         at_end = frozenset(own) if isinstance(scope, File) else frozenset()
-        self.liveness = Liveness(scope, at_end)  # type: ignore[arg-type]
+        unread = frozenset() if self.memory.reshapes else frozenset(_asked_for_shape(scope))
+        self.liveness = Liveness(scope, at_end, unread)  # type: ignore[arg-type]
         self._used: set[str] | None = None
         # of returns that give what the function has written: their own value, and the names of it
         self.extra: dict[Statement, tuple[Expression | None, tuple[str, ...]]] = {}
@@ -192,6 +198,13 @@ class Frame:
         """Report; what raises where its value is needed."""
         self.changes.report(id, node, message)
         return nodes.poison(id, node)  # type: ignore[arg-type]
+
+
+def _asked_for_shape(scope: Scope) -> Iterator[Node]:
+    """Names of arrays that are asked only for what no write changes: x of `x.shape`, `x.size(0)`."""
+    for node in everywhere(scope, Attribute):
+        if node.name in _SHAPES and isinstance(node.object, Name) and is_tensor(node.object):
+            yield node.object
 
 
 def binds(loop: For, id: str) -> bool:
