@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from ...model.effects import Loop, Scan
 from ...model.node import Node, Statement
@@ -32,7 +32,10 @@ class Liveness:
     anywhere.
     """
 
-    def __init__(self, function: Function, at_end: Names = _NONE) -> None:
+    def __init__(
+        self, function: Function, at_end: Names = _NONE, unread: Set[Node] = frozenset()
+    ) -> None:
+        self.unread = unread  # names that are written there, and whose value is not asked
         self.after: dict[Statement, Names] = {}
         self.before: dict[Node, Names] = {}
         found = list(events(function.body))
@@ -53,14 +56,14 @@ class Liveness:
 
     def _statement(self, statement: Statement, live: Names) -> Names:
         if isinstance(statement, (Return, Raise)):
-            return _through(events(statement), self.captured)
+            return self._through(events(statement), self.captured)
         if isinstance(statement, Break):
             return self._break[-1]
         if isinstance(statement, Continue):
             return self._continue[-1]
         if isinstance(statement, If):
             both = self._block(statement.body, live) | self._block(statement.orelse, live)
-            return _through(events(statement.test), both)
+            return self._through(events(statement.test), both)
         if isinstance(statement, While):
             return self._while(statement, live)
         if isinstance(statement, For):
@@ -69,14 +72,14 @@ class Liveness:
             return self._with(statement, live)
         if isinstance(statement, Try):
             return self._try(statement, live)
-        return _through(events(statement), live)
+        return self._through(events(statement), live)
 
     def _while(self, loop: While, live: Names) -> Names:
         after = self._block(loop.orelse, live)
-        head = _through(events(loop.test), after)
+        head = self._through(events(loop.test), after)
         while True:
             body = self._turn(loop.body, head, live)
-            new = _through(events(loop.test), after | body)
+            new = self._through(events(loop.test), after | body)
             if new == head:
                 return _through(events(loop.bound), head) if isinstance(loop, Loop) else head
             head = new
@@ -86,9 +89,9 @@ class Liveness:
             live = live.difference(collect.name for collect in loop.collects)
         head = self._block(loop.orelse, live)
         while True:
-            body = _through(targets(loop.target), self._turn(loop.body, head, live))
+            body = self._through(targets(loop.target), self._turn(loop.body, head, live))
             if body | head == head:
-                return _through(events(loop.iterable), head)
+                return self._through(events(loop.iterable), head)
             head |= body
 
     def _turn(self, body: Block, head: Names, after: Names) -> Names:
@@ -103,8 +106,8 @@ class Liveness:
         live = self._block(statement.body, live)
         for context, target in reversed(statement.pairs):
             if target is not None:
-                live = _through(targets(target), live)
-            live = _through(events(context), live)
+                live = self._through(targets(target), live)
+            live = self._through(events(context), live)
         return live
 
     def _try(self, statement: Try, live: Names) -> Names:
@@ -114,7 +117,7 @@ class Liveness:
         caught = _NONE
         for handler in statement.handlers:
             inside = self._block(handler.body, live)
-            caught |= _through(events(handler.type), inside - {handler.name or ""})
+            caught |= self._through(events(handler.type), inside - {handler.name or ""})
         if statement.final is not None:
             caught |= self.before[statement.final]
         orelse = self._block(statement.orelse, live)
@@ -122,17 +125,17 @@ class Liveness:
             self.after[inner] = self.after.get(inner, _NONE) | caught
         return self._block(statement.body, orelse | caught) | caught
 
+    def _through(self, made: Iterable[Event], live: Names) -> Names:
+        """What is live before some events, given what is live after them."""
+        names = set(live)
+        for event in reversed(list(made)):
+            if event.kind in (Kind.READ, Kind.CAPTURE):
+                if event.node not in self.unread:
+                    names.add(event.name)
+            elif event.kind is Kind.BIND:
+                names.discard(event.name)
+        return frozenset(names)
+
 
 def _statements(block: Block) -> list[Statement]:
     return [n for n in block.walk() if isinstance(n, Statement)]
-
-
-def _through(made: Iterable[Event], live: Names) -> Names:
-    """What is live before some events, given what is live after them."""
-    names = set(live)
-    for event in reversed(list(made)):
-        if event.kind in (Kind.READ, Kind.CAPTURE):
-            names.add(event.name)
-        elif event.kind is Kind.BIND:
-            names.discard(event.name)
-    return frozenset(names)

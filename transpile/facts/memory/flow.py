@@ -1,0 +1,315 @@
+"""How the places of names move along the statements of a function."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+from ...model.effects import Apply, New, Read, Write
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Display,
+    Lambda,
+    Name,
+    NamedExpression,
+    OpaqueExpression,
+    Subscript,
+)
+from ...model.copy import clone
+from ...model.names import in_scope, names_assigned
+from ...model.node import Expression, Node, Statement
+from ...model.program import Class, File, Function
+from ...model.statements import (
+    Assign,
+    Block,
+    ExpressionStatement,
+    For,
+    If,
+    Return,
+    Try,
+    While,
+    With,
+)
+from ..values import lattice
+from ..values.lattice import UNKNOWN, External, Module, Sequence, Static, Tensor, Torch
+from .binding import Binding
+from .paths import of
+from .places import Part, Passed, Places, Result, fresh, merge
+from .spellings import is_tensor
+from .state import COMPUTED, Program
+
+_KEEPING = frozenset("append add insert extend appendleft extendleft update setdefault".split())
+_CALLS = (Apply, New)
+_READING = ("items", "keys", "values", "get")
+
+
+class Flow(Binding):
+    """An environment on its way through a function; with `record` it stays known before each
+    statement."""
+
+    record = False
+
+    def __init__(self, program: Program, scope: Function | File | Lambda) -> None:
+        super().__init__(program, scope)
+        self.indices: dict[For, Name] = {}  # for loops over rows, the name of the number of a turn
+
+    def block(self, block: Block | None) -> None:
+        for statement in block.body if block is not None else ():
+            self.transfer(statement)
+
+    def transfer(self, node: Statement) -> None:
+        """Move past a statement, compound ones included."""
+        if self.record:
+            self.before[node] = dict(self.env)
+        if isinstance(node, (Function, Class)):
+            self.env[node.name] = fresh()
+        elif isinstance(node, If):
+            self.evaluated(node.test)
+            self._ways([node.body, node.orelse])
+        elif isinstance(node, (For, While)):
+            self._loop(node)
+        elif isinstance(node, With):
+            for context, target in node.pairs:
+                self.evaluated(context)
+                if target is not None:
+                    self.bind(target, context)
+            self.block(node.body)
+        elif isinstance(node, Try):
+            self._try(node)
+        else:
+            self.past_simple(node)
+
+    def _ways(self, blocks: list[Block | None]) -> None:
+        before, ends = dict(self.env), []
+        for block in blocks:
+            self.env = dict(before)
+            self.block(block)
+            if not _leaves(block):
+                ends.append(self.env)
+        self.env = functools.reduce(merge, ends) if ends else before
+
+    def _loop(self, node: For | While) -> None:
+        record, self.record = self.record, False
+        before = dict(self.env)
+        for turn in range(2):
+            start = dict(self.env)
+            self.evaluated(node.iterable if isinstance(node, For) else node.test)
+            if isinstance(node, For):
+                self.turn(node)
+            self.block(node.body)
+            if turn or not self.has_turns(node):
+                self.env = merge(start, self.env)
+        self.record = record
+        if record:  # once more from what holds at the head of any turn
+            last = self.env
+            self.env = head = merge(before, self.env)
+            if isinstance(node, For):
+                self.turn(node)
+            self.block(node.body)
+            self.env = last if self.has_turns(node) else merge(head, self.env)
+        self.block(node.orelse)
+
+    def turn(self, loop: For) -> None:
+        """What a loop gives its target: of `for row in x` the view x[i], by a name that is made
+        for that."""
+        over, target = self.path(loop.iterable), loop.target
+        rows = isinstance(target, Name) and is_tensor(loop.iterable) and over is not None
+        if not rows or over in names_assigned(loop.body):
+            self.bind(target, Part(loop.iterable))
+            return
+        assert isinstance(target, Name) and over is not None
+        view = Subscript(clone(loop.iterable), clone(self.row_index(loop)))
+        view.value = Tensor()
+        self.forget(target.id)
+        self.env[target.id] = fresh(*self.places(over), view=view, base=over)
+
+    def row_index(self, loop: For) -> Name:
+        """The name for the number of a turn of a loop over rows, which nothing else has."""
+        if loop not in self.indices:
+            names = {n.id for n in self.scope.walk() if isinstance(n, Name)}
+            names |= {made.id for made in self.indices.values()}
+            made = Name(next(n for n in ("i", *(f"i_{k}" for k in range(2, 99))) if n not in names))
+            made.value = Static(type="int")
+            self.indices[loop] = made
+        return self.indices[loop]
+
+    def has_turns(self, node: For | While) -> bool:
+        """Whether what a call comes to may take a loop to have turns: one over layers, or over as
+        many as self says, which a model without any would not have.
+
+            for conv in self.convs: x = conv(x) + x
+        """
+        if self.returned is None or not isinstance(node, For):
+            return False
+        parts = [n for n in node.iterable.walk() if isinstance(n, (Name, Attribute))]
+        named = (isinstance(n, Attribute) and self.name(n) is not None for n in parts)
+        return any(isinstance(of(n), Module) for n in parts) or any(named)
+
+    def _try(self, node: Try) -> None:
+        before = dict(self.env)
+        self.block(node.body)
+        caught = merge(before, self.env)
+        self.block(node.orelse)
+        ends = [self.env]
+        for handler in node.handlers:
+            self.env = dict(caught)
+            self.block(handler.body)
+            ends.append(self.env)
+        self.env = functools.reduce(merge, ends)
+        self.block(node.final)
+
+    # --- simple statements -----------------------------------------------------------------------
+
+    def evaluated(self, node: Node | None) -> None:
+        """Move past an expression: what its calls keep, and the names that it gives to parts of
+        itself, `(z := x * 2)`."""
+        self.replaced = {}
+        if node is None:
+            return
+        for inner in [*in_scope(node, Call, *_CALLS), *([node] if isinstance(node, Call) else [])]:
+            self.keep(inner)
+        for named in in_scope(node, NamedExpression):
+            self.bind(named.target, named.expression)
+        if isinstance(node, NamedExpression):
+            self.bind(node.target, node.expression)
+
+    def past_simple(self, node: Statement) -> None:
+        for base in self._given_anew(node):
+            self.env[base] = fresh(*self.places(base))
+        self._reshape(node)
+        self.evaluated(node)
+        if self.returned is not None:
+            self.returned += [self.result_of(value) for value in _outputs(node)]
+        if isinstance(node, Assign) and node.expression is not None:
+            if node.operator:
+                self._augmented(node)
+            else:
+                self.bind_all(node.targets, node.expression)
+        elif isinstance(node, Write):
+            self.bind(node.target, node.value)
+        elif isinstance(node, ExpressionStatement) and isinstance(node.expression, Call):
+            self._called(node.expression)
+
+    def _augmented(self, node: Assign) -> None:
+        target, assert_value = node.targets[0], node.expression
+        value, name = of(target), self.name(target)
+        if name is None or assert_value is None:
+            return
+        if isinstance(value, Sequence):
+            self.hold(name, assert_value)
+        array = isinstance(value, (Tensor, Sequence)) or isinstance(target, Read)
+        if not array and value != UNKNOWN:
+            self.env[name] = fresh()
+
+    def _called(self, call: Call) -> None:
+        """`acc.append(t)`, `setattr(obj, name, t)`"""
+        function = call.function
+        if isinstance(function, Attribute) and function.name in _KEEPING:
+            holder = self.root(function.object)
+            for argument in call.arguments if holder is not None else ():
+                self.hold(holder or "", argument)
+        elif of(function) == External("builtins.setattr") and len(call.arguments) == 3:
+            holder = self.root(call.arguments[0])
+            if self.paths.is_self(call.arguments[0]):
+                holder = COMPUTED
+            if holder is not None:
+                self.hold(holder, call.arguments[2])
+
+    def _reshape(self, node: Node) -> None:
+        """Move past what gives tensors another shape in place, `x.t_()`: a view of x that was taken
+        before is none of x any more."""
+        for call in in_scope(node, Call):
+            reshapes = self.program.spellings.reshapes(call)
+            if reshapes is None or not isinstance(call.function, Attribute):
+                continue
+            name = self.path(call.function.object)
+            if name is not None:
+                before, places = self.places(name), fresh(*self.places(name))
+                same = [other for other, its in self.env.items() if its == before]
+                self.env.update({other: places for other in [name, *same]})
+
+    def _given_anew(self, node: Statement) -> set[str]:
+        """The holders of entries, `h` of `h = d["a"]`, to which a statement may give other entries:
+        `d["a"] = x`, `d.update(o)`, `fill(d)`."""
+        bases = {p.base for its in self.env.values() for p in its if p.entry is not None}
+        held = {base for base in bases if base is not None}
+        if not held:
+            return set()
+        targets = node.targets if isinstance(node, Assign) else []
+        stored = [t.object for t in targets if isinstance(t, (Subscript, Attribute))]
+        found = {self.name(target) for target in stored}
+        for call in in_scope(node, Call, *_CALLS):
+            value = of(call.function)
+            given = [] if isinstance(value, Torch) else list(call.arguments)
+            if isinstance(call.function, Attribute) and call.function.name not in _READING:
+                given.append(call.function.object)
+            found |= {self.name(one) for one in given}
+            method = isinstance(value, lattice.Function) and value.owner is not None
+            if value == External("builtins.setattr") or method:
+                found.add(COMPUTED)
+        return {name for name in found if name in held}
+
+    # --- what the function gives out -------------------------------------------------------------
+
+    def result_of(self, value: Expression) -> Result:
+        """What a function gives out, and the parts of it, where they are written there."""
+        parts: tuple[Result, ...] = ()
+        if isinstance(value, Display) and value.kind == "tuple":
+            parts = tuple(self.result_of(e) for e in value.elements)
+        return Result(self.shares(value), self.made(value), parts)
+
+    def passed(self) -> Passed:
+        """What a function does to memory, found by going through it."""
+        if isinstance(self.scope, Lambda):
+            return self.passed_on(self.shares(self.scope.body), self.made(self.scope.body), {})
+        assert isinstance(self.scope, Function)
+        self.returned = []
+        self.block(self.scope.body)
+        own = {n: its for n, its in self.env.items() if n.startswith("self.") and n.count(".") == 1}
+        left = {n: its for n, its in own.items() if any(p.free != n for p in its)}
+        kept = {n: self.passed_on(its, frozenset(), {}) for n, its in self.stored.items()}
+        for name, places in left.items():
+            kept[name] = self.passed_on(places, places, {})
+            if _returns_early(self.scope):
+                free = kept[name].free | {name}
+                kept[name] = dataclasses.replace(kept[name], free=free, exact=False)
+        given = [self._of_result(result, left) for result in self.returned]
+        found = functools.reduce(operator.or_, given) if given else Passed()
+        later = bool(self.scope.decorators or self.scope.asynchronous) or _yields(self.scope)
+        return dataclasses.replace(
+            found,
+            exact=found.exact and not later,
+            items=() if later else found.items,
+            kept=tuple(sorted(kept.items())),
+        )
+
+    def _of_result(self, result: Result, left: dict[str, Places]) -> Passed:
+        found = self.passed_on(result.shared, result.places, left)
+        return dataclasses.replace(
+            found, items=tuple(self._of_result(part, left) for part in result.parts)
+        )
+
+
+def _outputs(node: Statement) -> list[Expression]:
+    """What a statement returns or yields."""
+    if isinstance(node, Return):
+        return [node.expression] if node.expression is not None else []
+    opaque = in_scope(node, OpaqueExpression)
+    return [e for n in opaque if n.word.startswith("yield") for e in n.inside]
+
+
+def _yields(function: Function) -> bool:
+    return any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression))
+
+
+def _leaves(block: Block | None) -> bool:
+    """Whether a block ends with a return: what holds there does not go on."""
+    return block is not None and bool(block.body) and isinstance(block.body[-1], Return)
+
+
+def _returns_early(function: Function) -> bool:
+    """Whether a function may end before its last statement."""
+    last = function.body.body[-1] if function.body.body else None
+    return any(node is not last for node in function.nodes(Return))
+

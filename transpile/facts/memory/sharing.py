@@ -1,0 +1,316 @@
+"""What the value of an expression may share memory with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Dictionary,
+    Display,
+    ForClause,
+    Lambda,
+    Name,
+    NamedExpression,
+    Starred,
+    Subscript,
+)
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.operators import Binary, Boolean, Conditional
+from ..calls import Target
+from ..values import lattice
+from ..values.lattice import (
+    NUMPY,
+    UNKNOWN,
+    External,
+    Mapping,
+    Method,
+    Module,
+    Sequence,
+    Static,
+    Tensor,
+    Torch,
+    is_anything,
+)
+from . import indices
+from .calling import Calling
+from .casts import is_copy
+from .paths import of
+from .places import NOTHING, Part, Places, union
+from .spellings import is_inplace_name, is_tensor
+from .state import COMPUTED
+
+# Methods of what may be a dict, by which it gives what it holds.
+_HOLDERS = frozenset({"items", "values", "get", "setdefault", "pop"})
+# Python's functions that give back what they are given, or what holds it.
+HANDING_ON = frozenset(
+    "list tuple dict reversed sorted zip enumerate iter next filter max min copy.copy "
+    "itertools.chain collections.OrderedDict collections.deque".split()
+)
+_MOVING = frozenset("permute transpose t movedim moveaxis swapaxes swapdims".split())
+
+
+class Sharing(Calling):
+    """Which memory an expression may lie in."""
+
+    def bind(self, target: Any, value: Expression | Part) -> None:
+        """Move past the assignment of a value to a target."""
+        raise NotImplementedError
+
+    def view_base(self, node: Any) -> str | None:
+        """The path that an expression is a certain view of: `base[...]`, `base.view(...)`,
+        `base.T`."""
+        if isinstance(node, Subscript) and is_tensor(node.object):
+            basic = indices.kind(node.index) == "basic"
+            return self.path(node.object) if basic else None
+        if isinstance(node, Call) and isinstance(node.function, Attribute):
+            kind = self.views.get(node.function.name)
+            known = isinstance(of(node.function), Method) or is_tensor(node.function.object)
+            if known and kind in ("same", "reshape", "swap", "part"):
+                return self.path(node.function.object) if not is_copy(node) else None
+        if isinstance(node, Attribute) and node.name in ("T", "mT", "data"):
+            return self.path(node.object)
+        return None
+
+    def shares(self, node: Expression | Part) -> Places:
+        if isinstance(node, Part):  # the keys of a dict
+            keys = isinstance(of(node.value), Mapping)
+            return NOTHING if keys else self.shares(node.value)
+        value = of(node)
+        if isinstance(value, Static) and value != NUMPY:
+            return NOTHING
+        if isinstance(value, lattice.Function) and isinstance(node, (Name, Attribute)):
+            target = Target(value.function)  # what is called with its result has that of it
+            return self.around(self.passes(target)) if self.is_inside(target) else NOTHING
+        found = _FORMS.get(node.__class__)
+        if found is not None:
+            return found(self, node)
+        if isinstance(node, Attribute):
+            return self._of_attribute(node)
+        return self._of_call(node) if isinstance(node, Call) else NOTHING
+
+    def _of_name(self, node: Name) -> Places:
+        known = isinstance(of(node), (Module, External, Torch))
+        return NOTHING if known else self.places(node.id)
+
+    def _of_attribute(self, node: Attribute) -> Places:
+        name, value = self.name(node), of(node)
+        if self.paths.is_array(node) and (path := self.path(node)) is not None:
+            return self.places(path)
+        if name is not None:
+            held = isinstance(value, (Tensor, Sequence, Mapping)) or value in (UNKNOWN, NUMPY)
+            return self.places(name) if held else NOTHING
+        passed_on = node.name in self.views or self.is_kept(node)
+        return self.shares(node.object) if passed_on else NOTHING
+
+    def _of_subscript(self, node: Subscript) -> Places:
+        if is_tensor(node.object):
+            for place in indices.places(node.index):
+                index = of(place)
+                copied = isinstance(index, Tensor) and not index.assumed
+                if isinstance(place, Display) and place.kind == "list" or copied:
+                    return NOTHING
+        return self.shares(node.object)
+
+    def _of_binary(self, node: Binary) -> Places:
+        """Of lists: a sum, or one several times."""
+        sides = [node.left, node.right]
+        held = isinstance(of(node), Sequence) or any(isinstance(s, Display) for s in sides)
+        return union(map(self.shares, sides)) if held else NOTHING
+
+    def _of_comprehension(self, node: Comprehension) -> Places:
+        """What the element of a comprehension shares, in any of its turns."""
+        return self._of_each(node.clauses, node.element)
+
+    def _of_each(self, clauses: list[ForClause], element: Expression) -> Places:
+        if not clauses:
+            return self.shares(element)
+        first = clauses[0]
+        inner: Callable[[], Places] = lambda: self._of_each(clauses[1:], element)
+        return self.with_target(first.target, Part(first.iterable), inner)
+
+    def with_target(
+        self, target: Any, value: Expression | Part, element: Callable[[], Places]
+    ) -> Places:
+        """What an expression shares where a target has a value."""
+        before = dict(self.env)
+        self.bind(target, value)
+        found = element()
+        self.env = before
+        return found
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def _of_call(self, node: Call) -> Places:
+        value, spellings = of(node.function), self.program.spellings
+        if self.is_computed(node):
+            return self.places(COMPUTED)
+        if isinstance(value, Method) and isinstance(node.function, Attribute):
+            return self._of_method(node, node.function, value)
+        if spellings.is_handed(node):
+            return self.shares(node.arguments[0]) if spellings.says_inplace(node) else NOTHING
+        if isinstance(value, Torch):
+            last = value.name.rpartition(".")[2]
+            passed_on = last in self.views or last.endswith("_") or spellings.says_inplace(node)
+            out = node.keyword("out")
+            given = out if out is not None else node.arguments[0] if node.arguments else None
+            on = passed_on or out is not None
+            return self.shares(given) if on and given is not None else NOTHING
+        return self._of_others(node, value)
+
+    def _of_others(self, node: Call, value: lattice.Value) -> Places:
+        everything: Callable[[], Places] = lambda: union(map(self.shares, node.arguments))
+        if isinstance(value, Module):
+            if self.passes_on(value):
+                return everything()
+            if not value.open:
+                return self._of_functions(node)
+        if value == External("builtins.map") and node.arguments:
+            return self.of_map(node.arguments[0], node.arguments[1:])
+        if value == External("einops.rearrange"):
+            given = node.arguments and not _moves_apart(node)
+            return self.shares(node.arguments[0]) if given else NOTHING
+        handing = isinstance(value, External) and value.name.removeprefix("builtins.") in HANDING_ON
+        if handing or self.makes_object(node.function):
+            return everything()
+        return self._of_functions(node) | self._of_parameter(node)
+
+    def _of_functions(self, node: Call) -> Places:
+        return union(self.handed(t, node, self.passes(t)) for t in self.functions_called(node))
+
+    def _of_method(self, node: Call, function: Attribute, value: Method) -> Places:
+        copied = value.name == "keys" or _is_copied(node, function) or is_copy(node)
+        if isinstance(value.receiver, Module) or copied:
+            return NOTHING
+        receiver = function.object
+        if value.name in _HOLDERS and node.arguments:  # `d.get("a", z)`
+            return self.shares(receiver) | union(map(self.shares, node.arguments))
+        holds = isinstance(value.receiver, (Sequence, Mapping)) or value.name in _HOLDERS
+        if value.name in self.views or is_inplace_name(value.name) or holds:
+            return self.shares(receiver)
+        found = self._of_functions(node) if is_anything(value.receiver) else NOTHING
+        return found
+
+    def passes_on(self, value: Module) -> bool:
+        """Whether a layer of torch's may give back what it is given, or a view of it: nn.Identity,
+        nn.Flatten, an empty nn.Sequential."""
+        kinds = {r.rpartition(".")[2].lower() for r in value.classes if isinstance(r, str)}
+        same = any(self.views.get(k) == "same" or k in ("identity", "flatten") for k in kinds)
+        if value.inplace is not False or same:
+            return True
+        held = [v for _, v in value.items or ()]
+        if value.items is None and value.element is not None:
+            held = [value.element]
+        through = all(isinstance(v, Module) and self._passes_argument(v) for v in held)
+        return "sequential" in kinds and through
+
+    def _passes_argument(self, value: Module) -> bool:
+        """Whether a module may give back an argument."""
+        own = any(self.passes(t).parameters for t in self.forwards(value))
+        return self.passes_on(value) or own
+
+    def of_map(self, function: Expression, arguments: list[Expression]) -> Places:
+        """What `map(f, xs, ys)` gives: what f returns of each."""
+        found = NOTHING
+        for target in self.targets(function):
+            passed, known = self.passes(target), self.program.calls.parameters(target)
+            names = [p.name for p in known if p.kind != "="][max(target.given, 0) :]
+            rest = [p.name for p in target.function.parameters if p.kind == "*"]
+            for i, argument in enumerate(arguments):
+                name = names[i] if i < len(names) else rest[0] if rest else None
+                if name in passed.parameters:
+                    found |= self.shares(argument)
+            if self.is_inside(target):
+                found |= self.around(passed)
+        return found
+
+    def makes_object(self, function: Expression) -> bool:
+        """Whether a call makes an object, which keeps what it is made of: of a class, also of
+        another library's, or of a namedtuple's."""
+        value = of(function)
+        if isinstance(value, lattice.Class):
+            return not isinstance(value.ref, str)
+        if isinstance(value, External):
+            return value.name.rpartition(".")[2][:1].isupper()
+        if not isinstance(function, Name) or not is_anything(value) or function.file is None:
+            return False
+        made = self.project.definition(function.file, function.id)
+        if not isinstance(made, Call):
+            return False
+        last = (dotted(made.function) or "").rpartition(".")[2]
+        return last in ("namedtuple", "NamedTuple", "make_dataclass")
+
+    def _of_parameter(self, node: Call) -> Places:
+        """What a function that was passed in may give back of what was around it: `d()` of
+        `default(x, lambda: y)`."""
+        if not isinstance(node.function, Name):
+            return NOTHING
+        places = self.places(node.function.id)
+        return frozenset(p for p in places if p.parameter == node.function.id)
+
+    def is_kept(self, node: Attribute) -> bool:
+        """Whether an attribute may be a tensor that an object of unknown class keeps: `batch.h`,
+        not `x.T`."""
+        find = self.program.spellings.rulebook.find
+        known = find("torch.Tensor." + node.name) or node.name in self.views
+        held = is_anything(of(node.object)) or isinstance(of(node.object), lattice.Object)
+        return held and not known
+
+
+def _moves_apart(node: Call) -> bool:
+    """Whether `rearrange(x, "b n (h d) -> (b h) n d")` is certain to copy: it joins dims that do
+    not lie behind one another in x."""
+    given = node.arguments[1] if len(node.arguments) > 1 else None
+    pattern = given.constant if isinstance(given, Constant) else None
+    if not isinstance(pattern, str) or pattern.count("->") != 1:
+        return False
+    left, right = pattern.split("->")
+    order = left.replace("(", " ").replace(")", " ").split()
+    for joined in re.findall(r"\(([^()]*)\)", right):
+        names = [n for n in joined.split() if n != "1"]
+        if any(n not in order for n in names):
+            return False
+        places = [order.index(n) for n in names]
+        if any(b != a + 1 for a, b in zip(places, places[1:])):
+            return True
+    return False
+
+
+def _is_copied(node: Call, function: Attribute) -> bool:
+    """`x.permute(0, 2, 1).contiguous()`: the elements are brought into another order. Only of dims
+    of size 1 it is x itself."""
+    moved: Any = function.object
+    if function.name != "contiguous" or node.arguments:
+        return False
+    if isinstance(moved, Attribute):
+        return moved.name in ("T", "mT")
+    if not isinstance(moved, Call) or not isinstance(moved.function, Attribute):
+        return False
+    if moved.function.name not in _MOVING:
+        return False
+    if moved.function.name != "permute":
+        return True
+    numbers = [indices.number(a) for a in moved.arguments]
+    order = [n % len(numbers) for n in numbers if n is not None]
+    return len(order) == len(numbers) and order != sorted(order)
+
+
+_FORMS: dict[type, Callable[[Sharing, Any], Places]] = {
+    Name: Sharing._of_name,
+    Subscript: Sharing._of_subscript,
+    Display: lambda s, n: union(map(s.shares, n.elements)),
+    Starred: lambda s, n: s.shares(n.expression),
+    Dictionary: lambda s, n: union(s.shares(e) for e in n.entries if e is not None),
+    Conditional: lambda s, n: s.shares(n.body) | s.shares(n.orelse),
+    Boolean: lambda s, n: s.shares(n.left) | s.shares(n.right),
+    Binary: Sharing._of_binary,
+    NamedExpression: lambda s, n: s.shares(n.expression),
+    Lambda: lambda s, n: s.around(s.passes(Target(s.original(n)))),
+    Comprehension: Sharing._of_comprehension,
+}

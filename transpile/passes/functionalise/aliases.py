@@ -1,0 +1,271 @@
+"""What must follow a write: other names for the same memory that are read later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...facts.memory import Place, casts
+from ...facts.memory.paths import of, on_module, spelled
+from ...facts.memory.places import closed
+from ...facts.memory.views import view_of
+from ...facts.values.lattice import Static, Torch
+from ...model.copy import clone
+from ...model.expressions import Attribute, Call, Subscript
+from ...model.names import text
+from ...model.node import Expression, Node, Statement
+from ...model.statements import Assign, Block, ExpressionStatement, If
+from . import nodes
+from .frame import Frame
+
+
+def follow(frame: Frame, subject: Any, node: Node) -> None:
+    """Names for the same memory that are read later get the new value."""
+    path = frame.state.path(subject)
+    if path is None:
+        return element_written(frame, subject, node)
+    if frame.holds_self(subject) and not _is_fresh(frame, path):
+        message = f"{path} is written in place, and what it was made from may have the same memory"
+        _store(frame, path, frame.unconverted("aliased-write", node, message))
+    if frame.state.is_unheld(path):
+        refuse(frame, path, node, f"{path} is written in place, and what holds it has no name here")
+    elif frame.traced and path not in frame.live and frame.state.is_foreign(path):
+        if not frame.reached(path):
+            message = f"{path} is written in place for what has given it, which has the old one"
+            refuse(frame, path, node, message)
+    reshaped = frame.spellings.reshapes(_call(node))
+    if reshaped is not None:
+        return _reshaped(frame, path, node, reshaped)
+    for loop, over in frame.rows:
+        if path == over or frame.state.sharing(path, frozenset([over])):
+            frame.stale.add(loop)
+    others = [o for o in frame.reached(path) if not _is_apart(frame, path, o)]
+    holder = _stored_back(frame, path, others)
+    if holder is not None:
+        places = frame.state.places(holder)
+        others = [o for o in others if frame.state.places(o) != places]
+    _follow_each(frame, path, others, node)
+
+
+def _follow_each(frame: Frame, path: str, others: list[str], node: Node) -> None:
+    bases = _bases(frame, path, others)
+    done: dict[Place, str] = {}  # for each place that has followed, a name for it
+    for other in [*bases, *(o for o in others if o not in bases)]:
+        place = frame.state.only(other)
+        if place is not None and place in done:
+            relation: Expression | None = frame.named(done[place])
+        else:
+            relation = _relation(frame, path, other) or _sibling(frame, other, bases)
+        if place is not None and relation is not None:
+            done[place] = other
+        made = _follower(frame, path, other, bases, relation) if relation is not None else None
+        if made is None:
+            message = f"{path} is written in place, and {other} may be the same memory"
+            refuse(frame, other, node, message)
+        else:
+            frame.after.append(made)
+
+
+def _call(node: Node) -> Node | None:
+    return node.expression if isinstance(node, (ExpressionStatement, Assign)) else node
+
+
+def _is_fresh(frame: Frame, path: str) -> bool:
+    """Whether an attribute of a plain object was made in this function, of nothing else."""
+    return all(p.free is None and p.parameter is None for p in closed(frame.state.places(path)))
+
+
+def _reshaped(frame: Frame, path: str, node: Node, how: str) -> None:
+    """A tensor gets another shape in place, `x.t_()`: other names for the tensor itself follow,
+    those for parts of its memory keep theirs."""
+    mine = frame.state.places(path)
+    others = frame.reached(path)
+    if how != "elements":
+        others = [o for o in others if frame.state.places(o) & mine]
+    _stored_back(frame, path, others)
+    for other in others:
+        if len(mine) == 1 and frame.state.places(other) == mine:
+            _store(frame, other, frame.named(path))
+        else:
+            message = f"{path} gets another shape in place, and {other} may be the same memory"
+            refuse(frame, other, node, message)
+    if how == "memory" and any(p.view is not None for p in closed(mine)):
+        message = (
+            f"torch takes the elements in their order in memory, which may not be that of {path}"
+        )
+        frame.changes.report("taken-for-granted", node, message)
+
+
+def _is_apart(frame: Frame, path: str, other: str) -> bool:
+    """Whether two names are different parts of one tensor, or different entries of one dict."""
+    mine = frame.state.only(path)
+    if mine is not None and mine.base is not None:
+        if _is_other_entry(frame, other, mine.base, mine.entry):
+            return True
+    return frame.state.apart(path, other)
+
+
+def _stored_back(frame: Frame, path: str, others: list[str]) -> str | None:
+    """Put what was taken out of a dict, list or object back where it was: `d[k] = v`. The name of
+    what holds it, where that is known."""
+    mine = frame.state.only(path)
+    if mine is None or mine.entry is None or mine.base is None or isinstance(mine.entry, Call):
+        return None
+    if not frame.state.unchanged(mine):
+        return None
+    if mine.base in others or frame.state.parameters(mine.base) or on_module(mine.base):
+        frame.after.append(nodes.store(clone(mine.entry), frame.named(path)))
+    return mine.base
+
+
+def _follower(
+    frame: Frame, path: str, other: str, bases: list[str], relation: Expression
+) -> Statement | None:
+    """The statement that lets a name follow; behind a cast, `y = x.float()`, only where that has
+    made no copy. None where that is not known."""
+    made = nodes.store(frame.named(other), relation)
+    mine, its = frame.state.only(path), frame.state.only(other)
+    if mine is None or its is None or mine is its:
+        return made
+    if its.view is not None and casts.is_cast(its.view):
+        view, cast = its.view, other
+        source = path if its.parents == frozenset([mine]) else bases[0]
+    elif mine.view is not None and mine.parents == {its} and casts.is_cast(mine.view):
+        view, source, cast = mine.view, other, path
+    else:
+        return made
+    if not casts.tells(view):
+        return None
+    return If(_kept(frame, view, source, cast), Block([made]))
+
+
+def _kept(frame: Frame, view: Call, source: str, cast: str) -> Expression:
+    """The test whether a cast gave the tensor itself. A float64 is made of something narrower, as
+    far as is known."""
+    words = {v.name for a in view.arguments if isinstance(v := of(a), Torch)}
+    named = isinstance(view.function, Attribute) and view.function.name == "double"
+    wide = named or words & {"torch.float64", "torch.double", "torch.DoubleTensor"}
+    left = nodes.attribute(frame.named(source), "dtype", nodes.DTYPE)
+    right = nodes.attribute(frame.named(cast), "dtype", nodes.DTYPE)
+    return nodes.equal_dtypes(left, nodes.float64() if wide else right)
+
+
+# --- elements of lists and dicts ------------------------------------------------------------------
+
+
+def element_written(frame: Frame, subject: Any, node: Node) -> None:
+    """A write to an element of a list or dict, or to an attribute of an object: names for the same
+    memory cannot follow."""
+    root = subject
+    while isinstance(root, (Subscript, Attribute)) and frame.state.path(root) is None:
+        root = root.object
+    path = frame.state.path(root)
+    if path is None:
+        return _nameless_written(frame, subject, root, node)
+    if path in frame.live and frame.state.repeats(path):
+        message = f"an element of {path} is written in place, and another may be the same memory"
+        refuse(frame, path, node, message)
+    for other in frame.reached(path):
+        same = frame.state.places(other) == frame.state.places(path)
+        if not same and not _is_other_entry(frame, other, path, subject):
+            message = (
+                f"an element of {path} is written in place, and {other} may be the same memory"
+            )
+            refuse(frame, other, node, message)
+
+
+def _nameless_written(frame: Frame, subject: Any, made: Any, node: Node) -> None:
+    """A write to an element of what a call gives, `wrapped(x)[0].add_(1)`: names for the same
+    memory cannot follow."""
+    if not isinstance(made, Call):
+        return
+    places = closed(frame.state.shares(made))
+    for other in sorted(frame.live & set(frame.state.env)):
+        if closed(frame.state.env[other]) & places:
+            message = f"{text(subject)} is written in place, and {other} may be the same memory"
+            refuse(frame, other, node, message)
+
+
+def _is_other_entry(frame: Frame, path: str, holder: str, subject: Any) -> bool:
+    """Whether a name has been taken from the same dict under another key than what is written:
+    `u = d["a"]` of `d["b"].add_(1)`."""
+    place = frame.state.only(path)
+    if place is None or place.base != holder or not isinstance(place.entry, Subscript):
+        return False
+    if not isinstance(subject, Subscript):
+        return False
+    keys = [of(place.entry.index), of(subject.index)]
+    if not all(isinstance(k, Static) and isinstance(k.const, (str, int)) for k in keys):
+        return False
+    same = spelled(subject.object) == spelled(place.entry.object)
+    return same and keys[0] != keys[1]
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+def refuse(
+    frame: Frame, path: str, node: Node, message: str, id: str = "aliased-write"
+) -> None:
+    """A name that cannot follow raises where it is read."""
+    written = _call(node) or node
+    if isinstance(node, Assign) and node.operator:
+        written = node
+    _store(frame, path, frame.unconverted(id, written, message))
+
+
+def _store(frame: Frame, path: str, value: Expression) -> None:
+    frame.after.append(nodes.store(frame.named(path), value))
+
+
+# --- relations ------------------------------------------------------------------------------------
+
+
+def _bases(frame: Frame, path: str, others: list[str]) -> list[str]:
+    """Of these names, those that are what the written view is a view of."""
+    mine = frame.state.only(path)
+    if mine is None or mine.view is None:
+        return []
+    places = ((o, frame.state.only(o)) for o in others)
+    return [o for o, its in places if its is not None and mine.parents == frozenset([its])]
+
+
+def _relation(frame: Frame, path: str, other: str) -> Expression | None:
+    """What the other name becomes when this one has its new value, or None where that is not
+    known."""
+    state = frame.state
+    mine, its = state.only(path), state.only(other)
+    if mine is None or its is None:
+        return None
+    if mine is its:
+        return frame.named(path)
+    if its.view is not None and its.parents == {mine} and state.unchanged(its):
+        return nodes.rebased(its.view, frame.named(path))  # a view of what was written
+    if mine.view is not None and mine.parents == {its} and state.unchanged(mine):
+        taken = nodes.rebased(mine.view, frame.named(other))
+        if casts.is_cast(taken):
+            return frame.named(path)
+        view = view_of(taken, frame.views)
+        if view is None:
+            return None
+        value: Expression = frame.named(path)
+        if isinstance(taken, (Attribute, Call)) and _detaches(taken):
+            value = nodes.with_data(frame.named(other), value)
+        return nodes.put_back(taken, view, value)
+    return None
+
+
+def _detaches(view: Attribute | Call) -> bool:
+    """`x.data`, `x.detach()`"""
+    if isinstance(view, Attribute):
+        return view.name == "data"
+    return isinstance(view.function, Attribute) and view.function.name == "detach"
+
+
+def _sibling(frame: Frame, other: str, bases: list[str]) -> Expression | None:
+    """Two views of one base: the base has been written back, and the other is taken again."""
+    its = frame.state.only(other)
+    if its is None or its.view is None or not bases or not frame.state.unchanged(its):
+        return None
+    if its.parents != frame.state.places(bases[0]):
+        return None
+    return nodes.rebased(its.view, frame.named(bases[0]))

@@ -1,0 +1,390 @@
+"""Simple statements that write: stores, calls, augmented assignments, and assignments that take
+back what a call changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...facts.bindings import bound
+from ...facts.memory import indices
+from ...facts.memory.paths import of
+from ...facts.memory.spellings import is_tensor
+from ...facts.memory.writes import is_data, is_element, is_store, stripped, writes_augmented
+from ...facts.memory.writes import may_be_number
+from ...facts.values.lattice import UNKNOWN, Method, Tensor
+from ...model.copy import clone
+from ...model.effects import Declare, Read
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.names import text
+from ...model.node import Expression, Statement
+from ...model.statements import Assign, Delete, ExpressionStatement
+from . import nodes
+from .aliases import element_written, follow
+from .callees import taken_as_statement
+from .expressions import (
+    in_place,
+    is_dropped,
+    rewritten,
+    under_flag,
+    undecided_write,
+    visit,
+)
+from .frame import Frame
+from .rebinding import (
+    cast_path,
+    is_detached,
+    lvalue,
+    memory_of,
+    rebind,
+    viewed_path,
+)
+from .taken_back import taken_back
+
+# For each augmented assignment the way to put something into an array.
+_HOW = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power"}
+
+
+def simple(frame: Frame, node: Statement) -> list[Statement]:
+    """A simple statement, a copy, without mutation; nothing where what stands before it does all."""
+    if frame.taken is not None:
+        return taken_back(frame, node)
+    if isinstance(node, Assign) and node.expression is not None:
+        frame.rebound = frozenset(bound(node))
+        if node.operator:
+            return _augmented(frame, node)
+        if len(node.targets) > 1 and any(is_store(t, node.expression) for t in node.targets):
+            return _chained(frame, node)
+        return _assign(frame, node)
+    if isinstance(node, ExpressionStatement):
+        return _expression(frame, node)
+    if not isinstance(node, Delete):
+        rewritten(frame, node)
+    return [node]
+
+
+def _expression(frame: Frame, node: ExpressionStatement) -> list[Statement]:
+    call = node.expression
+    if isinstance(call, Display):  # `a.zero_(), b.zero_()`: one after another
+        made = []
+        for element in list(call.elements):
+            made += [*_expression(frame, ExpressionStatement(element)), *frame.after]
+            frame.after = []
+        return made
+    if not isinstance(call, Call):
+        visit(frame, call)
+        return [node]
+    write = frame.spellings.written(call)
+    if write is not None:
+        told = frame.spellings.flag(call)
+        subject = in_place(frame, call, write)
+        if told is not None:
+            return [under_flag(frame, told, subject, call, node)]
+        return rebind(frame, subject, call, clone(node))
+    taken = taken_as_statement(frame, node)
+    if taken is not None:
+        return [taken]
+    before, dropped = len(frame.before), is_dropped(frame, call)
+    visit(frame, call)
+    if len(frame.before) > before and (dropped or isinstance(node.expression, Name)):
+        return []  # `z.view(-1).copy_(x).view_as(y)`: the write was all that it did
+    return [node]
+
+
+# --- augmented ------------------------------------------------------------------------------------
+
+
+def _augmented(frame: Frame, node: Assign) -> list[Statement]:
+    target, value = node.targets[0], node.expression
+    assert value is not None
+    if isinstance(target, Subscript):
+        visit(frame, target.index)
+    writes = writes_augmented(frame.state, node)
+    visit(frame, value)
+    value = node.expression or value
+    if not writes:
+        _tell_number(frame, node)
+        if isinstance(target, Read):
+            return [nodes.store(clone(target), nodes.binary(target, node.operator, value))]
+        return [node]
+    if is_element(target):
+        return _augmented_store(frame, node, target, value)
+    if isinstance(target, Read) or is_data(target) or not _binds(frame, target):
+        if _is_object_field(frame, target):
+            element_written(frame, target, node)
+            return [node]
+        new = nodes.binary(_plain(frame, target), node.operator, value)
+        return rebind(frame, target, new, node)
+    if frame.goes_over_params(target) or frame.is_elsewhere(target) or frame.is_outer(target):
+        return rebind(frame, target, nodes.binary(clone(target), node.operator, value), node)
+    follow(frame, target, node)
+    return [node]
+
+
+def _binds(frame: Frame, target: Expression) -> bool:
+    """Whether `target += value` binds what it names: `x`, `self.h`."""
+    return isinstance(target, Name) or isinstance(target, Attribute) and (
+        frame.state.path(target) is not None and not frame.state.paths.is_array(target)
+    )
+
+
+def _is_object_field(frame: Frame, target: Expression) -> bool:
+    """`obj.h += x`, `d["a"] += x`: the field gets the new value as it is written."""
+    if isinstance(target, Subscript):
+        return not is_element(target)
+    unknown = of(target) == UNKNOWN or isinstance(of(target), (Method, Tensor))
+    plain = isinstance(target, Attribute) and not isinstance(target, Read) and not is_data(target)
+    array = frame.state.paths.is_array(target)
+    return plain and unknown and not array and target.name not in ("T", "mT")  # type: ignore[attr-defined]
+
+
+def _plain(frame: Frame, target: Expression) -> Expression:
+    plain: Expression = clone(stripped(target, frame.views))
+    return plain
+
+
+def _tell_number(frame: Frame, node: Assign) -> None:
+    target = node.targets[0]
+    known = of(target)
+    if not isinstance(target, Name) or isinstance(known, Tensor) and known.number is True:
+        return
+    others = frame.reached(target.id) if may_be_number(frame.state, node) else []
+    if others:
+        message = (
+            f"{target.id} is taken for a number: where it is a tensor, {', '.join(others)} may "
+            "change as well"
+        )
+        frame.changes.report("taken-for-granted", node, message)
+
+
+def _augmented_store(
+    frame: Frame, node: Assign, target: Any, value: Expression
+) -> list[Statement]:
+    """`x[i] += v`. Of repeats in i the last one wins, so that only known places are added to."""
+    base, kind = stripped(target.object, frame.views), indices.kind(target.index, target.object)
+    how = _HOW.get(node.operator)
+    index = clone(target.index)
+    if how is not None and kind in ("basic", "mask", "bools"):
+        made = nodes.put(clone(base), index, how, value)
+    else:
+        old = Subscript(clone(base), clone(target.index))
+        old.value = target.value or Tensor()
+        made = nodes.put(clone(base), index, "set", nodes.binary(old, node.operator, value))
+    return rebind(frame, target.object, made, node, is_detached(frame, target))
+
+
+# --- assignments ----------------------------------------------------------------------------------
+
+
+def _assign(frame: Frame, node: Assign) -> list[Statement]:
+    target, value = node.targets[0], node.expression
+    assert value is not None
+    if isinstance(node, Declare):
+        rewritten(frame, node)
+        return [node]
+    if isinstance(target, Subscript) and is_store(target, value):
+        visit(frame, target.index)
+        visit(frame, value)
+        return _store(frame, node, target, node.expression or value)
+    if is_data(target):
+        visit(frame, value)
+        return rebind(frame, target, node.expression or value, node)
+    if isinstance(target, Display) and any(_needs_own(e, value) for e in target.elements):
+        return _unpacked(frame, node, target)
+    write = frame.spellings.written(value)
+    if write is not None and isinstance(value, Call) and len(node.targets) == 1:
+        return _reads(_through(frame, node, value))
+    visit(frame, value)
+    return _reads([node])
+
+
+def _reads(statements: list[Statement]) -> list[Statement]:
+    """Assignments to arrays of modules as writes of them: `self.h = x`."""
+    made: list[Statement] = []
+    for one in statements:
+        plain = isinstance(one, Assign) and not isinstance(one, Declare) and not one.operator
+        if plain and isinstance(one, Assign) and any(isinstance(t, Read) for t in one.targets):
+            made += _writes(one)
+        else:
+            made.append(one)
+    return made
+
+
+def _writes(node: Assign) -> list[Statement]:
+    assert node.expression is not None
+    names = [t for t in node.targets if not isinstance(t, Read)]
+    reads = [t for t in node.targets if isinstance(t, Read)]
+    made: list[Statement] = []
+    value = node.expression
+    if names:
+        made, value = [Assign(names, value)], clone(names[0])
+    for i, one in enumerate(reads):
+        made.append(nodes.store(one, value if not i else clone(reads[0])))
+    return made
+
+
+def _store(
+    frame: Frame, node: Assign, target: Subscript, value: Expression
+) -> list[Statement]:
+    """`x[i] = v`"""
+    source = node.expression if node.expression is not None else value
+    if indices.may_overlap(target, source):
+        message = (
+            "source and target of this copy may overlap: it is converted as if the source were "
+            "cloned first"
+        )
+        frame.changes.report("overlapping-copy", target, message)
+    base = stripped(target.object, frame.views)
+    made = nodes.put(clone(base), clone(target.index), "set", value)
+    return rebind(frame, target.object, made, node, is_detached(frame, target))
+
+
+def _needs_own(target: Expression, value: Expression) -> bool:
+    return isinstance(target, Read) or is_store(target, value)
+
+
+def _through(frame: Frame, node: Assign, call: Call) -> list[Statement]:
+    """`y = x.add_(1)`: x changes, and y is x."""
+    write = frame.spellings.written(call)
+    assert write is not None
+    undecided, told = frame.spellings.is_undecided(call), frame.spellings.flag(call)
+    subject = in_place(frame, call, write, used=True)
+    target, root = node.targets[0], lvalue(frame, subject)
+    path = frame.state.path(root) if root is not None else viewed_path(frame, subject)
+    if memory_of(frame, subject) == "copy":
+        return [node]
+    if path is None:
+        if root is None and cast_path(frame, subject) is not None:
+            frame.state.bind(target, clone(subject))
+            follow(frame, target, node)
+        elif root is not None:
+            element_written(frame, subject, node)
+            if isinstance(root, Attribute):
+                return _twice(frame, node, subject, call)
+        return [node]
+    own = frame.state.path(target)
+    again = path in frame.live and own != path or bool(set(frame.reached(path)) - {own})
+    if undecided and again:
+        return _by_flag(frame, node, subject, call, told)
+    if root is not None and own == path and subject is not None and _is_root(frame, subject):
+        follow(frame, root, node)
+        return [node]
+    if path not in frame.live and not frame.reached(path) and "." not in path:
+        return [node]
+    if is_detached(frame, subject) or memory_of(frame, subject) == "either":
+        return _beside(frame, node, subject)
+    return _twice(frame, node, subject, call)
+
+
+def _is_root(frame: Frame, subject: Expression) -> bool:
+    return isinstance(subject, (Name, Attribute)) and not is_data(subject)
+
+
+def _twice(frame: Frame, node: Assign, subject: Expression, call: Call) -> list[Statement]:
+    stands = clone(subject)
+    call.replace(stands)
+    frame.before += rebind(frame, subject, call, node)
+    return [node]
+
+
+def _by_flag(
+    frame: Frame, node: Assign, subject: Expression, call: Call, told: Any
+) -> list[Statement]:
+    """`y = relu(x)`, and after it `if flag: x = y`, for `y = F.relu(x, inplace=flag)`."""
+    target = node.targets[0]
+    if told is None or is_detached(frame, subject) or memory_of(frame, subject) != "view":
+        call.replace(undecided_write(frame, call, lvalue(frame, subject) or subject))
+        return [node]
+    own = nodes.name(frame.fresh("result"))
+    call.replace(clone(own))
+    frame.before.append(Assign([own], call))
+    frame.before.append(under_flag(frame, told, clone(subject), clone(own), node))
+    return [Assign([target], clone(own))] if isinstance(target, Name) else [node]
+
+
+def _beside(frame: Frame, node: Assign, subject: Expression) -> list[Statement]:
+    """`z = y.data.add_(x)`: z has the gradient of x, and y its own."""
+    target = node.targets[0]
+    if not isinstance(target, Name) or frame.state.path(target) == frame.state.path(subject):
+        message = (
+            "the data of a tensor is written, and what is written is kept with its gradient: "
+            "make the write a statement"
+        )
+        assert node.expression is not None
+        node.expression.replace(frame.unconverted("aliased-write", node.expression, message))
+        return [node]
+    made = rebind(frame, clone(subject), clone(target), node)
+    return [node, *made]
+
+
+# --- several targets ------------------------------------------------------------------------------
+
+
+def _chained(frame: Frame, node: Assign) -> list[Statement]:
+    """`x[0] = y[1] = v`: one after another, from the left."""
+    value = node.expression
+    assert value is not None
+    visit(frame, value)
+    value = node.expression or value
+    made: list[Statement] = []
+    if not isinstance(value, (Name, Constant)):
+        name = nodes.name(frame.fresh("value"), of(value))
+        made, value = [Assign([name], value)], clone(name)
+    return [*made, *_one_by_one(frame, [Assign([t], clone(value)) for t in list(node.targets)])]
+
+
+def _unpacked(frame: Frame, node: Assign, target: Display) -> list[Statement]:
+    """`x[0], y[1] = a, b`: one after another, in order, from temporaries; `x[0], x[1] = x[1], x[0]`
+    reads views, when their turn comes."""
+    left, value = list(target.elements), node.expression
+    assert value is not None
+    late = _reads_late(left, value)
+    if late and all(late) and isinstance(value, Display):
+        singles = [Assign([t], clone(v)) for t, v in zip(left, value.elements)]
+        return _one_by_one(frame, singles)
+    if any(late):
+        message = (
+            "rows are given to rows of the same tensor, some of them views that the first stores "
+            "change"
+        )
+        return [ExpressionStatement(frame.unconverted("aliased-write", value, message))]
+    visit(frame, value)
+    asked = {
+        n.id for one in left if not isinstance(one, Name) for n in one.walk() if isinstance(n, Name)
+    }
+    first: list[Expression] = []
+    singles = []
+    for i, one in enumerate(left):
+        if isinstance(one, Name) and one.id not in asked:
+            first.append(clone(one))  # `w.data, scale = quantized(w)`
+            continue
+        starred = isinstance(one, Starred)
+        inner = one.expression if isinstance(one, Starred) else one
+        name = nodes.name(frame.fresh(f"value_{i}"))
+        first.append(Starred(name) if starred else name)
+        singles.append(Assign([inner], clone(name)))
+    made: list[Statement] = [Assign([Display("tuple", first)], node.expression)]
+    return [*made, *_one_by_one(frame, singles)]
+
+
+def _reads_late(left: list[Expression], value: Expression) -> list[bool]:
+    """For each of as many values as targets, whether it is a view of a tensor that the targets
+    write."""
+    if not isinstance(value, Display) or len(value.elements) != len(left):
+        return []
+    written = {text(one.object) for one in left if isinstance(one, Subscript)}
+    return [
+        isinstance(v, Subscript)
+        and is_tensor(v.object)
+        and text(v.object) in written
+        and indices.kind(v.index) == "basic"
+        for v in value.elements
+    ]
+
+
+def _one_by_one(frame: Frame, singles: list[Assign]) -> list[Statement]:
+    made: list[Statement] = []
+    for single in singles:
+        made += [*_assign(frame, single), *frame.after]
+        frame.after = []
+    return made
+

@@ -1,0 +1,304 @@
+"""Calls of the user's functions that write their arguments: taken back where that can be said, else
+refused where it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from ...facts.calls import Target
+from ...facts.memory.calling import is_of_object
+from ...facts.memory.making import is_flag
+from ...facts.memory.paths import of, on_module, spelled
+from ...facts.memory.places import Summary
+from ...facts.memory.summaries import targets
+from ...facts.values import lattice
+from ...facts.values.lattice import Method, Module, Sequence, Static, Tensor
+from ...model.copy import clone
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Dictionary,
+    Display,
+    Name,
+    Starred,
+)
+from ...model.node import Expression, Statement
+from ...model.program import Function
+from ...model.statements import Assign, ExpressionStatement
+from . import nodes
+from .aliases import follow, refuse
+from .frame import Frame
+from .order import elsewhere
+from .rebinding import written_path
+
+# What layers of torch's change when they are called.
+_STATISTICS = frozenset({"running_mean", "running_var", "num_batches_tracked"})
+
+
+def taken_as_statement(frame: Frame, node: ExpressionStatement) -> Statement | None:
+    """`x = clip_(x, 2.0)` for `clip_(x, 2.0)` as a statement, of a function that returns the
+    argument it writes."""
+    call = node.expression
+    value = of(call.function) if isinstance(call, Call) else None
+    if not isinstance(value, lattice.Function) or not isinstance(call, Call):
+        return None
+    summary = frame.memory.summary(value.function)
+    if not summary.passed.exact or summary.passed.parameters != summary.parameters:
+        return None
+    bound = frame.memory.program.calls.arguments(call, Target(value.function))
+    given = [a for name, a in bound if name in summary.parameters]
+    if len(given) != 1 or not isinstance(given[0], (Name, Attribute)):
+        return None
+    if frame.state.given_back(call) != frame.state.made(given[0]):
+        return None
+    target = clone(given[0])
+    follow(frame, target, node)
+    return nodes.store(target, call)
+
+
+def check_arguments(frame: Frame, node: Call) -> Expression | None:
+    """A callee that writes its argument, where the caller reads it afterwards: what stands for the
+    call, if that is in the same expression."""
+    for target, call in _callees(frame, node):
+        instead = _check(frame, node, target, call)
+        if instead is not None:
+            return instead
+    _layer_writes(frame, node)
+    return _names_follow(frame, node)
+
+
+def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression | None:
+    summary = frame.memory.summary(target.function)
+    _check_elements(frame, node, target, call, summary)
+    if not summary.parameters:
+        return None
+    twice = _passed_twice(frame, target, summary.parameters, call)
+    if twice is not None:
+        message = (
+            f"{target.name} changes {twice} in place, and is given the same memory twice"
+        )
+        return frame.unconverted("mutated-argument", node, message)
+    taken = frame.taken is not None and frame.taken.function is target.function
+    for name, argument in _arguments(frame, target, summary.parameters, call):
+        plain = argument.expression if isinstance(argument, Starred) else argument
+        if taken and frame.is_taken(node):
+            continue
+        if _is_given_back(frame, node, plain):
+            continue
+        message = f"{target.name} changes {name} in place, and "
+        for own in _owns(frame, plain):
+            inside = own in frame.inside or bool(frame.state.sharing(own, frame.inside))
+            assigned = isinstance(frame.current, Assign) and frame.current.expression is node
+            if "after" in elsewhere(frame, node, own) and not assigned or inside:
+                message += f"{own} is read afterwards"
+                return frame.unconverted("mutated-argument", node, message)
+            _refuse(frame, node, own, f"{message}{own} is read afterwards")
+    return None
+
+
+def _callees(frame: Frame, node: Call) -> Iterator[tuple[Target, Call]]:
+    """What of the user's a call may run."""
+    seen = set()
+    for target, call in targets(frame.state, node):
+        seen.add(target.function)
+        yield target, call
+    value = of(node.function)
+    known = Tensor, Sequence, Static, Module
+    if isinstance(value, Method) and is_of_object(value):
+        if not isinstance(value.receiver, known) or value.receiver == Tensor(assumed=True):
+            project = frame.memory.program.project
+            for function, summary in frame.memory.program.summaries.items():
+                method = isinstance(function, Function) and project.owner(function) is not None
+                if method and summary and function not in seen and isinstance(function, Function):
+                    if function.name == value.name:
+                        yield Target(function), node
+
+
+def _arguments(
+    frame: Frame, target: Target, written: Set[str], call: Call
+) -> Iterator[tuple[str, Expression]]:
+    """The arguments of a call that the callee writes, each once, with the parameters that they are
+    passed as."""
+    seen: set[Expression] = set()  # `*xs` may be passed as several
+    for name, argument in frame.memory.program.calls.arguments(call, target):
+        if name in written and argument not in seen and not is_flag(argument):
+            seen.add(argument)
+            yield name, argument
+
+
+def _passed_twice(frame: Frame, target: Target, written: Set[str], call: Call) -> str | None:
+    """The parameter that the callee writes, where the call gives the same memory for another as
+    well: `mix(x, x)`, `mix(x[0], x)`."""
+    for name, argument in _arguments(frame, target, written, call):
+        for other in call.arguments:
+            if other is not argument and _holds_one(frame, other, argument):
+                return name
+    return None
+
+
+def _holds_one(frame: Frame, a: Expression, b: Expression) -> bool:
+    """Whether one of two expressions is certain to be the other, or a view of it."""
+    if not all(isinstance(of(n), Tensor) for n in (a, b)):
+        return False
+    one, other = _chain(frame, a), _chain(frame, b)
+    return bool(one and other) and (one[0] in other or other[0] in one)
+
+
+def _chain(frame: Frame, node: Expression) -> list[object]:
+    """The place of an expression, and what it is certain to be a view of, outwards."""
+    places, found = frame.state.made(node), list[object]()
+    while len(places) == 1 and (place := next(iter(places))) not in found:
+        found.append(place)
+        places = place.parents if place.view is not None else frozenset()
+    return found
+
+
+def _is_given_back(frame: Frame, node: Call, subject: Expression) -> bool:
+    """Let z follow in `w = relu_(z)`, of a function of the user's that is certain to return what it
+    writes; whether that is so."""
+    current = frame.current
+    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+        return False
+    target = current.targets[0]
+    if len(current.targets) != 1 or not isinstance(target, Name) or not isinstance(subject, Name):
+        return False
+    if frame.state.given_back(node) != frame.state.places(subject.id):
+        return False
+    if target.id != subject.id and frame.is_read_later(subject.id):
+        frame.after.append(Assign([nodes.name(subject.id)], nodes.name(target.id)))
+    live, frame.live = frame.live, frame.live - {target.id}
+    follow(frame, subject, node)
+    frame.live = live
+    return True
+
+
+def _owns(frame: Frame, argument: Expression) -> list[str]:
+    """The names whose memory an argument may be: x of `x`, `x[0]`, `x.view(-1)`, `[x, x + 1]`."""
+    own = written_path(frame, argument)
+    if own is not None:
+        return [own]
+    mine = {p for place in frame.state.shares(argument) for p in place.closure()}
+    names = {p for n in argument.walk() if (p := frame.state.path(n)) in frame.state.env}
+    return sorted(n for n in names if n and frame.state.env[n] & mine)
+
+
+def _check_elements(
+    frame: Frame, node: Call, target: Target, call: Call, summary: Summary
+) -> None:
+    """A callee that writes what a list or dict holds: it puts the new tensors into that, and other
+    names for the old ones cannot follow."""
+    names = {p.name for p in frame.memory.program.calls.parameters(target)}
+    for name, argument in _arguments(frame, target, summary.elements, call):
+        message = f"{target.name} changes what {name} holds in place, and it is read afterwards"
+        given = argument.expression if isinstance(argument, Starred) else argument
+        parts: list[Expression] = given.elements if isinstance(given, Display) else []
+        if isinstance(given, Dictionary):
+            parts = [value for _, value in given.pairs]
+        if name not in names and not isinstance(argument, Starred):
+            parts = [given]  # `*xs` makes a tuple of its own
+        for own in [own for part in parts for own in _owns(frame, part)]:
+            _refuse(frame, node, own, message)
+        holder = written_path(frame, given)
+        if not parts and holder is not None:
+            _refuse(frame, node, holder, message, itself=False)
+
+
+def _layer_writes(frame: Frame, node: Call) -> None:
+    """A Sequential that begins with an in-place activation writes its argument, and gives something
+    else."""
+    value, spellings = of(node.function), frame.spellings
+    if not isinstance(value, Module) or not node.arguments or spellings.gives_back(value):
+        return
+    if spellings.module_writes(value) is not False:
+        for own in _owns(frame, node.arguments[0]):
+            message = f"{nodes.source(node.function)} begins with a layer that writes {own} in place"
+            _refuse(frame, node, own, message, id="aliased-write")
+
+
+def _refuse(
+    frame: Frame,
+    node: Call,
+    own: str,
+    message: str,
+    itself: bool = True,
+    id: str = "mutated-argument",
+) -> None:
+    """What the callee has written, and what may be the same memory, raises where it is read; not
+    `itself`, where that holds the new values."""
+    current = frame.current
+    assigned = isinstance(current, Assign) and node in set(current.walk())
+    live = frame.live - frame.rebound if assigned else frame.live  # `q = fn(q)[-n:]`
+    kept = frozenset(p for p in frame.state.env if on_module(p))
+    lost = [own] if itself and (own in live or on_module(own) or frame.state.is_unheld(own)) else []
+    for path in [*lost, *frame.state.sharing(own, live | kept)]:
+        if path not in frame.poisoned:  # several functions that the call may run write it
+            frame.poisoned.add(path)
+            refuse(frame, path, node, message, id)
+
+
+# --- arrays of modules ----------------------------------------------------------------------------
+
+
+def _names_follow(frame: Frame, node: Call) -> Expression | None:
+    """Let the names for what a call changes follow it; what stands for the call, where they are
+    read beside it.
+
+    m = self.bn.running_mean               m = self.bn.running_mean
+    y = self.bn(x)                  ->     y = self.bn(x)
+    return y + m                           m = self.bn.running_mean
+    """
+    state = frame.state
+    for path in [p for p in list(state.env) if on_module(p) and _changes(frame, node, p)]:
+        names = (n for n in state.sharing(path, frozenset(state.env)) if n.isidentifier())
+        for name in names:
+            message = (
+                f"{nodes.source(node.function)} changes {path} in place, and {name} may be the "
+                "same memory: take it after the call, or clone it"
+            )
+            if elsewhere(frame, node, name):
+                return frame.unconverted("aliased-write", node, message)
+            if name not in frame.live or name in frame.rebound:
+                continue
+            if state.places(name) == state.places(path):
+                frame.after.append(Assign([nodes.name(name)], frame.named(path)))
+            else:
+                refuse(frame, name, node, message)
+    return None
+
+
+def _changes(frame: Frame, node: Call, path: str) -> bool:
+    """Whether a call may change what is at a path in place: `self.bn(x)` of
+    `self.bn.running_mean`, `self.step(x)` of `self.count`."""
+    value, attribute = of(node.function), path.rpartition(".")[2]
+    receiver = frame.state.receiver_of(node)
+    owner = value.owner if isinstance(value, lattice.Function) else None
+    if receiver is None or not (isinstance(value, Module) or owner is not None):
+        return False
+    text = frame.state.paths.from_self(f"{spelled(receiver)}.").removesuffix(".")
+    if frame.state.paths.is_self(receiver):
+        text = "self"
+    if not path.startswith((f"{text}.", f"{text}[")):
+        return False
+    if isinstance(value, Module) and not value.is_self and attribute in _STATISTICS:
+        return True
+    called = {t.function for t, _ in targets(frame.state, node)}
+    functions = {f for f in called if isinstance(f, Function)}
+    reached = frame.memory.program.calls.reachable(functions) | functions
+    return any(
+        attribute == field.rpartition(".")[2] and _in_place(frame, f, field)
+        for f in reached
+        for field in frame.memory.summary(f).fields
+    )
+
+
+def _in_place(frame: Frame, function: Function, field: str) -> bool:
+    """Whether a function writes an array where it is, rather than setting another: `self.h = x`."""
+    cause = frame.memory.summary(function).causes.get(field)
+    return not (isinstance(cause, Assign) and not cause.operator and _sets(cause, field))
+
+
+def _sets(cause: Assign, field: str) -> bool:
+    return any(
+        isinstance(t, Attribute) and t.name == field.rpartition(".")[2] for t in cause.targets
+    )
+

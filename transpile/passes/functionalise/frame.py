@@ -1,0 +1,217 @@
+"""The function that is looked at, and what holds at the statement that the walk is at."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from ...facts.bindings import Liveness, bound
+from ...facts.memory import Memory, Solved, Taken
+from ...facts.memory.paths import of, on_module
+from ...facts.memory.spellings import is_tensor
+from ...facts.values.lattice import Method, Module, Sequence, Tensor
+from ...model.copy import clone
+from ...model.effects import Read, Walk
+from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.names import dotted, everywhere, target_names
+from ...model.node import Expression, Node, Statement
+from ...model.program import File, Function, Scope
+from ...model.statements import Assign, For
+from ..pass_ import Changes
+from . import nodes
+
+_PARAMETERS = frozenset(
+    "parameters named_parameters buffers named_buffers _parameters _buffers".split()
+)
+
+_SHAPES = frozenset(
+    "shape size dim ndim ndimension numel nelement dtype device type is_cuda "
+    "is_floating_point is_complex".split()
+)
+
+
+class Facts(Protocol):
+    """What the pass asks."""
+
+    memory: Memory
+
+    def stage(self, scope: Scope) -> str | None:
+        """When the code of a scope runs: "traced", "building", "host", "import"; None where that
+        is not known."""
+
+
+class Frame:
+    """One function on its way through the pass."""
+
+    def __init__(self, scope: Function | File, facts: Facts) -> None:
+        self.scope, self.facts, self.memory = scope, facts, facts.memory
+        self.changes = Changes(scope)
+        self.spellings, self.views = self.memory.spellings, self.memory.spellings.views
+        self.traced = facts.stage(scope) in ("traced", None)
+        self.flow = self.memory.state(scope)
+        own = set(bound(scope.body))
+        self.own = own | {p.name for p in getattr(scope, "parameters", ())}
+        at_end = frozenset(own) if isinstance(scope, File) else frozenset()
+        unread = frozenset() if self.memory.reshapes else frozenset(_asked_for_shape(scope))
+        self.liveness = Liveness(scope, at_end, unread)  # type: ignore[arg-type]
+        self._used: set[str] | None = None
+        # of returns that give what the function has written: their own value, and the names of it
+        self.extra: dict[Statement, tuple[Expression | None, tuple[str, ...]]] = {}
+        self.given_back: frozenset[str] = frozenset()  # which each way out of the function reads
+        self.rows: list[tuple[For, str]] = []  # loops around that go over a tensor's rows
+        self.stale: set[For] = set()  # of those, which go by index: their rows are written
+        # of the current statement
+        self.state: Solved = self.flow
+        self.statement: Statement | None = None  # as it stands in the program
+        self.current: Statement | None = None  # the copy of it that is edited
+        self.live: frozenset[str] = frozenset()  # names that are read after it
+        self.inside: frozenset[str] = frozenset()  # those that its body reads, at its head
+        self.rebound: frozenset[str] = frozenset()  # names that it sets anew
+        self.chosen = 0  # how many choices are around the current expression
+        self.before: list[Statement] = []  # statements that come before it
+        self.after: list[Statement] = []  # and after it: what follows a write, or raises
+        self.taken: Taken | None = None  # the call in it that takes back what it changes
+        self.copies: dict[Node, Node] = {}  # for each of its nodes, that of the copy
+        self.poisoned: set[str] = set()  # paths that raise where they are read after it
+
+    @contextlib.contextmanager
+    def at(self, statement: Statement, copy: Statement) -> Iterator[None]:
+        """While it is active, a statement is the current one, with nothing before and after it."""
+        self.statement, self.current = statement, copy
+        self.state = self.flow.copy(self.flow.before.get(statement, self.flow.env))
+        self.live = self.liveness.after.get(statement, frozenset()) | self.given_back
+        self.rebound, self.inside, self.before, self.after = frozenset(), frozenset(), [], []
+        self.taken, self.poisoned = self.memory.results.taken(statement), set()
+        self.copies = dict(zip(statement.walk(), copy.walk())) if self.taken is not None else {}
+        yield
+
+    def is_taken(self, call: Call) -> bool:
+        """Whether a call, of the copy, is the one that takes back what it changes."""
+        return self.taken is not None and self.copies.get(self.taken.call) is call
+
+    def before_with_followers(self, made: list[Statement]) -> None:
+        """Put a write before the current statement, which reads what was written, and what must
+        follow the write as well."""
+        self.before += [*made, *self.after]
+        self.after = []
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def fresh(self, stem: str) -> str:
+        """A name that the function does not use."""
+        if self._used is None:
+            self._used = {n.id for n in everywhere(self.scope, Name)} | self.own
+        found, i = stem, 1
+        while found in self._used:
+            i += 1
+            found = f"{stem}_{i}"
+        self._used.add(found)
+        return found
+
+    def named(self, path: str) -> Expression:
+        """A path as an expression."""
+        sample = self.state.paths.samples.get(path)
+        if sample is None or isinstance(sample, Name):
+            value = of(sample)
+            return nodes.name(path, value if isinstance(value, Tensor) else None)
+        made = clone(sample)
+        if not isinstance(of(made), Tensor):
+            made.value = Tensor()
+        return made
+
+    def reached(self, path: str) -> list[str]:
+        """The names that are read later and may have the memory of this one; what stands on
+        modules outlives the call."""
+        kept = {p for p in self.state.env if on_module(p) and p != "self.getattr"}
+        return self.state.sharing(path, self.live | kept)
+
+    def is_read_later(self, path: str) -> bool:
+        """Whether what a write of this name changes is read after the statement."""
+        return path in self.live or on_module(path) or bool(self.reached(path))
+
+    # --- what expressions are --------------------------------------------------------------------
+
+    def is_tensor(self, node: Any) -> bool:
+        value = of(node)
+        if isinstance(value, Method) and not isinstance(value.receiver, Sequence):
+            named = isinstance(node, Attribute)
+            return named and node.name in self.spellings.rulebook.array_names
+        return is_tensor(node)
+
+    def holds_self(self, node: Any) -> bool:
+        """`self.t` in a method of a class that is no module."""
+        owner = self.state.owner
+        if not isinstance(node, Attribute) or owner is None or isinstance(node, Read):
+            return False
+        return self.state.paths.is_self(node.object) and not self.memory.program.project.is_module(
+            owner
+        )
+
+    def goes_over_params(self, node: Any) -> bool:
+        """Whether a name is that of a loop over the params of a module: `for p in
+        self.parameters()`."""
+        if not isinstance(node, Name):
+            return False
+        loops = [n for n in everywhere(self.scope, For, Walk) if binds(n, node.id)]
+        param = getattr(of(node), "param", False)
+        return bool(loops) and (param or any(_over_parameters(loop) for loop in loops))
+
+    def is_elsewhere(self, node: Any) -> bool:
+        """Whether an array is written by a name that does not tell where it is:
+        `b = getattr(self, name)`, or an entry of a list of params."""
+        if isinstance(node, Call):
+            return dotted(node.function) == "getattr"
+        if isinstance(node, Subscript):
+            return getattr(of(node), "param", False) and isinstance(of(node.object), Sequence)
+        if not isinstance(node, Name):
+            return False
+        made = [
+            a.expression
+            for a in everywhere(self.scope, Assign)
+            if any(node.id in target_names(t) for t in a.targets)
+        ]
+        calls = [m for m in made if isinstance(m, Call) and dotted(m.function) == "getattr"]
+        if any(is_tensor(call) for call in calls):
+            return True
+        held = [m for m in made if isinstance(m, Subscript) and isinstance(of(m.object), Sequence)]
+        first = [m for m in made if isinstance(m, Call) and dotted(m.function) == "next"]
+        return getattr(of(node), "param", False) and bool(held or first)
+
+    def is_outer(self, node: Any) -> bool:
+        """Whether a name is one of the function or file around: bound here, it would be another."""
+        return isinstance(node, Name) and node.id not in self.own
+
+    def property_of(self, node: Any) -> Function | None:
+        """The property of a module that gives what is written: `self.u` of `self.u[:] = v`."""
+        base = of(node.object) if isinstance(node, Attribute) else None
+        if not isinstance(base, Module) or isinstance(node, Read):
+            return None
+        project = self.memory.program.project
+        for ref in base.refs:
+            found = project.find(ref, node.name) if not isinstance(ref, str) else None
+            if found is not None and project.is_property(found):
+                return found
+        return None
+
+    def unconverted(self, id: str, node: Node, message: str) -> Expression:
+        """Report; what raises where its value is needed."""
+        self.changes.report(id, node, message)
+        return nodes.poison(id, node)  # type: ignore[arg-type]
+
+
+def _asked_for_shape(scope: Scope) -> Iterator[Node]:
+    """Names of arrays that are asked only for what no write changes: x of `x.shape`, `x.size(0)`."""
+    for node in everywhere(scope, Attribute):
+        if node.name in _SHAPES and isinstance(node.object, Name) and is_tensor(node.object):
+            yield node.object
+
+
+def binds(loop: For, id: str) -> bool:
+    return id in target_names(loop.target)
+
+
+def _over_parameters(loop: For) -> bool:
+    return any(
+        isinstance(n, Attribute) and n.name in _PARAMETERS for n in loop.iterable.walk()
+    )

@@ -1,0 +1,151 @@
+"""The nodes that the pass makes, with what is known of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...facts.memory import View
+from ...facts.values.lattice import MISSING, SHAPE, External, Method, Static, Tensor, Torch, Value
+from ...model.copy import clone
+from ...model.effects import Put, Read, Unconverted, Write
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Subscript,
+)
+from ...model.names import text
+from ...model.node import Expression, Statement
+from ...model.operators import Binary, Compare
+from ...model.program import Parameter
+from ...model.statements import Assign
+
+DTYPE = Static(MISSING, "dtype")
+
+
+def name(id: str, value: Value | None = None) -> Name:
+    made = Name(id)
+    made.value = value if value is not None else Tensor()
+    return made
+
+
+def method(base: Expression, word: str, arguments: Iterable[Expression] = ()) -> Call:
+    """`base.word(arguments)`, of a tensor."""
+    function = Attribute(base, word)
+    function.value = Method(Tensor(), word)
+    made = Call(function, arguments)
+    made.value = base.value or Tensor()
+    return made
+
+
+def attribute(base: Expression, word: str, value: Value) -> Attribute:
+    made = Attribute(base, word)
+    made.value = value
+    return made
+
+
+def call(builtin: str, arguments: Iterable[Expression]) -> Call:
+    """`range(n)`"""
+    made = Call(name(builtin, External(f"builtins.{builtin}")), arguments)
+    made.value = Static(MISSING, "range")
+    return made
+
+
+def number(value: int) -> Constant:
+    made = Constant(value)
+    made.value = Static(value, "int")
+    return made
+
+
+def binary(left: Expression, operator: str, right: Expression) -> Binary:
+    """`left + right`, of any operator, with the value of the left side."""
+    made = Binary(left, operator, right)
+    made.value = left.value
+    return made
+
+
+def put(base: Expression, index: Expression, how: str, new: Expression) -> Put:
+    made = Put(base, index, how, new)
+    made.value = base.value or Tensor()
+    return made
+
+
+def with_data(base: Expression, new: Expression) -> Put:
+    """`base` with other numbers, and the gradient that it has."""
+    dots = Constant(...)
+    dots.value = Static(..., "")
+    return put(base, dots, "data", new)
+
+
+def equal_dtypes(one: Expression, other: Expression) -> Compare:
+    made = Compare([one, other], ["=="])
+    made.value = Static(MISSING, "bool")
+    return made
+
+
+def float64() -> Attribute:
+    return attribute(name("torch", Torch("torch")), "float64", Torch("torch.float64"))
+
+
+def tuple_of(elements: Iterable[Expression]) -> Expression:
+    """One expression as it is, several as a tuple."""
+    made = list(elements)
+    return made[0] if len(made) == 1 else Display("tuple", made)
+
+
+def store(target: Expression, value: Expression, detached: bool = False) -> Statement:
+    """`target = value`; of an array of a module a Write."""
+    if isinstance(target, Read):
+        return Write(target, value, detached)
+    return Assign([target], value)
+
+
+def source(node: Expression | Statement) -> str:
+    """The user's text of a node, on one line."""
+    return " ".join(text(node).split())
+
+
+def poison(id: str, node: Expression | Statement) -> Unconverted:
+    return Unconverted(id, source(node))
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+def rebased(view: Expression, base: Expression) -> Expression:
+    """A view, taken of another base."""
+    made = clone(view)
+    inner: Expression = made
+    while True:
+        if isinstance(inner, Subscript) and isinstance(inner.object, Call):
+            inner = inner.object  # `z.chunk(2)[0]`
+        elif isinstance(inner, Call) and isinstance(inner.function, Attribute):
+            inner = inner.function
+        else:
+            break
+    assert isinstance(inner, (Subscript, Attribute))
+    inner.object.replace(base)
+    return made
+
+
+def put_back(node: Expression, view: View, value: Expression) -> Expression | None:
+    """The base of a view with the view's new value in it; None where that cannot be written."""
+    base = clone(view.base)
+    if view.kind == "same":
+        return value
+    if view.kind == "index" and view.index is not None:
+        return put(base, clone(view.index), "set", value)
+    if view.kind == "reshape":
+        return method(value, "reshape", [attribute(base, "shape", SHAPE)])
+    if view.kind == "swap":
+        return rebased(node, value)
+    if view.kind == "permute":
+        return method(value, "permute", [number(dim) for dim in view.order])
+    if view.kind == "through":
+        given = view.base.id if isinstance(view.base, Name) else "array"
+        through = Lambda([Parameter(given)], rebased(node, name(given)))
+        return put(base, through, "set", value)
+    return None

@@ -1,0 +1,64 @@
+"""Where else the current statement reads what one of its calls writes: Python evaluates from the
+left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.expressions import Display, Starred
+from ...model.node import Expression, Node
+from ...model.operators import Conditional
+from ...model.statements import Assign, ExpressionStatement, Return
+from .frame import Frame
+
+_PLAIN = (Display, Starred)
+
+
+def elsewhere(frame: Frame, call: Node, path: str) -> set[str]:
+    """Where the statement reads the path outside an in-place call: "after" it (or as the object
+    itself), or "before".
+
+    `z * z.add_(y)` multiplies the new z by itself, since both operands are the object;
+    `(z + 1) * z.add_(y)` computed with the old z first.
+    """
+    look = _Look(frame, call, path)
+    current = frame.current
+    if isinstance(current, (ExpressionStatement, Return, Assign)):
+        if isinstance(current, Assign) and current.operator:
+            look.at(current.targets[0], True)
+        if current.expression is not None:
+            look.at(current.expression, True)
+    elif current is not None:
+        for child in current.children():
+            look.at(child, True)
+    return look.found
+
+
+class _Look:
+    """A walk over a statement in the order of evaluation."""
+
+    def __init__(self, frame: Frame, call: Node, path: str) -> None:
+        self.frame, self.call, self.path = frame, call, path
+        self.inside = set(call.walk())
+        self.around = set(call.ancestors()) | {call}
+        self.passed = False
+        self.found: set[str] = set()
+
+    def at(self, node: Any, around: bool) -> None:
+        """Look at a node; `around` says that the call has the node itself beside it, not a value
+        computed from it."""
+        if node is self.call:
+            self.passed = True
+            return
+        named = isinstance(node, Expression) and self.frame.state.path(node) == self.path
+        if named and node not in self.inside:
+            self.found.add("after" if self.passed or around else "before")
+            return
+        holds = node in self.around
+        below = node.children()
+        if isinstance(node, Conditional):
+            below = [node.test, node.body, node.orelse]
+            if holds and node.test not in self.around:  # the other side is not evaluated, and a
+                below = [s for s in (node.body, node.orelse) if s in self.around]  # test decides
+        for child in below:
+            self.at(child, holds or around and isinstance(node, _PLAIN))

@@ -1,0 +1,116 @@
+"""Calls of torch that update what they are given beside their result: the running statistics of
+`F.batch_norm`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...facts.memory.paths import of, spelled
+from ...facts.memory.spellings import is_constant
+from ...facts.values.lattice import NONE, Static, Torch
+from ...model.copy import clone
+from ...model.expressions import Attribute, Call, Display, Starred
+from ...model.node import Expression, Statement
+from ...model.operators import Conditional
+from ...model.statements import Assign, Block, If
+from . import nodes
+from .aliases import follow
+from .frame import Frame
+
+
+@dataclass(frozen=True)
+class Update:
+    """What one call updates."""
+
+    name: str  # the torch name of the form that returns it
+    words: list[str]  # the parameters that it is passed as
+    written: list[Expression]
+    test: Expression | None  # of `self.mean if track else None`
+
+
+def updated_by(frame: Frame, node: Call) -> Update | None:
+    """What `F.batch_norm(x, self.mean, self.var, …)` updates, where the caller can store it."""
+    value, spellings = of(node.function), frame.spellings
+    if not isinstance(value, Torch) or value.name not in spellings.updates or frame.chosen:
+        return None
+    rules = spellings.rulebook.find(f"{value.name}[updating]")
+    if not rules:
+        return None
+    given, words = _given(rules[0], node), list(spellings.updates[value.name])
+    passed = [given.get(word) for word in words]
+    test = _common_test(passed)
+    written = [p.body if isinstance(p, Conditional) and test is not None else p for p in passed]
+    training = given.get("training")
+    if training is None or is_constant(training, False):
+        return None
+    arrays = [w for w in written if isinstance(w, Attribute) and frame.state.paths.is_array(w)]
+    if len(arrays) != len(written):
+        return None
+    return Update(f"{value.name}[updating]", words, [clone(a) for a in arrays], test)
+
+
+def report_lost(frame: Frame, node: Call) -> None:
+    """Say of a call that updates what cannot be stored here that it raises where it would:
+    `F.batch_norm(x, self.means[i], …)`."""
+    value, spellings = of(node.function), frame.spellings
+    flag = spellings.updates_if.get(value.name) if isinstance(value, Torch) else None
+    if flag is None or not isinstance(value, Torch) or not frame.traced:
+        return
+    rules = spellings.rulebook.find(value.name)
+    if not rules:
+        return
+    given, usual = _given(rules[0], node), {p.name: p.default for p in rules[0].parameters}
+    words = [w for w in ("running_mean", "running_var") if w in given]
+    written = [w for w in words if of(given[w]) != NONE]
+    does = of(given[flag]) if flag in given else Static(getattr(usual.get(flag), "value", None))
+    if written and not (isinstance(does, Static) and does.const is False):
+        name = value.name.rpartition(".")[2]
+        message = (
+            f"{name} changes the running mean and variance where {flag} is true: it raises here, "
+            "use a layer, or give it buffers of this module as they are"
+        )
+        frame.changes.report("unsupported", node, message)
+
+
+def store_updates(frame: Frame, update: Update, node: Call) -> None:
+    """Put before the current statement the call, and what keeps what it has updated; a name for
+    its result stands for the call."""
+    result = nodes.name(frame.fresh("output"))
+    node.replace(clone(result))
+    function = clone(node.function)
+    node.function.replace(function)
+    function.value = Torch(update.name)
+    new = [nodes.name(frame.fresh(word)) for word in update.words]
+    frame.before.append(Assign([Display("tuple", [result, *new])], node))
+    for one in update.written:
+        follow(frame, one, node)
+    kept: list[Statement] = [
+        nodes.store(one, clone(value)) for one, value in zip(update.written, new)
+    ]
+    if update.test is not None:
+        kept = [If(clone(update.test), Block(kept))]
+    frame.before_with_followers(kept)
+
+
+def _given(rule: Any, node: Call) -> dict[str, Expression]:
+    """The arguments of a call by the parameters of a rule."""
+    names, found = [p.name for p in rule.parameters], dict[str, Expression]()
+    for i, (word, argument) in enumerate(zip(node.keywords, node.arguments)):
+        if not isinstance(argument, Starred) and (word is not None or i < len(names)):
+            found[word or names[i]] = argument
+    return found
+
+
+def _common_test(values: list[Expression | None]) -> Expression | None:
+    """The test of `a if test else None`, where all of several values have this form with the same
+    one."""
+    tests = []
+    for value in values:
+        if not isinstance(value, Conditional) or not is_constant(value.orelse, None):
+            return None
+        tests.append(value.test)
+    texts = {spelled(test) for test in tests}
+    return tests[0] if len(texts) == 1 and None not in texts else None
+
+
