@@ -9,50 +9,15 @@ leaves the user's text as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
+from .carry import NO_EFFECTS as NO_EFFECTS
+from .carry import Carry as Carry
+from .carry import Effects as Effects
 from .expressions import Attribute, Call
 from .node import Expression, Statement
 from .statements import Assign, Block, For, If, While
 
 PARAM, BUFFER, CONSTANT, MIXED = "param", "buffer", "constant", "mixed"
-
-
-@dataclass(frozen=True)
-class Effects:
-    """What running something does, besides giving a value. Places are dotted, below `self` or
-    another root.
-
-    `reads` and `writes` are arrays, `draws` what asks for keys; `mode` whether it depends on
-    training; `open` whether something of unknown class runs, which may do anything.
-    """
-
-    reads: frozenset[str] = frozenset()
-    writes: frozenset[str] = frozenset()
-    draws: bool = False
-    mode: bool = False
-    open: bool = False
-
-    def __or__(self, other: Effects) -> Effects:
-        return Effects(
-            self.reads | other.reads,
-            self.writes | other.writes,
-            self.draws or other.draws,
-            self.mode or other.mode,
-            self.open or other.open,
-        )
-
-    def below(self, name: str) -> Effects:
-        """The same of a submodule, as its owner sees it."""
-        reads = frozenset(f"{name}.{place}" for place in self.reads)
-        writes = frozenset(f"{name}.{place}" for place in self.writes)
-        return Effects(reads, writes, self.draws, self.mode, self.open)
-
-    def __bool__(self) -> bool:
-        return bool(self.reads or self.writes or self.draws or self.mode or self.open)
-
-
-NO_EFFECTS = Effects()
 
 
 # --- expressions ----------------------------------------------------------------------------------
@@ -246,30 +211,29 @@ class Walk(For):
     __slots__ = ()
 
 
-@dataclass
-class Carry:
-    """What goes in and comes out of a block under control of data.
-
-    `inputs`: names that are read before they are written; `outputs`: names that are written, and
-    live after.
-    """
-
-    inputs: list[str] = field(default_factory=list)
-    outputs: list[str] = field(default_factory=list)
-    effects: Effects = NO_EFFECTS
-
-
 class Cond(If):
     """A branch on data. `total`: every operation is finite on both sides, with its slope, and
-    nothing else is done."""
+    nothing else is done. `returns`: both sides end in a `return`, and no names come out."""
 
-    __slots__ = ("carry", "total")
+    __slots__ = ("carry", "total", "returns")
 
     def __init__(
-        self, test: Expression, body: Block, orelse: Block | None, carry: Carry, total: bool
+        self,
+        test: Expression,
+        body: Block,
+        orelse: Block | None,
+        carry: Carry,
+        total: bool,
+        returns: bool = False,
     ) -> None:
         super().__init__(test, body, orelse)
-        self.carry, self.total = carry, total
+        self.carry, self.total, self.returns = carry, total, returns
+
+    @property
+    def choosable(self) -> bool:
+        """Whether both sides may be computed, and `jnp.where` choose: it would broadcast what
+        differs in shape."""
+        return self.total and self.carry.same is True
 
 
 class Loop(While):
@@ -286,9 +250,24 @@ class Loop(While):
         self.adopt()
 
 
+class Repeat(For):
+    """`for i in range(n)` where the data tell n: `lax.fori_loop`. The index is not live after."""
+
+    __slots__ = ("carry",)
+
+    def __init__(self, target: Expression, iterable: Expression, body: Block, carry: Carry) -> None:
+        super().__init__(target, iterable, body)
+        self.carry = carry
+
+
 class Scan(For):
     """A loop of a fixed number of turns that carries arrays. `running`: the carried name that
-    says whether turns still count."""
+    says whether turns still count.
+
+    What it goes over is one of these (`model/turns.py` reads it): an array, `range(n)`,
+    `enumerate(…)` or `zip(…)` of arrays, `reversed(…)` of one of the first two. The names of its
+    `Collect`s are bound to arrays after it.
+    """
 
     __slots__ = ("carry", "running")
 
@@ -303,9 +282,33 @@ class Scan(For):
         super().__init__(target, iterable, body)
         self.carry, self.running = carry, running
 
+    @property
+    def collects(self) -> list[Collect]:
+        """What each turn adds a row to, in order."""
+        return [s for s in self.body.body if isinstance(s, Collect)]
+
+
+class Collect(Statement):
+    """At the end of a turn of a `Scan`: a row of the array that `name` is after it, along axis 0.
+
+    In the text it is `outputs.append(h)`; the list is no more, and what stacked it is the array.
+    """
+
+    __slots__ = ("name", "expression")
+    parts = ("expression",)
+
+    def __init__(self, name: str, expression: Expression) -> None:
+        super().__init__()
+        self.name, self.expression = name, expression
+        self.adopt()
+
 
 class Layers(Statement):
-    """Equal layers one after the other: `for block in self.blocks: x = block(x)`."""
+    """Equal layers one after the other: `for block in self.blocks: x = block(x)`.
+
+    `call` is the call of one layer, by the name that the loop has for it, on what is carried; its
+    other arguments are the same for all.
+    """
 
     __slots__ = ("layers", "carried", "call")
     parts = ("layers", "call")

@@ -4,10 +4,11 @@ are made."""
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ...model.effects import Loop
+from ...model.effects import Collect, Layers, Loop, Scan, Tie, Write
 from ...model.expressions import (
     Call,
     Comprehension,
@@ -55,15 +56,8 @@ def events(node: Node | None) -> Iterator[Event]:
     one after the other."""
     if node is None:
         return
-    special = _SPECIAL.get(node.__class__)
-    if special is not None:
-        yield from special(node)
-    elif isinstance(node, Assign):
-        yield from _assign(node)
-    elif isinstance(node, Call):
-        yield from _all([node.function, *node.arguments])
-    else:
-        yield from _all(node.children())
+    special = _special(node.__class__)
+    yield from _all(node.children()) if special is None else special(node)
 
 
 def read(node: Node | None) -> list[str]:
@@ -194,7 +188,22 @@ def _comprehension(node: Comprehension) -> Iterator[Event]:
     yield from (e for e in inner if e.name not in own)
 
 
-_SPECIAL: dict[type[Node], Callable[[Any], Iterator[Event]]] = {
+def _scan(node: Scan) -> Iterator[Event]:
+    """The names that it collects rows for are bound after it; a turn does not read them."""
+    yield from _for(node)
+    for collect in node.collects:
+        yield Event(Kind.BIND, collect.name, collect)
+
+
+def _layers(node: Layers) -> Iterator[Event]:
+    """The name of the layer is the loop's own: it is bound nowhere else."""
+    yield from events(node.layers)
+    yield from _all(node.call.arguments)
+    yield Event(Kind.BIND, node.carried, node)
+
+
+_Handler = Callable[[Any], Iterator[Event]]
+_SPECIAL: dict[type[Node], _Handler] = {
     Name: lambda node: iter([Event(Kind.READ, node.id, node)]),
     Conditional: lambda node: _all([node.test, node.body, node.orelse]),
     Dictionary: lambda node: _all(node.entries),
@@ -210,5 +219,19 @@ _SPECIAL: dict[type[Node], Callable[[Any], Iterator[Event]]] = {
     Import: _import,
     OpaqueStatement: _opaque,
     Block: lambda node: _all(node.body),
+    Assign: _assign,
+    Call: lambda node: _all([node.function, *node.arguments]),
     Loop: lambda node: _all([node.bound, node.test, node.body]),
+    Scan: _scan,
+    Collect: lambda node: events(node.expression),
+    Layers: _layers,
+    Write: lambda node: _all([node.value, node.target]),
+    Tie: lambda node: _all([node.source, node.target]),
 }
+
+
+@functools.cache
+def _special(kind: type[Node]) -> _Handler | None:
+    """How nodes of a class are gone through, where that is not in the order of their parts: a
+    node of JAX with self as the kind of node that it is."""
+    return next((_SPECIAL[base] for base in kind.__mro__ if base in _SPECIAL), None)

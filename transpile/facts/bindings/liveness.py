@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...model.effects import Loop, Scan
 from ...model.node import Node, Statement
 from ...model.program import Function
 from ...model.statements import (
@@ -77,10 +78,12 @@ class Liveness:
             body = self._turn(loop.body, head, live)
             new = _through(events(loop.test), after | body)
             if new == head:
-                return head
+                return _through(events(loop.bound), head) if isinstance(loop, Loop) else head
             head = new
 
     def _for(self, loop: For, live: Names) -> Names:
+        if isinstance(loop, Scan):
+            live = live.difference(collect.name for collect in loop.collects)
         head = self._block(loop.orelse, live)
         while True:
             body = _through(targets(loop.target), self._turn(loop.body, head, live))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...model.effects import Loop, Scan
 from ...model.expressions import Name
 from ...model.node import Node, Statement
 from ...model.program import Function, Scope
@@ -108,6 +109,8 @@ class Definitions:
     def _loop(self, loop: For | While, now: Reaching) -> Reaching | None:
         if isinstance(loop, For):
             self._happen(events(loop.iterable), now)
+        elif isinstance(loop, Loop):
+            self._happen(events(loop.bound), now)
         head = now
         while True:
             before = dict(head)
@@ -128,6 +131,9 @@ class Definitions:
         done = self._block(loop.orelse, dict(head))
         for state in left:
             done = _join(done, state)
+        if isinstance(loop, Scan) and done is not None:
+            for collect in loop.collects:
+                self._bind(done, collect.name, collect)
         return done
 
     def _try(self, statement: Try, now: Reaching) -> Reaching | None:
