@@ -81,3 +81,8 @@ class Carry:
         """Whether all outputs keep one shape and dtype: False where one is known not to."""
         found = {self.names[n].same if n in self.names else None for n in self.outputs}
         return False if False in found else None if None in found else True
+
+    def copy(self) -> Carry:
+        return Carry(
+            list(self.inputs), list(self.outputs), self.effects, list(self.reads), dict(self.names)
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .carry import Carry
 from .expressions import Call
 from .node import Expression, Node
 
@@ -16,7 +17,7 @@ def clone(node: N) -> N:
     """A copy of a node and of all below it."""
     made: Any = object.__new__(node.__class__)
     for name in _slots(node.__class__):
-        setattr(made, name, getattr(node, name))
+        setattr(made, name, _own(getattr(node, name)))
     made.parent = None
     for name in node.parts:
         part = getattr(node, name)
@@ -45,7 +46,7 @@ def _rebuilt(node: Node, change: Callable[[Node], Change]) -> Node | list[Expres
         return found
     made: Any = object.__new__(node.__class__)
     for name in _slots(node.__class__):
-        setattr(made, name, getattr(node, name))
+        setattr(made, name, _own(getattr(node, name)))
     made.parent = None
     if isinstance(node, Call):
         made.keywords = []
@@ -64,6 +65,14 @@ def _rebuilt(node: Node, change: Callable[[Node], Change]) -> Node | list[Expres
         setattr(made, name, parts)
     made.adopt()
     return made  # type: ignore[no-any-return]
+
+
+def _own(value: Any) -> Any:
+    """What a field of a copy has: its own list where the node may change it, as that of the
+    keywords of a call."""
+    if value.__class__ is list:
+        return list(value)
+    return value.copy() if isinstance(value, Carry) else value
 
 
 def _slots(kind: type) -> list[str]:

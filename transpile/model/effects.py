@@ -289,10 +289,9 @@ class Scan(For):
 
 
 class Collect(Statement):
-    """At the end of a turn of a `Scan`: a row of the array that `name` is after it, along axis 0.
+    """In a turn of a `Scan`: a row of the array that `name` is after it, along axis 0.
 
-    In the text it is `outputs.append(h)`; the list is no more, and what stacked it is the array.
-    """
+    In the text it is `outputs.append(h)`: the list is no more."""
 
     __slots__ = ("name", "expression")
     parts = ("expression",)
@@ -306,9 +305,8 @@ class Collect(Statement):
 class Layers(Statement):
     """Equal layers one after the other: `for block in self.blocks: x = block(x)`.
 
-    `call` is the call of one layer, by the name that the loop has for it, on what is carried; its
-    other arguments are the same for all.
-    """
+    `call` calls the loop's name for a layer on what is carried; its other arguments are the same
+    for all."""
 
     __slots__ = ("layers", "carried", "call")
     parts = ("layers", "call")

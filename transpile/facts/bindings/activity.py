@@ -4,7 +4,6 @@ are made."""
 from __future__ import annotations
 
 import enum
-import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -230,7 +229,6 @@ _SPECIAL: dict[type[Node], _Handler] = {
 }
 
 
-@functools.cache
 def _special(kind: type[Node]) -> _Handler | None:
     """How nodes of a class are gone through, where that is not in the order of their parts: a
     node of JAX with self as the kind of node that it is."""
