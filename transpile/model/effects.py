@@ -245,9 +245,8 @@ class Loop(While):
     def __init__(
         self, test: Expression, body: Block, carry: Carry, bound: Expression | None = None
     ) -> None:
+        self.carry, self.bound = carry, bound  # first: it is one of the parts
         super().__init__(test, body)
-        self.carry, self.bound = carry, bound
-        self.adopt()
 
 
 class Repeat(For):
