@@ -53,7 +53,7 @@ class _Reader:
     def read(self, path: Path) -> None:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
-        imports = _imports(tree)
+        imports = imports_of(tree)
         for node in tree.body:
             if isinstance(node, Named):
                 self._define(node, path, text, imports)
@@ -92,7 +92,7 @@ def _definition(name: str, node: ast.stmt, file: Path, text: str, *rest: Any) ->
     return made
 
 
-def _imports(tree: ast.Module) -> dict[str, str]:
+def imports_of(tree: ast.Module) -> dict[str, str]:
     """Import statements by the name they bind, without those of other rule files and of the rule
     form.
     """
