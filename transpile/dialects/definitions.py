@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+import symtable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,8 +38,18 @@ class Entry:
 
     @functools.cached_property
     def uses(self) -> frozenset[str]:
-        """The names that it reads."""
-        return frozenset(n.id for n in ast.walk(self.node) if isinstance(n, ast.Name))
+        """The names that it reads of those outside."""
+        return frozenset(_outer_names(symtable.symtable(self.text, self.name, "exec")))
+
+
+def _outer_names(table: symtable.SymbolTable) -> Iterator[str]:
+    """The global names of a scope and of those inside; parameters and locals are none."""
+    top = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (top or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _outer_names(inner)
 
 
 class Source:

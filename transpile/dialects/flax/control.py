@@ -1,0 +1,5 @@
+"""Control by data."""
+
+from __future__ import annotations
+
+HANDLERS: dict[type, object] = {}
