@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..model.program import File
 from ..model.rule_files import MARKS, imports_of
 from ..model.rulebook import Definition, Rulebook
+from ..model.statements import Import
 
 LINE_LENGTH = 120
 _RULE_WORDS = (
@@ -87,6 +89,21 @@ class Written(Source):
                 None if made is None else Entry(name, made, self._place(name), self._imports(name))
             )
         return self._known[name]
+
+
+def imports_in(file: File) -> dict[str, str]:
+    """The import statements of a file of layers by the name that they bind, without our own."""
+    found: dict[str, str] = {}
+    for statement in file.body.body:
+        if not isinstance(statement, Import) or statement.level:
+            continue
+        for name in statement.names:
+            alias = "" if name.alias is None else f" as {name.alias}"
+            if statement.module is None:
+                found[name.bound] = f"import {name.name}{alias}"
+            elif not statement.module.startswith("transpile"):
+                found[name.bound] = f"from {statement.module} import {name.name}{alias}"
+    return found
 
 
 class Prelude(Source):

@@ -29,7 +29,7 @@ from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from ..definitions import Prelude, Rules, Written
+from ..definitions import Prelude, Rules, Written, imports_in
 from ..imports import Words, fit
 from ..output import Facts, Output
 from ..support import write as write_support
@@ -114,7 +114,8 @@ def lower_library(plan: Plan) -> Written:
         return str(node.file.path), node.start
 
     def imports(name: str) -> dict[str, str]:
-        return {**IMPORTS}
+        file = needed[name].file
+        return {**IMPORTS, **(imports_in(file) if file is not None else {})}
 
     def text(name: str) -> str | None:
         return Writer().text(needed[name]) if name in needed else None
@@ -122,17 +123,7 @@ def lower_library(plan: Plan) -> Written:
     return Written(text, place, imports)
 
 
-IMPORTS = {
-    "jax": "import jax",
-    "jnp": "import jax.numpy as jnp",
-    "lax": "from jax import lax",
-    "np": "import numpy as np",
-    "math": "import math",
-    "copy": "import copy",
-    "nnx": "from flax import nnx",
-    "OrderedDict": "from collections import OrderedDict",
-    "functools": "import functools",
-}
+IMPORTS = {"nnx": "from flax import nnx", "lax": "from jax import lax"}
 
 
 def _bases(project: Project, facts: Facts) -> Iterable[str]:

@@ -1,6 +1,7 @@
 """What the output in Flax NNX needs beside torch's layers: kinds of arrays, containers, scans."""
 # mypy: ignore-errors
 
+import functools
 import inspect
 
 import jax
@@ -23,9 +24,15 @@ def array_of(variable):
 
 def build(make, *args, rngs, **kwargs):
     """A module of a class that may draw its initial values."""
-    takes = inspect.signature(make).parameters
-    rest = any(p.kind is p.VAR_KEYWORD for p in takes.values())
-    return make(*args, rngs=rngs, **kwargs) if "rngs" in takes or rest else make(*args, **kwargs)
+    cls = make.func if isinstance(make, functools.partial) else make
+    made_by = [c.__init__ for c in cls.__mro__] if isinstance(cls, type) else [cls]
+    for function in made_by:
+        takes = inspect.signature(function).parameters
+        if "rngs" in takes:
+            return make(*args, rngs=rngs, **kwargs)
+        if not any(p.kind is p.VAR_KEYWORD for p in takes.values()):
+            break
+    return make(*args, **kwargs)
 
 
 class Sequential(nnx.Module):
