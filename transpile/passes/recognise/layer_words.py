@@ -153,6 +153,10 @@ def _outside(call: Node) -> Node | None:
     return around
 
 
+def _is_none(node: Expression | None) -> bool:
+    return isinstance(node, Constant) and node.constant is None
+
+
 def _is_false(node: Expression | None) -> bool:
     return isinstance(node, Constant) and node.constant is False
 
@@ -202,7 +206,8 @@ def _used(method: _Method, edits: Edits) -> None:
     for assign in function.nodes(Assign):
         target = assign.targets[0]
         if isinstance(target, Attribute) and method.array(target) is not None:
-            if assign.operator == "" and len(assign.targets) == 1:
+            plain = assign.operator == "" and len(assign.targets) == 1
+            if plain and not _is_none(assign.expression):  # `self.bias = None` is no array
                 edits.change(assign, _write)
 
 
