@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from ...model.effects import (
     Apply,
@@ -23,6 +24,7 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Call, Name
+from ...model.node import Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.statements import Assign
@@ -39,7 +41,7 @@ from .plan import Plan, names_used
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
 WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
-HANDLERS = {
+HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,
     Read: arrays.read,
     Write: arrays.write,
@@ -85,11 +87,11 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     return output
 
 
-def lower(plan: Plan, file: File, nodes: Iterable[object]) -> Lowering:
+def lower(plan: Plan, file: File, nodes: Iterable[Node]) -> Lowering:
     """Collect the edits of a file."""
     low = Lowering(plan, file)
     for node in nodes:
-        handler = HANDLERS.get(node.__class__)  # type: ignore[call-overload]
+        handler = HANDLERS.get(node.__class__)
         if handler is not None:
             handler(low, node)
         elif low.in_library and isinstance(node, Name):

@@ -3,11 +3,8 @@ collects edits; those of a file are committed together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ...model.diagnostics import Diagnostic
 from ...model.edits import Edits
-from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Scope
@@ -22,6 +19,7 @@ class Lowering:
         self.edits = Edits(file)
         self.diagnostics: list[Diagnostic] = []
         self.skipped: set[Node] = set()  # what an edit around it has taken care of
+        self.taken: dict[Node, set[str]] = {}  # names of functions, with those that were made
         self.streams: set[Scope] = set()  # the functions and files that make a stream of their own
 
     # --- where a node stands ----------------------------------------------------------------------
@@ -96,10 +94,3 @@ def nnx(word: str) -> Expression:
 def whole(node: Expression) -> Expression:
     """`variable[...]`: the array of a Variable."""
     return Subscript(node, Constant(...))
-
-
-def replaced_by(node: Expression, make: Callable[[Expression], Expression]) -> None:
-    node.replace(make(node))
-
-
-__all__ = ["Lowering", "Support", "nnx", "replaced_by", "whole"]

@@ -12,8 +12,8 @@ from typing import Any
 from ...facts.modules import ARRAYS, SUBMODULE
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
-from ...facts.values.lattice import Torch, classes_of
-from ...model.effects import Key, Mode, New, NewArray, Read, Support
+from ...facts.values.lattice import classes_of
+from ...model.effects import Key, Mode, New, NewArray, Support
 from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
@@ -216,7 +216,8 @@ class Plan:
         return None if not found or None in found else found
 
     def constructor(self, cls: Class) -> Function | None:
-        return self.modules.find(cls, "__init__")
+        found: Function | None = self.modules.find(cls, "__init__")
+        return found
 
     def needs_rngs(self, cls: Class) -> bool:
         """Whether building an object of a class takes `rngs`."""
@@ -333,7 +334,7 @@ def _is_repeated(node: Node, function: Function) -> bool:
 
 
 def _is_module(value: Any) -> bool:
-    return isinstance(value, ModuleValue) or isinstance(value, Torch) and False
+    return isinstance(value, ModuleValue)
 
 
 def _may_be_none(value: Expression) -> bool:
@@ -348,6 +349,3 @@ def names_used(files: Iterable[File], plan_names: Iterable[str] = ()) -> set[str
     for file in files:
         found |= {n.name for n in file.walk() if isinstance(n, Support)}
     return found
-
-
-__all__ = ["NewArray", "Plan", "Read", "calls", "names_used"]

@@ -148,7 +148,7 @@ def scan_layers(layers, x, *args, **kwargs):
     x = step(x, stacked)
     written = nnx.state(stacked, nnx.Not(nnx.Param))
     for i, layer in enumerate(layers):
-        nnx.update(layer, jax.tree.map(lambda leaf: leaf[i], written))
+        nnx.update(layer, jax.tree.map(lambda leaf, i=i: leaf[i], written))
     return x
 
 
