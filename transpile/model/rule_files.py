@@ -74,7 +74,7 @@ class _Reader:
     def read(self, path: Path) -> None:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
-        imports, left_out = _imports(tree), self._of_first_engine(tree)
+        imports, left_out = imports_of(tree), self._of_first_engine(tree)
         for node in tree.body:
             if isinstance(node, Named):
                 if _names(node).isdisjoint(left_out):
@@ -101,7 +101,7 @@ class _Reader:
         tree = ast.parse(text)
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name in _WORDS:
-                self._define(node, path, text, _imports(tree), _WORDS[node.name])
+                self._define(node, path, text, imports_of(tree), _WORDS[node.name])
 
     def _of_first_engine(self, tree: ast.Module) -> set[str]:
         """The names that a file has from files of the first engine, and that no layer has now."""
@@ -138,7 +138,7 @@ def _definition(name: str, node: ast.stmt, file: Path, text: str, *rest: Any) ->
     return made
 
 
-def _imports(tree: ast.Module) -> dict[str, str]:
+def imports_of(tree: ast.Module) -> dict[str, str]:
     """Import statements by the name they bind, without those of other rule files and of the rule
     form.
     """

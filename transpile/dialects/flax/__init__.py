@@ -1,1 +1,146 @@
-"""JAX with self as Flax NNX."""
+"""The Flax NNX dialect: modules are `nnx.Module`, arrays are Variables, effects are their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ...model.effects import (
+    Apply,
+    BoundMethod,
+    Declare,
+    Detached,
+    Key,
+    Mode,
+    New,
+    NewArray,
+    Put,
+    Read,
+    Shape,
+    Support,
+    Tie,
+    Unconverted,
+    Write,
+)
+from ...model.expressions import Call, Name
+from ...model.node import Node
+from ...model.program import Class, File, Function
+from ...model.project import Project
+from ...model.statements import Assign
+from ...source.formatting import format_all
+from ...source.splice import Writer
+from ...source.splice import write as text_of
+from ..definitions import Prelude, Rules, Written, imports_in
+from ..imports import Words, fit
+from ..output import Facts, Output
+from ..support import write as write_support
+from . import arrays, calls, classes, control
+from .lowering import Lowering
+from .plan import Plan, names_used
+
+HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
+WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
+HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
+    Declare: arrays.declare,
+    Read: arrays.read,
+    Write: arrays.write,
+    NewArray: arrays.new_array,
+    Assign: arrays.assign,
+    Tie: arrays.tie,
+    New: calls.new,
+    Apply: calls.apply,
+    Call: calls.call,
+    Key: calls.key,
+    Mode: calls.mode,
+    Support: calls.support,
+    BoundMethod: calls.bound_method,
+    Detached: calls.detached,
+    Put: calls.put,
+    Shape: calls.shape,
+    Unconverted: calls.unconverted,
+    Function: classes.function,
+    Class: classes.class_,
+    **control.HANDLERS,
+}
+
+
+def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
+    """The files of a project in Flax NNX, and their support file. `used`: what that defines
+    besides."""
+    files = project.ordered
+    names = {*names_used(files), *used, *_bases(project, facts)}
+    plan = Plan(project, facts, names)
+    prelude = Prelude(Path(__file__).parent / "prelude.py")
+    output = Output()
+    lowered = [lower(plan, file, file.walk()) for file in files]
+    layers = lower_library(plan)
+    for low in lowered:
+        if low.edits.commit() | bool(low.streams):
+            fit(project, low.file, WORDS)
+            output.files[low.file] = text_of(low.file)
+        output.diagnostics += low.diagnostics
+    wanted = {*names, *(n for file in files for n in _support_words(file))}
+    if wanted:
+        sources = [prelude, layers, Rules(facts.rulebook)]
+        output.support = write_support(wanted, sources, HEADER, format_all)
+    return output
+
+
+def lower(plan: Plan, file: File, nodes: Iterable[Node]) -> Lowering:
+    """Collect the edits of a file."""
+    low = Lowering(plan, file)
+    for node in nodes:
+        handler = HANDLERS.get(node.__class__)
+        if handler is not None:
+            handler(low, node)
+        elif low.in_library and isinstance(node, Name):
+            calls.library_name(low, node)
+    return low
+
+
+def lower_library(plan: Plan) -> Written:
+    """The layers that are needed, as the dialect writes them."""
+    by_file: dict[File, list[Class | Function]] = {}
+    for node in plan.needed.values():
+        assert node.file is not None
+        by_file.setdefault(node.file, []).append(node)
+    for file, definitions in by_file.items():
+        low = lower(plan, file, (n for d in definitions for n in d.walk()))
+        low.edits.commit()
+    needed = plan.needed
+
+    def place(name: str) -> tuple[str, int]:
+        node = needed[name]
+        assert node.file is not None
+        return str(node.file.path), node.start
+
+    def imports(name: str) -> dict[str, str]:
+        file = needed[name].file
+        return {**IMPORTS, **(imports_in(file) if file is not None else {})}
+
+    def text(name: str) -> str | None:
+        return Writer().text(needed[name]) if name in needed else None
+
+    return Written(text, place, imports)
+
+
+IMPORTS = {"nnx": "from flax import nnx", "lax": "from jax import lax"}
+
+
+def _bases(project: Project, facts: Facts) -> Iterable[str]:
+    """The layers that the user's classes extend."""
+    for cls in project.classes():
+        for base in facts.modules.lineage(cls):
+            if base.file in facts.modules.library.project.names:
+                yield base.name
+
+
+def _support_words(file: File) -> Iterable[str]:
+    """The definitions that the text of a file refers to as `nn.name`."""
+    from ...model.expressions import Attribute
+
+    for node in file.walk():
+        if isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
+            if node.object.id in ("nn", "jax_nn"):
+                yield node.name

@@ -79,8 +79,22 @@ class _Method:
         return any(base.endswith("layer.Module") for base in self.project.foreign_bases(cls))
 
     def array(self, node: Attribute) -> str | None:
-        """The kind of the array that `self.name` is, declared here or in a class below."""
-        if self.cls is None or not self.is_self(node.object):
+        """The kind of the array that `self.name` is, declared here or in a class below; or that of
+        `self.part.name`."""
+        if self.cls is None:
+            return None
+        part = node.object
+        if isinstance(part, Attribute) and self.is_self(part.object):
+            child = self.modules.children(self.cls).get(part.name)
+            held = _held(child.values) if child is not None else None
+            refs = held.refs if isinstance(held, lattice.Module) else []
+            kinds = {
+                self.modules.arrays(c)[node.name].kind
+                for c in refs
+                if node.name in self.modules.arrays(c)
+            }
+            return kinds.pop() if len(kinds) == 1 else None
+        if not self.is_self(node.object):
             return None
         for cls in (self.cls, *self.project.descendants(self.cls)):
             found = self.modules.arrays(cls).get(node.name)
@@ -139,6 +153,10 @@ def _outside(call: Node) -> Node | None:
     return around
 
 
+def _is_none(node: Expression | None) -> bool:
+    return isinstance(node, Constant) and node.constant is None
+
+
 def _is_false(node: Expression | None) -> bool:
     return isinstance(node, Constant) and node.constant is False
 
@@ -188,7 +206,8 @@ def _used(method: _Method, edits: Edits) -> None:
     for assign in function.nodes(Assign):
         target = assign.targets[0]
         if isinstance(target, Attribute) and method.array(target) is not None:
-            if assign.operator == "" and len(assign.targets) == 1:
+            plain = assign.operator == "" and len(assign.targets) == 1
+            if plain and not _is_none(assign.expression):  # `self.bias = None` is no array
                 edits.change(assign, _write)
 
 

@@ -1,0 +1,74 @@
+"""Imports of the output: torch's go where nothing uses them, what is used comes in its group."""
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from transpile.dialects.imports import Words, fit
+from transpile.model.edits import Edits
+from transpile.model.expressions import Name
+from transpile.model.project import Project
+from transpile.source.lower import lower
+from transpile.source.lower_ast import expression
+from transpile.source.splice import write
+
+
+def fitted(text):
+    """A file whose names `JNP`, `NN`, … are made into what a pass would have made."""
+    project = Project()
+    file = project.add(PurePosixPath("a.py"), lower(text, PurePosixPath("a.py")))
+    project.link()
+    edits = Edits(file)
+    for name in [
+        n for n in file.walk() if isinstance(n, Name) and n.id.isupper() and len(n.id) > 1
+    ]:
+        name.replace(expression(name.id.lower()))
+    edits.version = file.version
+    fit(project, file, Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"}))
+    return write(file)
+
+
+CASES = {
+    "replaced": (
+        "import torch\nimport torch.nn as nn\nfrom torch import Tensor\n\n\nx = JNP.ones(3)\nNN.f(x)\n",
+        "import jax.numpy as jnp\n\nimport jax_nn as nn\n\n\nx = jnp.ones(3)\nnn.f(x)\n",
+    ),
+    "in their group": (
+        '"""Doc."""\n\nimport math\n\nimport torch\nimport numpy as np\nfrom einops import rearrange\n'
+        "\n\nx = JNP.f(rearrange, math.pi, np, LAX, NNX)\n",
+        '"""Doc."""\n\nimport math\n\nimport jax.numpy as jnp\nimport numpy as np\n'
+        "from einops import rearrange\nfrom flax import nnx\nfrom jax import lax\n"
+        "\n\nx = jnp.f(rearrange, math.pi, np, lax, nnx)\n",
+    ),
+    "with comments": (
+        "import torch  # the library\nimport os\n\ny = JAX.f(os)\n",
+        "import jax  # the library\nimport os\n\ny = jax.f(os)\n",
+    ),
+    "narrowed": (
+        "from torch import nn, optim\n\noptim.step()\n",
+        "from torch import optim\n\noptim.step()\n",
+    ),
+    "from nothing": ("x = JNP.f()\n", "import jax.numpy as jnp\nx = jnp.f()\n"),
+    "what the user has": (
+        "import torch\n\n\ndef f(lax):\n    return LAX.exp(lax)\n",
+        "import jax\n\n\ndef f(lax):\n    return jax.lax.exp(lax)\n",
+    ),
+    "inside": (
+        "def f():\n    import torch\n    return 1\n\n\ndef g():\n    import torch\n",
+        "def f():\n    return 1\n\n\ndef g():\n    pass\n",
+    ),
+    "annotations that are strings": (
+        'import torch\nfrom torch import Tensor\n\n\ndef f(x: "Tensor"): ...\n',
+        'from torch import Tensor\n\n\ndef f(x: "Tensor"): ...\n',
+    ),
+    "standard ones": (
+        "import torch\n\nx = MATH.pi * JNP.f(NN.g)\n",
+        "import math\n\nimport jax.numpy as jnp\n\nimport jax_nn as nn\n\nx = math.pi * jnp.f(nn.g)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_imports(name):
+    text, wanted = CASES[name]
+    assert fitted(text) == wanted

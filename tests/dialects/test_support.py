@@ -1,0 +1,75 @@
+"""The support file: what is asked for, what that needs, and nothing else; it runs."""
+
+import ast
+
+import jax.numpy as jnp
+import pytest
+
+from transpile.dialects.definitions import Prelude, Rules, Written
+from transpile.dialects.support import write
+from transpile.model.rule_files import load
+
+HEADER = "What this code uses."
+
+
+def run(text):
+    scope = {}
+    exec(compile(text, "jax_nn.py", "exec"), scope)
+    return scope
+
+
+def test_functions_come_with_what_they_need():
+    text = write(["dropout", "layer_norm"], [Rules(load())], HEADER)
+    scope = run(text)
+    assert scope["dropout"](jnp.ones(4), 0.5, training=False, key=None).tolist() == [1, 1, 1, 1]
+    assert scope["layer_norm"](jnp.arange(4.0), (4,)).shape == (4,)
+    assert "@rule" not in text and "transpile" not in text and "Unsupported" not in text
+
+
+def test_every_definition_of_the_rules_can_be_written():
+    book = load()
+    source = Rules(book)
+    for name in book.definitions:
+        entry = source.find(name)
+        assert entry is None or entry.node is not None
+    names = [n for n, d in book.definitions.items() if not d.is_class]
+    text = write(names, [source], HEADER)
+    assert {n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)} >= set(
+        names[:9]
+    )
+
+
+def test_what_completes_a_function_comes_too():
+    book = load()
+    source = Rules(book)
+    completed = next(name for name in source._completions if source.find(name) is not None)
+    text = write([completed], [source], HEADER)
+    assert all(f"def {name}(" in text for name in source._completions[completed])
+
+
+def test_the_first_source_counts(tmp_path):
+    path = tmp_path / "prelude.py"
+    path.write_text(
+        "import math\n\n\ndef a():\n    return b() + math.pi\n\n\ndef b():\n    return 1\n"
+    )
+    texts = {"b": "@layer('x')\ndef b():\n    return C.two\n", "C": "class C:\n    two = 2\n"}
+    written = Written(texts.get, lambda name: ("z.py", name != "C"), lambda name: {})
+    text = write(["a"], [written, Prelude(path)], HEADER)
+    assert text == (
+        '"""What this code uses."""\n\nimport math\n\n\n'
+        "def a():\n    return b() + math.pi\n\n\nclass C:\n    two = 2\n\n\ndef b():\n    return C.two\n"
+    )
+
+
+def test_what_must_be_there_before_comes_first():
+    texts = {"A": "class A(B):\n    c: C = D()\n", "B": "class B: ...\n"}
+    texts |= {"C": "class C: ...\n", "D": "class D(C): ...\n"}
+    written = Written(texts.get, lambda name: ("z.py", "ABCD".index(name)), lambda name: {})
+    names = [n.name for n in ast.parse(write(["A"], [written], HEADER)).body[1:]]
+    assert names.index("A") == 3 and names.index("C") < names.index("D")
+
+
+@pytest.mark.parametrize("name", ["lstm", "conv", "embed", "batch_norm_moving", "scan_time"])
+def test_one_function(name):
+    if name in load().definitions:
+        assert callable(run(write([name], [Rules(load())], HEADER))[name])

@@ -1,0 +1,183 @@
+"""Calls, modules that are built, keys and the mode: everything that is handed on is found in the
+module itself, or is `rngs`."""
+
+from __future__ import annotations
+
+from ...model.effects import (
+    Apply,
+    BoundMethod,
+    Detached,
+    Key,
+    Mode,
+    New,
+    Put,
+    Shape,
+    Support,
+    Unconverted,
+)
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.operators import Unary
+from .arrays import getattr_read
+from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED
+from .lowering import Lowering, nnx
+
+
+def new(low: Lowering, node: New) -> None:
+    """A module is built: `nn.Linear(3, 4, rngs=rngs)`."""
+    needs, name = low.plan.needs(node), replaced(low, node.function)
+    rngs = low.rngs(node) if needs is not False else None
+
+    def edit(node: New) -> None:
+        if name is not None:
+            _as_flax_has_it(node, name)
+        if needs is None:
+            node.function.wrap(lambda f: f)
+            made = Call(low.support("build"), [node.function, *node.arguments])
+            made.keywords = [None, *node.keywords]
+            assert rngs is not None
+            made.append(rngs, "rngs")
+            node.replace(made)
+            return
+        plain = Call(node.function, node.arguments, node.keywords)
+        node.become(plain)
+        if rngs is not None and plain.keyword("rngs") is None:
+            plain.append(rngs, "rngs")
+
+    low.edits.change(node, edit)
+
+
+def replaced(low: Lowering, function: Expression) -> str | None:
+    """The name of a layer that is Flax's own in the output."""
+    if isinstance(function, Support) and function.name in REPLACED:
+        return function.name
+    if low.in_library and isinstance(function, Name) and function.id in REPLACED:
+        return function.id
+    return None
+
+
+def _as_flax_has_it(node: New, name: str) -> None:
+    for argument, word in list(zip(node.arguments, node.keywords)):
+        position = node.arguments.index(argument)
+        surplus = word is None and position >= KEPT.get(name, 99)
+        if surplus or word in LEFT_OUT.get(name, ()):
+            node.remove(argument)
+        elif word in RENAMED.get(name, {}):
+            node.respell(argument, RENAMED[name][word])
+    if not node.arguments and name in DEFAULTS:
+        node.append(Constant(float(DEFAULTS[name])))
+
+
+def apply(low: Lowering, node: Call) -> None:
+    """A call of what draws by itself: a function that takes a key, or a method that builds."""
+    taken = {low.plan.takes[t] for t in low.plan.targets(node) if t in low.plan.takes}
+    if not taken:
+        if isinstance(node, Apply):
+            low.edits.become(node, lambda n: Call(n.function, n.arguments, n.keywords))
+        return
+    word = "rngs" if "rngs" in taken else "key"
+    given = low.rngs(node) if word == "rngs" else low.key(node)
+
+    def edit(node: Call) -> None:
+        plain = Call(node.function, node.arguments, node.keywords)
+        node.become(plain)
+        plain.append(given, word)
+
+    low.edits.change(node, edit)
+
+
+def call(low: Lowering, node: Call) -> None:
+    """A call that has become no Apply: of a plain function that draws, of `getattr`."""
+    getattr_read(low, node)
+    unit = low.unit(node)
+    if low.in_library and unit is not None and isinstance(node.function, Name):
+        name = node.function.id
+        if name == "cls" and unit.parameters and unit.parameters[0].name == "cls":
+            low.edits.change(node, lambda n: n.append(Constant(None), "rngs"))
+        elif name in ("Parameter", "Buffer"):
+            word = nnx("Param") if name == "Parameter" else Name("Buffer")
+            low.edits.change(node, lambda n: n.replace(Call(word, n.arguments[:1])))
+    if low.plan.targets(node):
+        apply(low, node)
+
+
+def key(low: Lowering, node: Key) -> None:
+    """`rngs.params.normal(shape)`, `self.noise.normal(shape)`; else a key of the stream."""
+    call, stream = node.parent, low.stream(node)
+    word = dotted(call.function) if isinstance(call, Call) else None
+    name = word.removeprefix("jax.random.") if word else ""
+    if stream is not None and isinstance(call, Call) and word and word.startswith("jax.random."):
+        at = next((i for i, a in enumerate(call.arguments) if a is node), None)
+        if name in METHODS and at is not None and (at == 0 or call.keywords[at] == "key"):
+            low.edits.change(call, lambda call: _as_method(call, stream, name))
+            return
+    low.edits.replace(node, Name("key") if stream is None else Call(stream))
+
+
+def _as_method(call: Call, stream: Expression, name: str) -> None:
+    key = next(a for a in call.arguments if isinstance(a, Key))
+    rest = [(a, w) for a, w in zip(call.arguments, call.keywords) if a is not key]
+    made = Call(Attribute(stream, name), [a for a, _ in rest], [w for _, w in rest])
+    call.replace(made)
+
+
+def mode(low: Lowering, node: Mode) -> None:
+    """`not self.deterministic`; `not self.training` is `self.deterministic`."""
+    unit = low.unit(node)
+    classes = low.plan.classes_at(node.object, unit) if unit is not None else []
+    name = low.plan.mode(classes[0] if classes else None)
+    parent = node.parent
+    if isinstance(parent, Unary) and parent.operator == "not":
+        low.edits.change(parent, lambda p: p.replace(Attribute(p.operand.object, name)))
+    else:
+        low.edits.change(node, lambda n: n.replace(Unary("not", Attribute(n.object, name))))
+
+
+def support(low: Lowering, node: Support) -> None:
+    parent = node.parent
+    if isinstance(parent, New) and parent.function is node and node.name in REPLACED:
+        low.edits.change(node, lambda n: n.replace(nnx(REPLACED[n.name])))
+        return
+    made = nnx(REPLACED[node.name]) if node.name in REPLACED else low.support(node.name)
+    low.edits.replace(node, made)
+
+
+def library_name(low: Lowering, node: Name) -> None:
+    """In the layers' own files: `Module`, `ModuleList`, `Dropout`, `Parameter` by name."""
+    if node.id in REPLACED:
+        low.edits.change(node, lambda n: n.replace(nnx(REPLACED[n.id])))
+
+
+def bound_method(low: Lowering, node: BoundMethod) -> None:
+    low.edits.become(node, lambda n: Attribute(n.object, n.name))
+
+
+# --- what is left ---------------------------------------------------------------------------------
+
+
+def detached(low: Lowering, node: Detached) -> None:
+    function = Attribute(Name("lax"), "stop_gradient")
+    low.edits.change(node, lambda n: n.replace(Call(function, [n.expression])))
+
+
+def put(low: Lowering, node: Put) -> None:
+    """`base.at[index].set(new)`"""
+    if node in low.skipped:
+        return
+
+    def edit(node: Put) -> None:
+        place = Subscript(Attribute(node.base, "at"), node.index)
+        node.replace(Call(Attribute(place, node.how), [node.new]))
+
+    low.edits.change(node, edit)
+
+
+def shape(low: Lowering, node: Shape) -> None:
+    """While building the arrays are there: the expression itself has the shape."""
+    low.edits.change(node, lambda n: n.replace(n.expression))
+
+
+def unconverted(low: Lowering, node: Unconverted) -> None:
+    arguments = [Constant(node.id), Constant(node.source)]
+    low.edits.replace(node, Call(low.support("unconverted"), arguments))

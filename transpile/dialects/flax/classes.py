@@ -1,0 +1,140 @@
+"""Classes and constructors: `nnx.Module`, `*, rngs: nnx.Rngs`, the stream of a class, its mode."""
+
+from __future__ import annotations
+
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.node import Statement
+from ...model.operators import Binary, Compare
+from ...model.program import Class, Function, Parameter
+from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
+from ...source.lower_ast import expression
+from ..parameters import add_keyword
+from .lowering import Lowering
+
+RNGS = "nnx.Rngs"
+
+
+def function(low: Lowering, node: Function) -> None:
+    """What a function takes beside its own."""
+    taken = low.plan.takes.get(node)
+    cls = low.plan.owner(node)
+    made = cls is not None and node.name == "__init__" and low.plan.has_own_noise(cls)
+    if taken is not None:
+        annotation = RNGS if taken == "rngs" else None
+        low.edits.change(node, lambda n: add_keyword(n, taken, annotation))
+    if cls is None or node.name != "__init__":
+        return
+    name = low.plan.self_name(node)
+    statements: list[Statement] = []
+    if made:
+        statements.append(_stream(name, low.plan.noise_name(cls)))
+    if low.plan.has_own_mode(cls):
+        statements.append(_set(name, low.plan.mode(cls)))
+    if statements:
+        low.edits.change(node.body, lambda block: _add(block, statements))
+
+
+def _stream(name: str, stream: str) -> Assign:
+    forked = expression("rngs.noise.fork()")
+    return Assign([Attribute(Name(name), stream)], forked)
+
+
+def _set(name: str, mode: str) -> Assign:
+    return Assign([Attribute(Name(name), mode)], Constant(False))
+
+
+def _add(block: Block, statements: list[Statement]) -> None:
+    """Put statements at the end; a lone `pass` goes."""
+    block.append(statements)
+    for lone in [s for s in block.body if isinstance(s, Pass)]:
+        block.remove(lone)
+
+
+def class_(low: Lowering, node: Class) -> None:
+    """A class that tells the mode has `set_view`; one without a constructor gets what it needs."""
+    plan = low.plan
+    if not plan.modules.is_module(node):
+        return
+    added: list[Statement] = []
+    own = plan.modules.home(node).methods(node).get("__init__")
+    mode = plan.mode(node)
+    if own is None and plan.has_own_noise(node):
+        added.append(_constructor(low, node))
+    elif own is None and plan.has_own_mode(node):
+        added.append(Assign([Name(mode)], Constant(False)))
+    if plan.has_own_mode(node):
+        added.append(_set_view(mode))
+    if added:
+        low.edits.change(node.body, lambda block: _add_members(block, added))
+
+
+def _add_members(block: Block, added: list[Statement]) -> None:
+    """Behind the constructor, or the docstring, with an empty line around."""
+    for member in added:
+        member.comments = ("\n", "")
+    first = next((s for s in block.body if isinstance(s, Function)), None)
+    if first is not None and first.name == "__init__":
+        block.insert_after(first, added)
+        return
+    body = [s for s in block.body if not isinstance(s, Pass)]
+    before = None
+    for statement in body:
+        if isinstance(statement, (Function, Class)):
+            break
+        before = statement
+    if before is not None:
+        block.insert_after(before, added)
+    elif block.body:
+        added[0].comments = None
+        block.insert_before(block.body[0], added)
+    else:
+        block.append(added)
+    for lone in [s for s in block.body if isinstance(s, Pass)]:
+        block.remove(lone)
+
+
+def _set_view(mode: str) -> Function:
+    """How `nnx.view` sets the mode."""
+    given = Compare([Name(mode), Constant(None)], ["is not"])
+    kept = Assign([Attribute(Name("self"), mode)], Name(mode))
+    annotation = Binary(Name("bool"), "|", Constant(None))
+    parameters = [Parameter("self"), Parameter(mode, "", annotation, Constant(None))]
+    return Function("set_view", parameters, Block([If(given, Block([kept]))]))
+
+
+def _constructor(low: Lowering, node: Class) -> Function:
+    """A constructor that hands its arguments to the one above, and makes the stream."""
+    plan = low.plan
+    above = plan.constructor(node)
+    parameters = [Parameter("self")]
+    call = Call(expression("super().__init__"))
+    if above is not None:
+        for parameter in above.parameters[1:]:
+            default = None if parameter.default is None else _copy(parameter)
+            parameters.append(Parameter(parameter.name, parameter.kind, None, default))
+            call.append(_handed(parameter), parameter.name if parameter.kind == "=" else None)
+        if plan.takes.get(above) == "rngs":
+            call.append(Name("rngs"), "rngs")
+    statements: list[Statement] = [ExpressionStatement(call)] if above is not None else []
+    statements.append(_stream("self", plan.noise_name(node)))
+    if plan.has_own_mode(node):
+        statements.append(_set("self", plan.mode(node)))
+    rngs = Parameter("rngs", "=", expression(RNGS))
+    keyword = [p for p in parameters if p.kind == "**"]
+    plain = [p for p in parameters if p.kind != "**"]
+    return Function("__init__", [*plain, rngs, *keyword], Block(statements))
+
+
+def _copy(parameter: Parameter):  # type: ignore[no-untyped-def]
+    from ...model.copy import clone
+
+    assert parameter.default is not None
+    return clone(parameter.default)
+
+
+def _handed(parameter: Parameter):  # type: ignore[no-untyped-def]
+    from ...model.expressions import Starred
+
+    if parameter.kind in ("*", "**"):
+        return Starred(Name(parameter.name), parameter.kind == "**")
+    return Name(parameter.name)

@@ -1,0 +1,191 @@
+"""Control by data: what is pure is `lax`; what writes or draws is `nnx.cond`, `nnx.while_loop`,
+`nnx.scan`, with the module that is written, or drawn from, in the carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...model.effects import Apply, Cond, Key, Layers, Loop, Repeat, Scan, Write
+from ...model.expressions import Call, Constant, Display, Name
+from ...model.node import Expression, Node, Statement
+from ...model.statements import Assign, Block, ExpressionStatement, For
+from ..closures import Closures
+from ..fresh import fresh, taken
+from .lowering import Lowering, nnx
+
+
+class Control(Closures):
+    """Writes the control of a function; `roots` are the modules that are written in the block."""
+
+    def __init__(self, fresh: Callable[[str], str], roots: Sequence[str]) -> None:
+        super().__init__(fresh)
+        self.roots = list(roots)
+
+    def choose(
+        self, node: Cond, sides: tuple[Expression, Expression], operands: list[Expression]
+    ) -> Expression:
+        if not self.roots:
+            return super().choose(node, sides, operands)
+        return Call(nnx("cond"), [node.test, *sides, *operands])
+
+    def repeat(
+        self, node: Loop, condition: Expression, body: Expression, start: Expression
+    ) -> Expression:
+        if not self.roots:
+            return super().repeat(node, condition, body, start)
+        return Call(nnx("while_loop"), [condition, body, start])
+
+    def count(
+        self, node: Repeat, stop: Expression, body: Expression, start: Expression
+    ) -> Expression:
+        if not self.roots:
+            return super().count(node, stop, body, start)
+        return Call(nnx("fori_loop"), [Constant(0), stop, body, start])
+
+    def scan(
+        self,
+        node: Scan,
+        step: Expression,
+        start: Expression,
+        rows: Expression | None,
+        length: Expression | None,
+        reverse: bool,
+    ) -> Expression:
+        if not self.roots:
+            return super().scan(node, step, start, rows, length, reverse)
+        over = Constant(None) if rows is None else Constant(0)
+        made = Call(nnx("scan"), [step])
+        made.append(Display("tuple", [nnx("Carry"), over]), "in_axes")
+        made.append(Display("tuple", [nnx("Carry"), Constant(0)]), "out_axes")
+        if length is not None:
+            made.append(length, "length")
+        if reverse:
+            made.append(Constant(True), "reverse")
+        return Call(made, [start, Constant(None) if rows is None else rows])
+
+
+def roots_of(low: Lowering, node: Node) -> list[str]:
+    """The names of the modules, or of the stream, that a block writes or draws from."""
+    unit = low.unit(node)
+    if unit is None:
+        return []
+    found: dict[str, None] = {}
+    effects = low.plan.facts.effects
+    for inner in node.walk():
+        if isinstance(inner, Write):
+            found[_head(inner.target)] = None
+        elif isinstance(inner, Apply):
+            done = effects.of_call(inner, unit)
+            if done.writes or done.draws or done.open:
+                found[_head(inner.function)] = None
+        elif isinstance(inner, Key):
+            stream = low.stream(inner)
+            if stream is not None:
+                found[_head(stream)] = None
+    bound = _bound_in(node)
+    own = low.self_name(node)
+    return list(dict.fromkeys(own if name in bound or not name else name for name in found))
+
+
+def _bound_in(node: Node) -> set[str]:
+    """The names of loops inside, which stand for parts of what is around."""
+    return {n.target.id for n in node.walk() if isinstance(n, For) and isinstance(n.target, Name)}
+
+
+def _head(node: Any) -> str:
+    """The name that a path begins with; nothing for what is no path: `super().f`."""
+    while not isinstance(node, Name):
+        if isinstance(node, Call):
+            node = node.function
+            if isinstance(node, Name):
+                return ""
+        elif hasattr(node, "object"):
+            node = node.object
+        else:
+            return ""
+    return node.id
+
+
+def _fresh(low: Lowering, node: Node) -> Callable[[str], str]:
+    unit = low.unit(node)
+    scope: Node = unit if unit is not None else low.file
+    names = low.taken.setdefault(scope, taken(scope))
+
+    def make(word: str) -> str:
+        made = fresh(word, names)
+        names.add(made)
+        return made
+
+    return make
+
+
+def control(low: Lowering, node: Cond | Loop | Repeat | Scan) -> None:
+    roots, make = roots_of(low, node), _fresh(low, node)
+
+    def edit(node: Any) -> None:
+        block = node.parent
+        assert isinstance(block, Block)
+        writer = Control(make, roots)
+        made = _written(writer, node, roots)
+        if made is None:
+            node.become(For(node.target, node.iterable, node.body, node.orelse))
+        else:
+            block.substitute(node, made)
+
+    low.edits.change(node, edit)
+
+
+def _written(writer: Control, node: Any, roots: list[str]) -> list[Statement] | None:
+    if isinstance(node, Cond):
+        return writer.cond(node, given=roots)
+    if isinstance(node, Loop):
+        made: list[Statement] | None = writer.loop(node, threaded=roots)
+    elif isinstance(node, Repeat):
+        made = writer.repeated(node, threaded=roots)
+    else:
+        made = writer.scanned(node, threaded=roots)
+    if made is not None and roots:
+        made[-1] = _without(made[-1], roots)
+    return made
+
+
+def _without(statement: Statement, roots: list[str]) -> Statement:
+    """What is written in place is not bound anew."""
+    if not isinstance(statement, Assign):
+        return statement
+    target = statement.targets[0]
+    if isinstance(target, Name) and target.id in roots:
+        assert statement.expression is not None
+        return ExpressionStatement(statement.expression)
+    for name in list(target.walk()):
+        if isinstance(name, Name) and name.id in roots:
+            name.id = "_"
+    return statement
+
+
+def layers(low: Lowering, node: Layers) -> None:
+    """`x = nn.scan_layers(self.blocks, x)`"""
+
+    def edit(node: Layers) -> None:
+        call = node.call
+        first = call.arguments[0] if call.arguments else None
+        if not isinstance(first, Name) or first.id != node.carried or call.keywords[0]:
+            target = call.function
+            turn = Assign([Name(node.carried)], call)
+            node.replace(For(Name(_head(target)), node.layers, Block([turn])))
+            return
+        made = Call(low.support("scan_layers"), [node.layers, *call.arguments])
+        made.keywords = [None, *call.keywords]
+        node.replace(Assign([Name(node.carried)], made))
+
+    low.edits.change(node, edit)
+
+
+HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
+    Cond: control,
+    Loop: control,
+    Repeat: control,
+    Scan: control,
+    Layers: layers,
+}

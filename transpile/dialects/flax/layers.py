@@ -1,0 +1,25 @@
+"""The layers that are Flax's own in the output, with torch's numbers, and what has to be told them
+otherwise."""
+
+from __future__ import annotations
+
+# In the support file's name: in nnx. An nnx.Dropout scales what it keeps, as torch's does.
+REPLACED = {"ModuleList": "List", "ModuleDict": "Dict", "Dropout": "Dropout", "Module": "Module"}
+DRAWING = frozenset({"Dropout"})  # that take `rngs`
+RENAMED: dict[str, dict[str | None, str | None]] = {
+    "Dropout": {"p": "rate"},
+    "ModuleList": {"modules": None},
+    "ModuleDict": {"modules": None},
+}
+LEFT_OUT = {"Dropout": ("inplace",)}  # parameters that there are none for, after those kept
+KEPT = {"Dropout": 1}  # how many arguments by position it takes
+DEFAULTS = {"Dropout": "0.5"}  # the first argument, where it is not given
+
+# The draws of jax.random that a stream has as methods: `rngs.params.normal(shape)`.
+METHODS = frozenset(
+    "ball bernoulli beta binomial bits categorical cauchy chisquare choice dirichlet"
+    " double_sided_maxwell exponential f gamma generalized_normal geometric gumbel laplace loggamma"
+    " logistic lognormal maxwell multinomial multivariate_normal normal orthogonal pareto"
+    " permutation poisson rademacher randint rayleigh t triangular truncated_normal uniform wald"
+    " weibull_min".split()
+)

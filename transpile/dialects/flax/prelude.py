@@ -1,0 +1,181 @@
+"""What the output in Flax NNX needs beside torch's layers: kinds of arrays, containers, scans."""
+# mypy: ignore-errors
+
+import functools
+import inspect
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+
+class Buffer(nnx.Variable):
+    """An array that is saved with the model and not trained."""
+
+
+class Constant(nnx.Variable):
+    """An array that is neither trained nor saved."""
+
+
+def array_of(variable):
+    """The array of a Variable, or None where there is none."""
+    return variable[...] if isinstance(variable, nnx.Variable) else variable
+
+
+def build(make, *args, rngs, **kwargs):
+    """A module of a class that may draw its initial values."""
+    cls = make.func if isinstance(make, functools.partial) else make
+    made_by = [c.__init__ for c in cls.__mro__] if isinstance(cls, type) else [cls]
+    for function in made_by:
+        takes = inspect.signature(function).parameters
+        if "rngs" in takes:
+            return make(*args, rngs=rngs, **kwargs)
+        if not any(p.kind is p.VAR_KEYWORD for p in takes.values()):
+            break
+    return make(*args, **kwargs)
+
+
+class Sequential(nnx.Module):
+    """Each layer on the result of the one before."""
+
+    def __init__(self, *layers):
+        named = len(layers) == 1 and isinstance(layers[0], dict)
+        self.layers = nnx.Dict(layers[0]) if named else nnx.List(layers)
+
+    def __iter__(self):
+        return iter(self.layers.values() if isinstance(self.layers, nnx.Dict) else self.layers)
+
+    def __len__(self):
+        return len(self.layers)
+
+    def __getitem__(self, index):
+        found = list(self)[index]
+        return Sequential(*found) if isinstance(index, slice) else found
+
+    def __setitem__(self, index, layer):
+        key = list(self.layers)[index] if isinstance(self.layers, nnx.Dict) else index
+        self.layers[key] = layer
+
+    def append(self, layer):
+        self.layers.append(layer)
+        return self
+
+    def __call__(self, input):
+        for layer in self:
+            input = layer(input)
+        return input
+
+
+class ParameterList(nnx.Module):
+    """A list of parameters, read as arrays."""
+
+    def __init__(self, values=None):
+        self.values = nnx.List()
+        self.extend(values or [])
+
+    def append(self, value):
+        self.values.append(value if isinstance(value, nnx.Variable) else nnx.Param(value))
+        return self
+
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+        return self
+
+    def __iter__(self):
+        return iter(self[:])
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        found = self.values[index]
+        return [value[...] for value in found] if isinstance(index, slice) else found[...]
+
+    def __setitem__(self, index, value):
+        self.values[index][...] = value
+
+
+class ParameterDict(nnx.Module):
+    """A dict of parameters, read as arrays."""
+
+    def __init__(self, parameters=None):
+        self.parameters = nnx.Dict()
+        self.update(parameters or {})
+
+    def update(self, parameters):
+        for name, value in dict(parameters).items():
+            self[name] = value
+
+    def keys(self):
+        return list(self.parameters)
+
+    def values(self):
+        return [self[name] for name in self.parameters]
+
+    def items(self):
+        return [(name, self[name]) for name in self.parameters]
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __len__(self):
+        return len(self.parameters)
+
+    def __contains__(self, name):
+        return name in self.parameters
+
+    def __getitem__(self, name):
+        return self.parameters[name][...]
+
+    def __setitem__(self, name, value):
+        if name in self.parameters:
+            self.parameters[name][...] = value
+        else:
+            param = value if isinstance(value, nnx.Variable) else nnx.Param(value)
+            self.parameters[name] = param
+
+
+def scan_layers(layers, x, *args, **kwargs):
+    """Equal layers one after the other, compiled once.
+
+    The layers keep their weights and get the state that they write.
+    """
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)
+    step = nnx.scan(
+        lambda x, layer: layer(x, *args, **kwargs), in_axes=(nnx.Carry, 0), out_axes=nnx.Carry
+    )
+    x = step(x, stacked)
+    written = nnx.state(stacked, nnx.Not(nnx.Param))
+    for i, layer in enumerate(layers):
+        nnx.update(layer, jax.tree.map(lambda leaf, i=i: leaf[i], written))
+    return x
+
+
+def tied(module, **variables):
+    """The module with Variables of another one under these names, for one call."""
+    other = object.__new__(type(module))
+    vars(other).update(vars(module), **variables)
+    return other
+
+
+def modules(module):
+    """The module and all below it, outer before inner, each once, in the order of registration."""
+    seen = set()
+
+    def walk(node):
+        if id(node) in seen:
+            return
+        seen.add(id(node))
+        if not isinstance(node, (nnx.List, nnx.Dict)):
+            yield node
+        for child in vars(node).values():
+            if isinstance(child, nnx.Module):
+                yield from walk(child)
+
+    yield from walk(module)
+
+
+def unconverted(id, source):
+    """Raises: the source could not be converted, for the reason that the id names."""
+    raise NotImplementedError(f"{source} was not converted: {id}")

@@ -1,0 +1,275 @@
+"""The import statements of a file in the output: torch's go, those of what is used now come.
+
+    import torch                     import jax
+    import torch.nn as nn       →    import jax.numpy as jnp
+    from torch import Tensor
+                                     import jax_nn as nn
+
+What a dialect and the passes have made are names without a place in the text: `jnp`, `nnx`, `nn`.
+Where the user means something else by such a word it is written out: `jax.numpy.exp(x)`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..model.expressions import Attribute, Constant, Name
+from ..model.layout import comments
+from ..model.names import binds, dotted
+from ..model.node import Statement
+from ..model.program import Class, File, Function, Parameter
+from ..model.project import Project
+from ..model.statements import Block, ExpressionStatement, Import, Imported, Pass
+from ..source.lower_ast import expression
+from ..source.splice import show
+from .support import import_order, is_standard
+
+PLAIN = {
+    "functools": "import functools",
+    "math": "import math",
+    "typing": "import typing",
+    "np": "import numpy as np",
+    "jax": "import jax",
+    "jnp": "import jax.numpy as jnp",
+    "lax": "from jax import lax",
+}
+WHOLE = {"np": "numpy", "jnp": "jax.numpy", "lax": "jax.lax", "nn": "jax_nn"}
+SUPPORT = "jax_nn"
+BLANK = ("\n", "")  # the comments of a statement with an empty line above it
+
+
+@dataclass(frozen=True)
+class Words:
+    """The names that an output uses: the statement that binds each, and how it is spelled where
+    the user has the name for something else."""
+
+    statements: Mapping[str, str] = field(default_factory=lambda: dict(PLAIN))
+    whole: Mapping[str, str] = field(default_factory=lambda: dict(WHOLE))
+
+    def adding(self, statements: Mapping[str, str], whole: Mapping[str, str]) -> Words:
+        return Words({**self.statements, **statements}, {**self.whole, **whole})
+
+
+def fit(
+    project: Project, file: File, words: Words, support: str = f"import {SUPPORT} as nn"
+) -> None:
+    """Give a file the imports that it needs now; `support` is the statement for jax_nn."""
+    known = words.adding({"nn": support}, {})
+    own = _used(file, made=False)
+    _spell_out(file, known, own)
+    gone = _narrow(project, file, own)
+    used, bound = _used(file, made=True), _bound(file, gone)
+    wanted = {known.statements[w] for w in known.statements if w in used and w not in bound}
+    wanted |= {f"import {name}" for name in _whole_modules(file, known) if name not in bound}
+    _put(file, sorted(wanted - {support}, key=_order), support if support in wanted else "", gone)
+
+
+# --- what is used, and bound ------------------------------------------------------------------------
+
+
+def _used(file: File, made: bool) -> set[str]:
+    """The names that a file reads: those that were made, or else the user's own, in annotations
+    that are strings and in `__all__` too."""
+    found: set[str] = set()
+    for node in file.walk():
+        if isinstance(node, Name) and (node.start < 0 or node.touched) is made:
+            found.add(node.id)
+        elif isinstance(node, Constant) and isinstance(node.constant, str) and not made:
+            if len(node.constant) < 200 and not isinstance(node.parent, ExpressionStatement):
+                found.update(_names_in(node.constant))
+    return found
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """The names in a string that may be an annotation; nothing in what is no expression."""
+    if re.fullmatch(r"[\w.\[\], |'\"]+", text):
+        try:
+            tree = ast.parse(text, mode="eval")
+        except SyntaxError:
+            return
+        yield from (n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+
+
+def _bound(file: File, gone: Iterable[Import]) -> set[str]:
+    """The names that the imports at the top of a file bind, but for those that go."""
+    left = (s for s in file.body.body if isinstance(s, Import) and s not in gone)
+    return {name.bound for statement in left for name in statement.names}
+
+
+def _spell_out(file: File, words: Words, used: set[str]) -> None:
+    """Write out the words that the user has for something else: `lax = 3` beside `lax.scan`."""
+    made = [n for n in file.walk() if isinstance(n, Name) and n.start < 0 and n.id in words.whole]
+    own = _own_names(file, words, used) if made else frozenset()
+    for name in made:
+        if name.id in own:
+            name.replace(expression(words.whole[name.id]))
+
+
+def _own_names(file: File, words: Words, used: set[str]) -> frozenset[str]:
+    """The words that mean something else somewhere in a file: the user's, or torch's still."""
+    found: set[str] = set()
+    for node in file.walk():
+        if isinstance(node, Import):
+            for name in node.names:
+                meant = _meant(node, name)
+                stays = not _is_torch(meant) or name.bound in used
+                if stays and meant != words.whole.get(name.bound):
+                    found.add(name.bound)
+        elif isinstance(node, (Parameter, Function, Class)):
+            found.add(node.name)
+        else:
+            found.update(binds(node))
+    return frozenset(found & words.whole.keys())
+
+
+def _whole_modules(file: File, words: Words) -> Iterator[str]:
+    """The modules of words that were written out."""
+    for node in file.walk():
+        if isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
+            name = dotted(node)
+            if name is not None and name in words.whole.values():
+                yield "jax" if name.startswith("jax.") else name
+    yield from {"numpy", SUPPORT} & _used(file, made=True)
+
+
+# --- what goes --------------------------------------------------------------------------------------
+
+
+def _narrow(project: Project, file: File, used: set[str]) -> list[Import]:
+    """Take away what nothing uses of the imports; those at the top that go whole are given back,
+    and stand there still."""
+    gone: list[Import] = []
+    for statement in [n for n in file.walk() if isinstance(n, Import)]:
+        block = statement.parent
+        assert isinstance(block, Block)
+        kept = [n for n in statement.names if not _goes(project, file, statement, n, used)]
+        if kept and len(kept) < len(statement.names):
+            statement.replace(Import(statement.module, kept, statement.level))
+        elif not kept and block is file.body:
+            gone.append(statement)
+        elif not kept and len(block.body) == 1:
+            statement.replace(Pass())
+        elif not kept:
+            block.remove(statement)
+    return gone
+
+
+def _goes(project: Project, file: File, statement: Import, name: Imported, used: set[str]) -> bool:
+    """Whether an import loses its use: torch's, or the user's own name for something of torch's."""
+    if name.name == "*":
+        return _is_torch(_meant(statement, name))
+    meant = _meant(statement, name)
+    if statement.level or not _is_torch(meant):
+        found = project.resolve(file, name.bound)
+        meant = found if isinstance(found, str) else ""
+    reexported = file.path.name == "__init__.py" and not _is_torch(_meant(statement, name))
+    return _is_torch(meant) and name.bound not in used and not reexported
+
+
+def _meant(statement: Import, name: Imported) -> str:
+    """What an import binds a name to, where it is from outside."""
+    if statement.level:
+        return ""
+    if statement.module is None:
+        return name.name if name.alias else name.name.partition(".")[0]
+    return f"{statement.module}.{name.name}"
+
+
+def _is_torch(name: str) -> bool:
+    return name.partition(".")[0] in ("torch", "torchvision", "torchaudio")
+
+
+# --- what comes -------------------------------------------------------------------------------------
+
+
+def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None:
+    """Put imports where torch's stood, or behind the last import at the top, or at the top."""
+    body, made = file.body, [import_statement(line) for line in lines]
+    third = next((m for m, line in zip(made, lines) if not is_standard(line)), None)
+    if third is not None and third is not made[0]:
+        third.comments = BLANK
+    if gone and made:
+        body.substitute(gone.pop(0), made[:1])
+        for one in made[1:]:
+            body.insert_after(_before(body, one, made), [one])
+    elif made:
+        after = _last_import(body)
+        made[0].comments = BLANK if isinstance(after, ExpressionStatement) else None
+        _insert(body, after, made)
+    if support:
+        own = import_statement(support)
+        own.comments = BLANK
+        if gone and not _follows(body, gone[0]):
+            own.comments = None
+            body.substitute(gone.pop(0), [own])
+        else:
+            _insert(body, _last_import(body, gone), [own])
+    for statement in gone:
+        body.remove(statement)
+
+
+def _insert(body: Block, after: Statement | None, made: list[Import]) -> None:
+    if after is not None:
+        body.insert_after(after, made)
+    elif body.body:
+        body.insert_before(body.body[0], made)
+    else:
+        body.append(made)
+
+
+def _before(body: Block, one: Import, made: list[Import]) -> Statement:
+    """What a new import stands behind: the one made before it, or what of its group comes
+    between."""
+    before: Statement = made[made.index(one) - 1]
+    if one.comments is not None:
+        return before
+    for other in body.body[body.body.index(before) + 1 :]:
+        if not isinstance(other, Import) or other.slot is None and comments(other)[0]:
+            break
+        if import_order(show(other)) > import_order(show(one)):
+            break
+        before = other
+    return before
+
+
+def _follows(body: Block, statement: Import) -> bool:
+    """Whether an import that stays comes after this one."""
+    at = body.body.index(statement)
+    return any(isinstance(s, Import) for s in body.body[at + 1 :])
+
+
+def _last_import(body: Block, gone: Iterable[Import] = ()) -> Statement | None:
+    """The last import of the block of imports at the top, or the docstring."""
+    last: Statement | None = None
+    for i, statement in enumerate(body.body):
+        if isinstance(statement, Import):
+            last = statement if statement not in gone else last
+        elif i or not _is_docstring(statement):
+            break
+        else:
+            last = statement
+    return last
+
+
+def _is_docstring(statement: Statement) -> bool:
+    if not isinstance(statement, ExpressionStatement):
+        return False
+    inner = statement.expression
+    return isinstance(inner, Constant) and isinstance(inner.constant, str)
+
+
+def _order(line: str) -> tuple[bool, tuple[bool, list[str]]]:
+    return not is_standard(line), import_order(line)
+
+
+def import_statement(line: str) -> Import:
+    """The model of one import: `from jax import lax`."""
+    (node,) = ast.parse(line).body
+    assert isinstance(node, (ast.Import, ast.ImportFrom))
+    names = [Imported(a.name, a.asname) for a in node.names]
+    if isinstance(node, ast.Import):
+        return Import(None, names)
+    return Import(node.module, names, node.level)

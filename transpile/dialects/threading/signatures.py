@@ -1,0 +1,241 @@
+"""Which functions take and give a state, and which take a key: a fixed point over what calls may run.
+
+What one call may run has one convention, the union of what all of it needs. It is solved before a
+dialect edits anything, and does not change while it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...facts.effects import EffectsOf
+from ...facts.modules import Modules
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module, classes_of
+from ...model.effects import BUFFER, MIXED, Apply, Key, New, Read, Write
+from ...model.expressions import Attribute, Call, Name
+from ...model.node import Node
+from ...model.program import Class, Function, within
+from ...model.project import Project
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What a function takes and gives beside its own. `known`: whether what runs is known."""
+
+    takes: bool = False  # a state
+    gives: bool = False  # a new state
+    draws: bool = False
+    known: bool = True
+
+    def __or__(self, other: Threads) -> Threads:
+        return Threads(
+            self.takes or other.takes,
+            self.gives or other.gives,
+            self.draws or other.draws,
+            self.known and other.known,
+        )
+
+
+NOTHING = Threads()
+ANYTHING = Threads(True, True, True, False)
+
+
+class Facts(Protocol):
+    modules: Modules
+    effects: EffectsOf
+
+
+class Signatures:
+    """The threads of functions and calls, of a project and of the layers that it uses."""
+
+    def __init__(self, project: Project, facts: Facts) -> None:
+        self.project, self.modules, self.effects = project, facts.modules, facts.effects
+        self.functions = list(self._reached())
+        self.building = self._only_built()
+        self.written = {
+            write.target.name
+            for function in self.functions
+            if function not in self.building
+            for write in function.nodes(Write)
+        }
+        self._group: dict[Function, Function] = {}
+        self._joined()
+        self._threads: dict[Function, Threads] = {}
+        self._solve()
+        self._calls = {
+            call: self._of_call(call) for function in self.functions for call in _calls(function)
+        }
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def of(self, function: Function) -> Threads:
+        return self._threads.get(self._root(function), NOTHING)
+
+    def of_call(self, call: Call) -> Threads:
+        """What a call of the program takes and gives; nothing for one that was made since."""
+        return self._calls.get(call, NOTHING)
+
+    def is_state(self, array: Read) -> bool:
+        """Whether an array changes while the model runs."""
+        return array.kind in (BUFFER, MIXED) and array.name in self.written
+
+    def targets(self, call: Call) -> list[Function] | None:
+        """What a call may run, methods of classes below included."""
+        found = self.effects.targets(call)
+        if found is None:
+            return None
+        functions = [function for function, _ in found]
+        value = call.function.value
+        if isinstance(value, FunctionValue) and value.owner is not None and not value.base:
+            home = self.modules.home(value.owner)
+            functions += home.overriding(value.owner, value.function.name)
+        return functions
+
+    def is_container(self, call: Call) -> bool:
+        """Whether what is called runs one layer after the other, each in its own way."""
+        value = call.function.value
+        if not isinstance(value, Module) or value.open or not value.classes:
+            return False
+        names = [ref if isinstance(ref, str) else ref.name for ref in value.refs]
+        return all(name.rpartition(".")[2] == "Sequential" for name in names) and all(
+            isinstance(ref, str) or self.modules.home(ref) is self.modules.library.project
+            for ref in value.refs
+        )
+
+    # --- what is looked at --------------------------------------------------------------------------
+
+    def _reached(self) -> Iterator[Function]:
+        """The functions of the project, and those of the layers that it comes to."""
+        todo = list(self.project.functions())
+        seen: dict[Function, None] = {}
+        while todo:
+            function = todo.pop()
+            if function in seen:
+                continue
+            seen[function] = None
+            todo += function.nodes(Function)
+            if function.owner is not None:
+                todo += self._methods(function.owner)
+            for call in _calls(function):
+                todo += self.targets(call) or []
+                for cls in self._built(call):
+                    todo += self._methods(cls)
+        return iter(seen)
+
+    def _built(self, call: Call) -> Iterator[Class]:
+        value = call.function.value
+        for ref in classes_of(value) if isinstance(call, New) and value is not None else ():
+            cls = self.modules.class_of(ref)
+            if cls is not None:
+                yield cls
+
+    def _methods(self, cls: Class) -> Iterator[Function]:
+        for one in self.modules.lineage(cls):
+            yield from self.modules.home(one).methods(one).values()
+
+    def _only_built(self) -> set[Function]:
+        """The functions that run while a model is built alone: constructors, and methods that
+        only those call."""
+        callers: dict[Function, set[Function]] = {}
+        for function in self.functions:
+            for call in _calls(function):
+                for target in self.targets(call) or ():
+                    callers.setdefault(target, set()).add(function)
+        found = {f for f in self.functions if f.name == "__init__" and f.owner is not None}
+        while True:
+            more = {
+                f
+                for f in self.functions
+                if f not in found and callers.get(f) and callers[f] <= found
+                if f.name not in ("__call__", "forward")
+            }
+            if not more:
+                return found
+            found |= more
+
+    # --- one convention for what one call may run --------------------------------------------------
+
+    def _joined(self) -> None:
+        for function in self.functions:
+            for call in function.nodes(Apply):
+                if self.is_container(call):
+                    continue  # it asks each of its items
+                targets = self.targets(call) or []
+                for other in targets[1:]:
+                    self._join(targets[0], other)
+            if function.name == "__call__" and function.owner is not None:
+                self._join_above(function, function.owner)
+
+    def _join_above(self, function: Function, owner: Class) -> None:
+        """The calls of a class and of those that it inherits from may stand for each other."""
+        for cls in self.modules.lineage(owner)[1:]:
+            other = self.modules.home(cls).methods(cls).get("__call__")
+            if other is not None:
+                self._join(function, other)
+
+    def _join(self, one: Function, other: Function) -> None:
+        self._group[self._root(other)] = self._root(one)
+
+    def _root(self, function: Function) -> Function:
+        while (above := self._group.get(function, function)) is not function:
+            function = above
+        return function
+
+    # --- the fixed point ----------------------------------------------------------------------------
+
+    def _solve(self) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for function in self.functions:
+                found = self._of_nodes(within([function.body]), function)
+                root = self._root(function)
+                old = self._threads.get(root, NOTHING)
+                if old | found != old:
+                    self._threads[root] = old | found
+                    changed = True
+
+    def _of_nodes(self, nodes: Iterable[Node], function: Function) -> Threads:
+        found = NOTHING
+        for node in nodes:
+            if isinstance(node, Key):
+                found |= Threads(draws=True)
+            elif isinstance(node, Write) and function not in self.building:
+                is_state = self.is_state(node.target)
+                found |= Threads(is_state, is_state)
+            elif isinstance(node, Read) and function not in self.building:
+                found |= Threads(takes=self.is_state(node))
+            elif isinstance(node, (Apply, New)):
+                found |= self._of_call(node)
+            elif isinstance(node, Function) and self._is_value(node, function):
+                found |= self.of(node)
+        return Threads(found.takes, found.gives, found.draws)
+
+    def _of_call(self, call: Call) -> Threads:
+        if isinstance(call, New) and call.draws is not None:
+            return Threads(draws=call.draws)
+        targets = self.targets(call)
+        if targets is None:
+            if isinstance(call, New):
+                return Threads(draws=True, known=False)
+            return Threads(True, True, True) if self.is_container(call) else ANYTHING
+        found = NOTHING
+        for target in targets:
+            found |= self.of(target)
+        return Threads(draws=found.draws) if isinstance(call, New) else found
+
+    def _is_value(self, inner: Function, outer: Function) -> bool:
+        """Whether a function inside is handed on, so that somebody else calls it."""
+        names = (n for n in outer.nodes(Name) if n.id == inner.name)
+        return any(not isinstance(n.parent, Call) or n.parent.function is not n for n in names)
+
+
+def _calls(function: Function) -> list[Call]:
+    return [*function.nodes(Apply), *function.nodes(New)]
+
+
+def is_method_call(call: Call) -> bool:
+    return isinstance(call.function, Attribute)

@@ -1,0 +1,325 @@
+"""State as a value: a call that gives a new state becomes a statement of its own.
+
+    x = F.relu(self.bn(self.conv(x)))
+    →   y, state = self.bn(self.conv(x), state)
+        x = F.relu(y)
+
+What stands before it in the same expression and may be another value later gets a name first.
+Conditionals, `and`, `or` and comprehensions around such a call become statements. An old state is
+never read again, since the name is bound anew by every statement that gives one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ...model.effects import Layers, Write
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Lambda,
+    Name,
+    Subscript,
+)
+from ...model.names import target_names
+from ...model.node import Expression, Node, Statement
+from ...model.operators import Boolean, Conditional, Unary
+from ...model.program import Class, Function
+from ...model.statements import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    ExpressionStatement,
+    For,
+    If,
+    Raise,
+    Return,
+    Try,
+    While,
+    With,
+)
+from .order import holds, is_fixed, parts, running
+
+
+class Form(Protocol):
+    """What a dialect says of state."""
+
+    def gives(self, node: Node) -> bool:
+        """Whether a node is a call that gives a new state."""
+
+    def takes(self, node: Node) -> bool:
+        """Whether what a node is worth depends on the state."""
+
+    def called(self, call: Call, target: Expression | None) -> Statement:
+        """A call as a statement: `target, state = call`; None where nobody wants its value."""
+
+    def written(self, write: Write) -> list[Statement]:
+        """The statements for a write."""
+
+    def layers(self, node: Layers) -> list[Statement]:
+        """The statements for layers that are scanned."""
+
+    def unsaid(self, node: Expression, why: str) -> None:
+        """Report that the effects of something cannot be told."""
+
+
+class Extraction:
+    """Brings the calls of one function that give a state out of expressions."""
+
+    def __init__(self, form: Form, fresh: Callable[[str], str]) -> None:
+        self.form, self.fresh = form, fresh
+
+    def block(self, block: Block | None) -> None:
+        for statement in list(block.body) if block is not None else ():
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        """One statement; those that it needs stand before it then."""
+        if isinstance(statement, (Function, Class)):
+            return
+        if isinstance(statement, While):
+            self._while(statement)
+            return
+        if self._as_branches(statement):
+            return
+        out: list[Statement] = []
+        expressions = [c for c in statement.children() if isinstance(c, Expression)]
+        if isinstance(statement, Assign) and statement.operator:
+            expressions = [*statement.targets, *filter(None, [statement.expression])]
+        elif isinstance(statement, Assign):
+            expressions = [*filter(None, [statement.expression]), *statement.targets]
+        elif isinstance(statement, Write):
+            expressions = [statement.value]
+        elif isinstance(statement, Layers):
+            expressions = list(statement.call.arguments)
+        whole = self._whole(statement)
+        self._several(expressions, out, whole)
+        block = statement.parent
+        assert isinstance(block, Block)
+        if out:
+            block.insert_before(statement, out)
+        self._finish(block, statement, whole)
+        for inner in statement.children():
+            if isinstance(inner, Block):
+                self.block(inner)
+        if isinstance(statement, Try):
+            for handler in statement.handlers:
+                self.block(handler.body)
+
+    def _finish(self, block: Block, statement: Statement, whole: Call | None) -> None:
+        """What the statement itself becomes."""
+        if isinstance(statement, Write) and self.form.gives(statement):
+            block.substitute(statement, self.form.written(statement))
+        elif isinstance(statement, Layers) and self.form.gives(statement):
+            block.substitute(statement, self.form.layers(statement))
+        elif whole is not None and isinstance(statement, Assign):
+            block.substitute(statement, [self.form.called(whole, statement.targets[0])])
+        elif whole is not None and isinstance(statement, ExpressionStatement):
+            block.substitute(statement, [self.form.called(whole, None)])
+
+    def _whole(self, statement: Statement) -> Call | None:
+        """The call that is all that a statement evaluates: `x = call`, `call`, `return call`."""
+        if isinstance(statement, Assign):
+            target = statement.targets[0]
+            simple = len(statement.targets) == 1 and not statement.operator
+            if not simple or statement.annotation is not None or not _is_target(target):
+                return None
+        elif not isinstance(statement, (ExpressionStatement, Return)):
+            return None
+        call = statement.expression
+        return call if isinstance(call, Call) and self.form.gives(call) else None
+
+    # --- expressions --------------------------------------------------------------------------------
+
+    def _several(
+        self, found: Sequence[Expression], out: list[Statement], whole: Call | None = None
+    ) -> None:
+        """Expressions that are evaluated one after the other."""
+        for i, expression in enumerate(found):
+            if not self._has(expression):
+                continue
+            for before in found[:i]:
+                if not isinstance(before, Name) and self._changes(before):
+                    self._name(before, out)
+            self._expression(expression, out, whole)
+
+    def _expression(self, node: Expression, out: list[Statement], whole: Call | None) -> None:
+        if not self._has(node):
+            return
+        if isinstance(node, Lambda):
+            self.form.unsaid(node, "a function inside an expression writes state")
+        elif isinstance(node, Conditional) and (self._has(node.body) or self._has(node.orelse)):
+            self._conditional(node, out)
+        elif isinstance(node, Boolean) and self._has(node.right):
+            self._boolean(node, out)
+        elif isinstance(node, Comprehension):
+            self._comprehension(node, out)
+        else:
+            self._several(_parts(node), out)
+            if self.form.gives(node) and node is not whole:
+                assert isinstance(node, Call)
+                name = self.fresh("y")
+                node.replace(Name(name))
+                out.append(self.form.called(node, Name(name)))
+
+    def _name(self, node: Expression, out: list[Statement]) -> None:
+        name = self.fresh("before")
+        node.replace(Name(name))
+        out.append(Assign([Name(name)], node))
+
+    def _conditional(self, node: Conditional, out: list[Statement]) -> None:
+        self._expression(node.test, out, None)
+        name = self.fresh("y")
+        node.replace(Name(name))
+        sides = [Block([Assign([Name(name)], side)]) for side in (node.body, node.orelse)]
+        self._made(If(node.test, *sides), out)
+
+    def _boolean(self, node: Boolean, out: list[Statement]) -> None:
+        """`a and b`: b is evaluated where a holds."""
+        self._expression(node.left, out, None)
+        name = self.fresh("y")
+        node.replace(Name(name))
+        test: Expression = Name(name)
+        if node.operator == "or":
+            test = Unary("not", test)
+        out.append(Assign([Name(name)], node.left))
+        self._made(If(test, Block([Assign([Name(name)], node.right)])), out)
+
+    def _comprehension(self, node: Comprehension, out: list[Statement]) -> None:
+        name = self.fresh("made")
+        first = node.clauses[0].iterable
+        self._expression(first, out, None)
+        _rename_targets(node, self.fresh)
+        node.replace(Name(name))
+        empty, added = _building(node, name)
+        made: Statement = added
+        for clause in reversed(node.clauses):
+            for condition in reversed(clause.conditions):
+                made = If(condition, Block([made]))
+            made = For(clause.target, clause.iterable, Block([made]))
+        out.append(Assign([Name(name)], empty))
+        self._made(made, out)
+
+    def _made(self, statement: Statement, out: list[Statement]) -> None:
+        """A statement that was made here, with the calls inside of it."""
+        block = Block([statement])
+        self.statement(statement)
+        out += block.body
+
+    # --- statements with control --------------------------------------------------------------------
+
+    def _while(self, loop: While) -> None:
+        """A test that gives a state is asked inside of the loop."""
+        if self._has(loop.test):
+            if loop.orelse is not None or type(loop) is not While:
+                self.form.unsaid(loop.test, "the test of a loop on data writes state")
+                return
+            test = loop.test
+            test.replace(Name("True"))
+            ends = If(Unary("not", test), Block([Break()]))
+            if loop.body.body:
+                loop.body.insert_before(loop.body.body[0], [ends])
+        self.block(loop.body)
+        self.block(loop.orelse)
+
+    def _as_branches(self, statement: Statement) -> bool:
+        """`x = a if test else b`, where a or b give a state, as a branch."""
+        if not isinstance(statement, (Assign, Return)):
+            return False
+        value = statement.expression
+        if not isinstance(value, Conditional) or not (
+            self._has(value.body) or self._has(value.orelse)
+        ):
+            return False
+        if isinstance(statement, Assign):
+            target = statement.targets[0]
+            if statement.operator or len(statement.targets) > 1 or not isinstance(target, Name):
+                return False
+            sides = [Assign([Name(target.id)], s) for s in (value.body, value.orelse)]
+        else:
+            sides = [Return(s) for s in (value.body, value.orelse)]  # type: ignore[misc]
+        block = statement.parent
+        assert isinstance(block, Block)
+        made = If(value.test, Block([sides[0]]), Block([sides[1]]))
+        block.substitute(statement, [made])
+        self.statement(made)
+        return True
+
+    # --- questions ----------------------------------------------------------------------------------
+
+    def _has(self, node: Expression) -> bool:
+        if isinstance(node, Lambda):
+            return holds(node.body, self.form.gives)
+        return any(
+            self.form.gives(n) or isinstance(n, Lambda) and holds(n.body, self.form.gives)
+            for n in running(node)
+        )
+
+    def _changes(self, node: Expression) -> bool:
+        """Whether it may be another value once a state has been given."""
+        return holds(node, self.form.takes) or not is_fixed(node)
+
+
+def _parts(node: Expression) -> list[Expression]:
+    if isinstance(node, Dictionary):
+        return [entry for entry in node.entries if entry is not None]
+    return parts(node)
+
+
+def _is_target(target: Expression) -> bool:
+    """Whether a target may stand beside the state: evaluating it does nothing."""
+    if isinstance(target, Display):
+        return all(map(_is_target, target.elements))
+    return isinstance(target, (Name, Attribute))
+
+
+def _building(node: Comprehension, name: str) -> tuple[Expression, Statement]:
+    """What a comprehension begins with, and what each turn does."""
+    if node.kind == "dict":
+        assert node.key is not None
+        return Dictionary([]), Assign([Subscript(Name(name), node.key)], node.element)
+    if node.kind == "set":
+        return Call(Name("set")), _called(name, "add", node.element)
+    return Display("list", []), _called(name, "append", node.element)
+
+
+def _called(name: str, method: str, value: Expression) -> Statement:
+    return ExpressionStatement(Call(Attribute(Name(name), method), [value]))
+
+
+def _rename_targets(node: Comprehension, fresh: Callable[[str], str]) -> None:
+    """The names of a comprehension are its own: those that the function has too get others."""
+    own = {n for clause in node.clauses for n in target_names(clause.target)}
+    inside = {inner for inner in node.walk() if isinstance(inner, Name)}
+    around: Node = node
+    while not isinstance(around, Function) and around.parent is not None:
+        around = around.parent
+    outside = {n.id for n in around.walk() if isinstance(n, Name) and n not in inside}
+    outside |= {p.name for p in around.parameters} if isinstance(around, Function) else set()
+    for word in own & outside:
+        new = fresh(word)
+        for name in inside:
+            if name.id == word:
+                name.rename(new)
+
+
+def completes(block: Block | None) -> bool:
+    """Whether the end of a block may be come to."""
+    if block is None or not block.body:
+        return True
+    last = block.body[-1]
+    if isinstance(last, (Return, Raise, Continue, Break)):
+        return False
+    if isinstance(last, If):
+        return completes(last.body) or completes(last.orelse)
+    if isinstance(last, With):
+        return completes(last.body)
+    if isinstance(last, While):
+        forever = isinstance(last.test, Name) and last.test.id == "True"
+        return not forever
+    return True
