@@ -7,7 +7,7 @@ from transpile.facts.effects import EffectsOf
 from transpile.facts.modules import Modules
 from transpile.facts.values import lattice
 from transpile.first import rulebook
-from transpile.model.effects import New, Support
+from transpile.model.effects import Apply, New, Support
 from transpile.model.program import File
 from transpile.model.project import Project
 from transpile.passes.recognise.layer_words import library
@@ -43,6 +43,15 @@ def prepared(text: str, change=lambda file: None) -> tuple[Project, File, Facts]
             if cls.name == "Sequential":
                 items = [(str(i), a.value) for i, a in enumerate(call.arguments)]
                 call.value = lattice.Module(frozenset([cls]), items=tuple(items))
+    for function in file.functions():
+        for call in function.nodes(Apply):
+            cls, value = function.owner, call.function.value
+            if isinstance(value, lattice.Module) and {c.name for c in value.refs} == {"Sequential"}:
+                built = modules.children(cls)[call.function.name].values
+                items = tuple(item for new in built for item in new.value.items)
+                call.function.value = lattice.Module(
+                    frozenset({"torch.nn.Sequential"}), items=items
+                )
     change(file)
     project = Project()
     project.add(file.path, file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from ...model.effects import Support
 from ...model.expressions import Attribute, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
+from ...model.rule_files import imports_of
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import support
@@ -93,7 +95,9 @@ def _support(
         if isinstance(node, Class):
             writer.write(node)
             _spelled(node, within=True)
-        return None if node is None else Writer().text(node)
+        if node is None:
+            return None
+        return Writer().text(node).replace("raise Unsupported(", "raise NotImplementedError(")
 
     def place(name: str) -> tuple[str, int]:
         node = layers.get(name) or functions[name]
@@ -110,8 +114,4 @@ def _support(
 
 def imported(file: File) -> dict[str, str]:
     """The imports of a layer file by the name that they bind, without those of the rules."""
-    import ast
-
-    from ...model.rule_files import imports_of
-
     return imports_of(ast.parse(file.text))

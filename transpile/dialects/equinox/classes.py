@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Class, Function
-from ...model.statements import Assign
+from ...model.statements import Assign, Pass
 from ...source.lower_ast import expression
 from .constructors import Building, eqx
 from .fields import Declared, Fields
@@ -24,11 +24,16 @@ class ClassWriter:
 
     def __init__(self, plan: Plan, reports: Reports, prefix: str) -> None:
         self.plan, self.reports, self.prefix = plan, reports, prefix
+        self._made: set[Class] = set()  # the classes with arrays under computed names
 
     def write(self, cls: Class) -> None:
         fields = Fields(cls, self.plan, self.prefix).all()
         late = self._late(cls)
+        if fields:
+            self._separate(cls)
         made = any(f.name == "arrays" for f in fields)
+        if made:
+            self._made.add(cls)
         methods = list(self.plan.modules.home(cls).methods(cls).values())
         for method in methods:
             self._method(method, cls, made and method.name == "__init__")
@@ -66,6 +71,12 @@ class ClassWriter:
                 base.replace(eqx(*word.split(".")))
             elif isinstance(found, str) and found.startswith("torch.nn."):
                 base.replace(Support(found.rpartition(".")[2]))
+        bases = self.plan.modules.lineage(cls)[1:]
+        if bases and self.plan.is_stateful(cls) and not any(map(self.plan.is_stateful, bases)):
+            cls.bases.append(eqx("nn", "StatefulLayer"))
+            cls.keywords.append(None)
+            cls.adopt()
+            cls.restate()
 
     # --- fields -------------------------------------------------------------------------------------
 
@@ -87,6 +98,18 @@ class ClassWriter:
             fields[0].comments = None
             body.insert_before(body.body[0], fields)
 
+    def _separate(self, cls: Class) -> None:
+        """An empty line between the fields and a method that comes first in the class."""
+        first = cls.body.body[0]
+        if isinstance(first, Function):
+            cls.body.take(first)
+            above, behind = first.comments or ("", "")
+            first.comments = above if above.startswith("\n") else f"\n{above}", behind
+            if cls.body.body:
+                cls.body.insert_before(cls.body.body[0], [first])
+            else:
+                cls.body.append([first])
+
     def _late(self, cls: Class) -> set[str]:
         """The classes that stand further below in the file: their names are quoted in types."""
         file = cls.file
@@ -100,28 +123,23 @@ class ClassWriter:
         """`getattr(self, f"weight_{i}")`: an entry of the dict of arrays."""
         owner = method.owner
         lineage = self.plan.modules.lineage(owner) if owner is not None else []
-        if not any(Fields(c, self.plan, "")._has_made() or c in self._made for c in lineage):
+        if not self._made.intersection(lineage):
             return
         for call in method.nodes(Call):
-            if isinstance(call.function, Name) and call.function.id == "getattr":
-                if len(call.arguments) < 2 or isinstance(call.arguments[1], Constant):
-                    continue
-                arrays = Attribute(Name("self"), "arrays")
-                if len(call.arguments) == 3:
-                    call.replace(Call(Attribute(arrays, "get"), [call.arguments[1]]))
-                else:
-                    from ...model.expressions import Subscript
-
-                    call.replace(Subscript(arrays, call.arguments[1]))
-
-    _made: set[Class] = set()
+            word = call.function.id if isinstance(call.function, Name) else ""
+            if word != "getattr" or len(call.arguments) < 2:
+                continue
+            arrays, name = Attribute(Name("self"), "arrays"), call.arguments[1]
+            if isinstance(name, Constant):
+                continue
+            if len(call.arguments) == 3:
+                call.replace(Call(Attribute(arrays, "get"), [name]))
+            else:
+                call.replace(Subscript(arrays, name))
 
     def _begin(self, init: Function) -> None:
         target = Attribute(Name("self"), "arrays")
-        first = init.body.body[0]
-        from ...model.expressions import Dictionary
-
-        init.body.insert_before(first, [Assign([target], Dictionary([]))])
+        init.body.insert_before(init.body.body[0], [Assign([target], Dictionary([]))])
 
 
 def _statement(declared: Declared, late: set[str]) -> Statement:
@@ -141,6 +159,4 @@ def _statement(declared: Declared, late: set[str]) -> Statement:
 
 
 def _is_pass(statement: Statement) -> bool:
-    from ...model.statements import Pass
-
     return isinstance(statement, Pass)

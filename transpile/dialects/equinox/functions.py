@@ -18,7 +18,7 @@ from ...model.turns import turns
 from ..closures import Closures
 from ..fresh import fresh, taken
 from ..threading.keys import Keys
-from ..threading.state import Extraction, completes
+from ..threading.state import Extraction, Names, completes
 from .leaves import Leaves, place
 from .plan import Plan
 from .report import Reports
@@ -46,8 +46,9 @@ class Running:
     def write(self) -> None:
         if not self.building:
             if self.threads.gives:
-                Extraction(self, self.fresh).block(self.function.body)
+                Extraction(self, Names(self._taken)).block(self.function.body)
                 self._returns()
+                self._taken |= taken(self.function)
             self._calls()
         self._python_loops()
         keys = Keys(self, self.fresh)
@@ -139,8 +140,11 @@ class Running:
             return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
         return Call(Support("split"), [key, count])
 
+    def rows(self, key: Expression, count: Expression) -> Expression:
+        return Call(Support("split_rows"), [key, count])
+
     def stream(self, key: Expression) -> Expression:
-        return Call(Support("keys"), [key])
+        return Call(Support("key_stream"), [key])
 
     # --- steps ----------------------------------------------------------------------------------------
 

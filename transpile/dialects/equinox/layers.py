@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ...facts.values.lattice import Class as ClassValue
 from ...model.effects import New, Support
 from ...model.expressions import Attribute, Call, Dictionary, Display, Name
 from ...model.node import Expression
+from ...model.program import Class
 
 # By the name of the layer: how it is written, and what it is as a type.
 OWN = {"Dropout": "eqx.nn.Dropout", "ModuleList": "list", "ModuleDict": "dict"}
@@ -33,4 +35,14 @@ def own(call: New) -> Expression | None:
 
 def built_name(call: New) -> str | None:
     """The name of the layer in the support file; None for a class of the user's."""
-    return call.function.name if isinstance(call.function, Support) else None
+    if isinstance(call.function, Support):
+        return call.function.name
+    value = call.function.value
+    ref = value.ref if isinstance(value, ClassValue) else None
+    return ref.name if isinstance(ref, Class) and _is_layer(ref) else None
+
+
+def _is_layer(cls: Class) -> bool:
+    """Whether it is one of the layers that stand for torch's: `@layer("torch.nn.Dropout")`."""
+    marks = (mark.function for mark in cls.decorators if isinstance(mark, Call))
+    return any(isinstance(mark, Name) and mark.id == "layer" for mark in marks)

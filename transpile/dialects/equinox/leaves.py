@@ -72,6 +72,8 @@ class Leaves:
         if node.kind == CONSTANT or node.kind == BUFFER and not self.plan.signatures.is_state(node):
             if _is_tested(node) or isinstance(node.parent, Subscript) and _is_base(node):
                 node.become(plain)
+            elif self._may_be_none(node):
+                node.replace(Call(Support("value"), [plain]))
             else:
                 node.replace(Subscript(plain, Constant(...)))
         elif self.plan.signatures.is_state(node) and not _is_tested(node):
@@ -89,13 +91,20 @@ class Leaves:
         cls = self.function.owner
         if cls is None:
             return False
-        array = self.plan.modules.arrays(cls).get(node.name)
+        array = self.plan.arrays(cls).get(node.name)
         if array is None or not array.optional:
             return False
         tests = (n for n in self.function.nodes(Compare) if len(n.operands) == 2)
-        return not any(
-            isinstance(t.operands[0], Attribute) and _is_none(t.operands[1]) for t in tests
-        )
+        tested = (t.operands[0] for t in tests if _is_none(t.operands[1]))
+        return not any(isinstance(t, Attribute) and t.name in self._family(node) for t in tested)
+
+    def _family(self, node: Read) -> set[str]:
+        """The arrays of which one tells of all: statistics are all there, or none of them."""
+        if not self.plan.signatures.is_state(node):
+            return {node.name}
+        cls = self.function.owner
+        arrays = self.plan.arrays(cls).values() if cls is not None else ()
+        return {a.name for a in arrays if a.kind == node.kind}
 
     def _mode(self, node: Mode) -> None:
         made = Attribute(node.object, "inference")

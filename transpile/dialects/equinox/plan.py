@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
-from ...facts.modules import Modules
+from ...facts.modules import Array, Modules
 from ...model.effects import Mode
 from ...model.expressions import Call, Name
 from ...model.program import Class, Function
@@ -32,6 +32,8 @@ class Plan:
         self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
+        owners = {f.owner for f in self.signatures.functions if f.owner is not None}
+        self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
         self._procedures = {
             f
             for f in self.signatures.functions
@@ -82,11 +84,20 @@ class Plan:
         targets = self.signatures.targets(call) or []
         return bool(targets) and all(map(self.is_procedure, targets))
 
+    def arrays(self, cls: Class) -> dict[str, Array]:
+        """The arrays of a class, as they were declared before anything was edited."""
+        return self._arrays.get(cls, {})
+
     # --- classes ------------------------------------------------------------------------------------
 
     def is_stateful(self, cls: Class) -> bool:
+        """Whether its calls take a state; of a class without calls, those of the classes below."""
         call = self.modules.find(cls, "__call__")
-        return call is not None and self.signatures.of(call).takes
+        if call is not None:
+            return self.signatures.of(call).takes
+        below = self.modules.home(cls).descendants(cls)
+        methods = (self.modules.find(c, "__call__") for c in below)
+        return any(m is not None and self.signatures.of(m).takes for m in methods)
 
     def _inferring(self) -> set[Class]:
         """The classes that have the field `inference`: those whose methods ask for the mode, or

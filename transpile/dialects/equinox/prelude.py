@@ -128,7 +128,7 @@ def split_rows(key, n):
     return None if key is None else jax.random.split(key, n)
 
 
-def keys(key):
+def key_stream(key):
     """Keys without end, or Nones where no key was given."""
     i = 0
     while True:
@@ -139,6 +139,11 @@ def keys(key):
 def get(state, index):
     """The value of a buffer; None for one that is not there."""
     return None if index is None else state.get(index)
+
+
+def value(constant):
+    """The array of a constant; None for one that is not there."""
+    return None if constant is None else constant[...]
 
 
 def unconverted(id, source):

@@ -7,7 +7,7 @@ loops       one key a turn, from one split by the number of turns: for x, k in z
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -44,6 +44,9 @@ class Form(Protocol):
 
     def split(self, key: Expression, count: Expression) -> Expression:
         """Several keys of one."""
+
+    def rows(self, key: Expression, count: Expression) -> Expression:
+        """Several keys as the rows of a scan; None where there is no key."""
 
     def stream(self, key: Expression) -> Expression:
         """Keys without end of one, for turns that nobody counts."""
@@ -169,11 +172,7 @@ class Keys:
             elif isinstance(loop, Repeat):
                 self._carry(loop, name, key)
             else:
-                loop.target, loop.iterable = self._zipped(
-                    loop.target, loop.iterable, name, key, [loop.body]
-                )
-                loop.target.parent = loop.iterable.parent = loop
-                loop.restate()
+                self._zip(loop, name, key, [loop.body])
 
         slots.add(give)
 
@@ -194,38 +193,34 @@ class Keys:
         def give(key: Expression) -> None:
             for clause in node.clauses[:-1]:  # a key for each turn of the outer ones
                 outer = self.fresh("k")
-                self._clause(clause, outer, key, list(node.children()))
+                self._zip(clause, outer, key, node.children())
                 key = Name(outer)
-            self._clause(last, name, key, inner)
+            self._zip(last, name, key, inner)
 
         slots.add(give)
 
-    def _clause(
-        self, clause: ForClause, name: str, key: Expression, inside: list[Expression] | list[Node]
-    ) -> None:
-        target, iterable = self._zipped(clause.target, clause.iterable, name, key, list(inside))
-        clause.target, clause.iterable = target, iterable
-        target.parent = iterable.parent = clause
-        clause.restate()
-
-    def _zipped(
-        self, target: Expression, iterable: Expression, name: str, key: Expression, body: list[Node]
-    ) -> tuple[Expression, Expression]:
-        """Target and iterable of a loop whose turns have a key each."""
+    def _zip(self, loop: For | ForClause, name: str, key: Expression, body: Sequence[Node]) -> None:
+        """A loop whose turns have a key each."""
+        target, iterable = loop.target, loop.iterable
         used = {n.id for part in body for n in part.walk() if isinstance(n, Name)}
         unused = not used & set(target_names(target))
         count, keys = _length(iterable), self.form.stream(key)
         if count is not None:
-            keys = self.form.split(key, clone(count))
+            keys = self.form.split(key, count)
         word = _word(iterable)
         if word == "range" and count is not None and unused:
-            return Name(name), keys
-        if word == "range" and count is not None and len(iterable.arguments) == 1:  # type: ignore[attr-defined]
-            return _pair(target, name), Call(Name("enumerate"), [keys])
-        if word == "zip" and isinstance(target, Display) and isinstance(iterable, Call):
-            elements = [*target.elements, Name(name)]
-            return Display("tuple", elements), Call(Name("zip"), [*iterable.arguments, keys])
-        return _pair(target, name), Call(Name("zip"), [iterable, keys])
+            target.replace(Name(name))
+            iterable.replace(keys)
+        elif word == "range" and count is not None and not isinstance(count, Call):
+            target.wrap(lambda target: _pair(target, name))
+            iterable.replace(Call(Name("enumerate"), [keys]))
+        elif word == "zip" and isinstance(target, Display) and isinstance(iterable, Call):
+            flat = target
+            flat.wrap(lambda _: Display("tuple", [*flat.elements, Name(name)]))
+            iterable.append(keys)
+        else:
+            target.wrap(lambda target: _pair(target, name))
+            iterable.wrap(lambda iterable: Call(Name("zip"), [iterable, keys]))
 
     def _while(self, loop: While, slots: Slots) -> None:
         self._expressions(loop.test, slots)
@@ -251,7 +246,7 @@ class Keys:
             return
         count = over.count or Call(Name("len"), [clone(over.rows[0][1])])
         several = self.fresh("turn_keys")
-        split = self.form.split(key, clone(count))
+        split = self.form.rows(key, clone(count))
         self.before.append((loop, Assign([Name(several)], split)))
         self.rows[loop] = name, Name(several)
 
@@ -291,14 +286,14 @@ def _word(iterable: Expression) -> str:
 def _length(iterable: Expression) -> Expression | None:
     """How many turns there are at least, where that can be asked without evaluating anything."""
     if isinstance(iterable, (Name, Attribute)):
-        return Call(Name("len"), [iterable])
+        return Call(Name("len"), [clone(iterable)])
     if not isinstance(iterable, Call) or not iterable.arguments or any(iterable.keywords):
         return None
     word, first = _word(iterable), iterable.arguments[0]
     if word == "range" and len(iterable.arguments) == 1:
-        return first
+        return clone(first)
     if word == "range":
-        return Call(Name("len"), [iterable])
+        return Call(Name("len"), [clone(iterable)])
     return _length(first) if word in ("enumerate", "reversed", "zip", "list") else None
 
 
