@@ -266,7 +266,7 @@ TOTAL = {
             new_x = new_x + 1
             new_running = new_x.sum() > 0
             x = jnp.where(running, new_x, x)
-            running = jnp.where(running, new_running, running)
+            running = running & new_running
             return x + running
         """,
     ),

@@ -6,12 +6,13 @@ if running: x = f(x); running = x > 0
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..model.effects import Cond
 from ..model.expressions import Attribute, Call, Display, Name
 from ..model.names import target_names
 from ..model.node import Expression, Node, Statement
+from ..model.operators import Binary, Compare
 from ..model.statements import Assign
 
 
@@ -41,6 +42,9 @@ def chosen(node: Cond, fresh: Callable[[str], str]) -> list[Statement]:
         test = fresh("chosen")
         made.insert(0, Assign([Name(test)], node.test))
     for name in sorted(outputs, key=lambda n: n == test):  # the test is asked until the last
+        if name == test and _is_bool(body, renamed[name]):
+            made.append(Assign([Name(name)], Binary(Name(name), "&", Name(renamed[name]))))
+            continue
         picked = Name(test) if test is not None else node.test
         made.append(Assign([Name(name)], where(picked, Name(renamed[name]), Name(name))))
     for statement in body:
@@ -50,6 +54,16 @@ def chosen(node: Cond, fresh: Callable[[str], str]) -> list[Statement]:
 
 def where(test: Expression, one: Expression, other: Expression) -> Expression:
     return Call(Attribute(Name("jnp"), "where"), [test, one, other])
+
+
+def _is_bool(body: Sequence[Statement], name: str) -> bool:
+    """Whether all that a name is bound to is certain to be true or false."""
+    values = [
+        s.expression
+        for s in body
+        if isinstance(s, Assign) and any(name in target_names(t) for t in s.targets)
+    ]
+    return all(isinstance(value, Compare) for value in values)
 
 
 def _single(node: Cond, statement: Statement) -> Statement | None:

@@ -1,1 +1,117 @@
 """JAX with self as Equinox."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ...model.effects import Support
+from ...model.expressions import Attribute, Name
+from ...model.program import Class, File, Function
+from ...model.project import Project
+from ...model.rule_files import imports_of
+from ...source.splice import Writer
+from ...source.splice import write as text_of
+from .. import support
+from ..definitions import Prelude, Rules, Written
+from ..imports import Words, fit
+from ..output import Output
+from .classes import ClassWriter
+from .plan import Facts, Plan
+from .report import Reports
+
+WORDS = Words().adding(
+    {
+        "eqx": "import equinox as eqx",
+        "Any": "from typing import Any",
+        "Callable": "from collections.abc import Callable",
+    },
+    {"eqx": "equinox"},
+)
+HEADER = "Layers and functions of torch's that the converted code uses, in Equinox."
+
+
+def write(
+    project: Project, facts: Facts, format: Callable[[str], str] = lambda text: text
+) -> Output:
+    """The files of a project as Equinox has them; the model is edited."""
+    plan, reports = Plan(project, facts), Reports()
+    output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
+    writer = ClassWriter(plan, reports, "nn.")
+    files = project.ordered
+    for file in files:
+        for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
+            writer.write(cls)
+        for function in _others(file, plan):
+            writer.function(function)
+    for file in files:
+        wanted |= _spelled(file)
+        fit(project, file, WORDS)
+        output.files[file] = text_of(file)
+    if wanted:
+        output.support = _support(plan, reports, facts, wanted, format)
+    return output
+
+
+def _others(file: File, plan: Plan) -> Iterator[Function]:
+    """The functions of a file that are no methods of modules, outer ones."""
+    for function in file.functions():
+        around = function.scope
+        if isinstance(around, File) or isinstance(around, Class):
+            owner = function.owner
+            if owner is None or not plan.modules.is_module(owner):
+                yield function
+
+
+def _spelled(file: File | Class, within: bool = False) -> set[str]:
+    """Write the names of the support file out; which they are. `within` it they are plain."""
+    found = set()
+    for node in list(file.walk()):
+        if isinstance(node, Support):
+            found.add(node.name)
+            node.replace(Name(node.name) if within else Attribute(Name("nn"), node.name))
+        elif isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
+            if node.object.id == "nn":
+                found.add(node.name)
+    return found
+
+
+def _support(
+    plan: Plan,
+    reports: Reports,
+    facts: Facts,
+    wanted: set[str],
+    format: Callable[[str], str],
+) -> str:
+    layers = {c.name: c for c in plan.modules.library.project.classes()}
+    functions = {
+        f.name: f for f in plan.modules.library.project.functions() if isinstance(f.scope, File)
+    }
+    writer = ClassWriter(plan, reports, "")
+
+    def text(name: str) -> str | None:
+        node = layers.get(name) or functions.get(name)
+        if isinstance(node, Class):
+            writer.write(node)
+            _spelled(node, within=True)
+        if node is None:
+            return None
+        return Writer().text(node).replace("raise Unsupported(", "raise NotImplementedError(")
+
+    def place(name: str) -> tuple[str, int]:
+        node = layers.get(name) or functions[name]
+        return f"zz/{node.file.path if node.file else ''}", node.start
+
+    def imports(name: str) -> dict[str, str]:
+        node = layers.get(name) or functions[name]
+        return {**WORDS.statements, **(imported(node.file) if node.file else {})}
+
+    prelude = Prelude(Path(__file__).with_name("prelude.py"))
+    sources = [prelude, Written(text, place, imports), Rules(facts.rulebook)]
+    return support.write(wanted, sources, HEADER, format)
+
+
+def imported(file: File) -> dict[str, str]:
+    """The imports of a layer file by the name that they bind, without those of the rules."""
+    return imports_of(ast.parse(file.text))

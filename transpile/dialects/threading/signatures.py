@@ -15,7 +15,7 @@ from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, classes_of
 from ...model.effects import BUFFER, MIXED, Apply, Key, New, Read, Write
-from ...model.expressions import Attribute, Call, Name
+from ...model.expressions import Call, Name
 from ...model.node import Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
@@ -53,6 +53,7 @@ class Signatures:
 
     def __init__(self, project: Project, facts: Facts) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
+        self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(self._reached())
         self.building = self._only_built()
         self.written = {
@@ -65,25 +66,31 @@ class Signatures:
         self._joined()
         self._threads: dict[Function, Threads] = {}
         self._solve()
-        self._calls = {
-            call: self._of_call(call) for function in self.functions for call in _calls(function)
-        }
+        calls = [call for function in self.functions for call in _calls(function)]
+        self._targets |= {call: self._all_targets(call) for call in calls}
+        self._known = {call: self._of_call(call) for call in calls}
 
     # --- questions --------------------------------------------------------------------------------
 
     def of(self, function: Function) -> Threads:
-        return self._threads.get(self._root(function), NOTHING)
+        return self._threads.get(self.root(function), NOTHING)
 
     def of_call(self, call: Call) -> Threads:
         """What a call of the program takes and gives; nothing for one that was made since."""
-        return self._calls.get(call, NOTHING)
+        return self._known.get(call, NOTHING)
 
     def is_state(self, array: Read) -> bool:
         """Whether an array changes while the model runs."""
         return array.kind in (BUFFER, MIXED) and array.name in self.written
 
+    def is_state_read(self, node: Node) -> bool:
+        return isinstance(node, Read) and self.is_state(node)
+
     def targets(self, call: Call) -> list[Function] | None:
-        """What a call may run, methods of classes below included."""
+        """What a call may run, methods of classes below included; None if that is not known."""
+        return self._targets[call] if call in self._targets else self._all_targets(call)
+
+    def _all_targets(self, call: Call) -> list[Function] | None:
         found = self.effects.targets(call)
         if found is None:
             return None
@@ -177,9 +184,9 @@ class Signatures:
                 self._join(function, other)
 
     def _join(self, one: Function, other: Function) -> None:
-        self._group[self._root(other)] = self._root(one)
+        self._group[self.root(other)] = self.root(one)
 
-    def _root(self, function: Function) -> Function:
+    def root(self, function: Function) -> Function:
         while (above := self._group.get(function, function)) is not function:
             function = above
         return function
@@ -192,7 +199,7 @@ class Signatures:
             changed = False
             for function in self.functions:
                 found = self._of_nodes(within([function.body]), function)
-                root = self._root(function)
+                root = self.root(function)
                 old = self._threads.get(root, NOTHING)
                 if old | found != old:
                     self._threads[root] = old | found
@@ -235,7 +242,3 @@ class Signatures:
 
 def _calls(function: Function) -> list[Call]:
     return [*function.nodes(Apply), *function.nodes(New)]
-
-
-def is_method_call(call: Call) -> bool:
-    return isinstance(call.function, Attribute)

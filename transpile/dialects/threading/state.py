@@ -11,7 +11,7 @@ never read again, since the name is bound anew by every statement that gives one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from ...model.effects import Layers, Write
@@ -43,6 +43,7 @@ from ...model.statements import (
     While,
     With,
 )
+from ..fresh import fresh
 from .order import holds, is_fixed, parts, running
 
 
@@ -68,14 +69,32 @@ class Form(Protocol):
         """Report that the effects of something cannot be told."""
 
 
+class Names:
+    """Names for what is taken out of a statement, which another statement may use again."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken, self._used = set(taken), set[str]()
+
+    def fresh(self, word: str) -> str:
+        name = fresh(word, self._taken | self._used)
+        self._used.add(name)
+        return name
+
+    def release(self) -> None:
+        self._used.clear()
+
+
 class Extraction:
     """Brings the calls of one function that give a state out of expressions."""
 
-    def __init__(self, form: Form, fresh: Callable[[str], str]) -> None:
-        self.form, self.fresh = form, fresh
+    def __init__(self, form: Form, names: Names) -> None:
+        self.form, self.names = form, names
+        self._depth = 0
 
     def block(self, block: Block | None) -> None:
         for statement in list(block.body) if block is not None else ():
+            if not self._depth:
+                self.names.release()  # what was named for one statement is used up in it
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
@@ -163,18 +182,18 @@ class Extraction:
             self._several(_parts(node), out)
             if self.form.gives(node) and node is not whole:
                 assert isinstance(node, Call)
-                name = self.fresh("y")
+                name = self.names.fresh(_result(node))
                 node.replace(Name(name))
                 out.append(self.form.called(node, Name(name)))
 
     def _name(self, node: Expression, out: list[Statement]) -> None:
-        name = self.fresh("before")
+        name = self.names.fresh("before")
         node.replace(Name(name))
         out.append(Assign([Name(name)], node))
 
     def _conditional(self, node: Conditional, out: list[Statement]) -> None:
         self._expression(node.test, out, None)
-        name = self.fresh("y")
+        name = self.names.fresh("y")
         node.replace(Name(name))
         sides = [Block([Assign([Name(name)], side)]) for side in (node.body, node.orelse)]
         self._made(If(node.test, *sides), out)
@@ -182,7 +201,7 @@ class Extraction:
     def _boolean(self, node: Boolean, out: list[Statement]) -> None:
         """`a and b`: b is evaluated where a holds."""
         self._expression(node.left, out, None)
-        name = self.fresh("y")
+        name = self.names.fresh("y")
         node.replace(Name(name))
         test: Expression = Name(name)
         if node.operator == "or":
@@ -191,10 +210,10 @@ class Extraction:
         self._made(If(test, Block([Assign([Name(name)], node.right)])), out)
 
     def _comprehension(self, node: Comprehension, out: list[Statement]) -> None:
-        name = self.fresh("made")
+        name = self.names.fresh("made")
         first = node.clauses[0].iterable
         self._expression(first, out, None)
-        _rename_targets(node, self.fresh)
+        _rename_targets(node, self.names.fresh)
         node.replace(Name(name))
         empty, added = _building(node, name)
         made: Statement = added
@@ -208,7 +227,9 @@ class Extraction:
     def _made(self, statement: Statement, out: list[Statement]) -> None:
         """A statement that was made here, with the calls inside of it."""
         block = Block([statement])
+        self._depth += 1
         self.statement(statement)
+        self._depth -= 1
         out += block.body
 
     # --- statements with control --------------------------------------------------------------------
@@ -263,6 +284,16 @@ class Extraction:
     def _changes(self, node: Expression) -> bool:
         """Whether it may be another value once a state has been given."""
         return holds(node, self.form.takes) or not is_fixed(node)
+
+
+def _result(call: Call) -> str:
+    """What the value of a call is called: `norm_out` of `self.norm(x)`."""
+    function = call.function
+    while isinstance(function, Subscript):
+        function = function.object
+    word = function.name if isinstance(function, Attribute) else ""
+    word = function.id if isinstance(function, Name) else word
+    return f"{word.strip('_')}_out" if word.strip("_") else "out"
 
 
 def _parts(node: Expression) -> list[Expression]:

@@ -1,0 +1,162 @@
+"""A class of modules as an `eqx.Module`: its bases, its fields, its methods."""
+
+from __future__ import annotations
+
+from ...model.effects import Support
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
+from ...model.names import dotted
+from ...model.node import Expression, Statement
+from ...model.program import Class, Function
+from ...model.statements import Assign, Pass
+from ...source.lower_ast import expression
+from .constructors import Building, eqx
+from .fields import Declared, Fields
+from .functions import Running
+from .plan import Plan
+from .report import Reports
+
+BLANK = ("\n", "")
+PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
+
+
+class ClassWriter:
+    """Writes classes; `prefix` is how the support file is spelled: "nn." or nothing in itself."""
+
+    def __init__(self, plan: Plan, reports: Reports, prefix: str) -> None:
+        self.plan, self.reports, self.prefix = plan, reports, prefix
+        self._made: set[Class] = set()  # the classes with arrays under computed names
+
+    def write(self, cls: Class) -> None:
+        fields = Fields(cls, self.plan, self.prefix).all()
+        late = self._late(cls)
+        if fields:
+            self._separate(cls)
+        made = any(f.name == "arrays" for f in fields)
+        if made:
+            self._made.add(cls)
+        methods = list(self.plan.modules.home(cls).methods(cls).values())
+        for method in methods:
+            self._method(method, cls, made and method.name == "__init__")
+        self._bases(cls)
+        self._fields(cls, [_statement(f, late) for f in fields])
+
+    def function(self, function: Function) -> None:
+        """One that is no method of a module."""
+        if function in self.plan.signatures.functions:
+            for inner in function.nodes(Function):
+                self.function(inner)
+            Running(function, self.plan, self.reports).write()
+
+    def _method(self, method: Function, cls: Class, begins_arrays: bool) -> None:
+        if method not in self.plan.signatures.functions:
+            return
+        for inner in method.nodes(Function):
+            self.function(inner)
+        if self.plan.is_building(method):
+            Building(method, cls, self.plan, self.reports).write()
+        self._computed(method)
+        Running(method, self.plan, self.reports).write()
+        if begins_arrays:
+            self._begin(method)
+
+    # --- bases --------------------------------------------------------------------------------------
+
+    def _bases(self, cls: Class) -> None:
+        home, file = self.plan.modules.home(cls), cls.file
+        word = "nn.StatefulLayer" if self.plan.is_stateful(cls) else "Module"
+        for base in list(cls.bases):
+            name = dotted(base)
+            found = home.resolve(file, name) if file is not None and name else None
+            if found in PLAIN:
+                base.replace(eqx(*word.split(".")))
+            elif isinstance(found, str) and found.startswith("torch.nn."):
+                base.replace(Support(found.rpartition(".")[2]))
+        bases = self.plan.modules.lineage(cls)[1:]
+        if bases and self.plan.is_stateful(cls) and not any(map(self.plan.is_stateful, bases)):
+            cls.bases.append(eqx("nn", "StatefulLayer"))
+            cls.keywords.append(None)
+            cls.adopt()
+            cls.restate()
+
+    # --- fields -------------------------------------------------------------------------------------
+
+    def _fields(self, cls: Class, fields: list[Statement]) -> None:
+        if not fields:
+            return
+        body = cls.body
+        fields[0].comments = BLANK
+        before: Statement | None = None
+        for statement in body.body:
+            if isinstance(statement, Function):
+                break
+            before = statement
+        if before is not None and not _is_pass(before):
+            body.insert_after(before, fields)
+        elif before is not None:
+            body.substitute(before, fields)
+        else:
+            fields[0].comments = None
+            body.insert_before(body.body[0], fields)
+
+    def _separate(self, cls: Class) -> None:
+        """An empty line between the fields and a method that comes first in the class."""
+        first = cls.body.body[0]
+        if isinstance(first, Function):
+            cls.body.take(first)
+            above, behind = first.comments or ("", "")
+            first.comments = above if above.startswith("\n") else f"\n{above}", behind
+            if cls.body.body:
+                cls.body.insert_before(cls.body.body[0], [first])
+            else:
+                cls.body.append([first])
+
+    def _late(self, cls: Class) -> set[str]:
+        """The classes that stand further below in the file: their names are quoted in types."""
+        file = cls.file
+        return (
+            {c.name for c in file.classes() if c.start >= cls.start} if file is not None else set()
+        )
+
+    # --- arrays under computed names ----------------------------------------------------------------
+
+    def _computed(self, method: Function) -> None:
+        """`getattr(self, f"weight_{i}")`: an entry of the dict of arrays."""
+        owner = method.owner
+        lineage = self.plan.modules.lineage(owner) if owner is not None else []
+        if not self._made.intersection(lineage):
+            return
+        for call in method.nodes(Call):
+            word = call.function.id if isinstance(call.function, Name) else ""
+            if word != "getattr" or len(call.arguments) < 2:
+                continue
+            arrays, name = Attribute(Name("self"), "arrays"), call.arguments[1]
+            if isinstance(name, Constant):
+                continue
+            if len(call.arguments) == 3:
+                call.replace(Call(Attribute(arrays, "get"), [name]))
+            else:
+                call.replace(Subscript(arrays, name))
+
+    def _begin(self, init: Function) -> None:
+        target = Attribute(Name("self"), "arrays")
+        init.body.insert_before(init.body.body[0], [Assign([target], Dictionary([]))])
+
+
+def _statement(declared: Declared, late: set[str]) -> Statement:
+    """`name: type`, with what says that it is static, or may be left unset."""
+    words = {n.id for n in expression(declared.type).walk() if isinstance(n, Name)}
+    annotation: Expression = expression(declared.type)
+    if words & late:
+        annotation = Constant(declared.type)
+    value: Expression | None = None
+    if declared.static:
+        value = Call(eqx("field"), [Constant(True)], ["static"])
+        if declared.unset:
+            value.append(Constant(None), "default")
+    elif declared.unset and declared.name != "inference":
+        value = Constant(None)
+    return Assign([Name(declared.name)], value, annotation=annotation)
+
+
+def _is_pass(statement: Statement) -> bool:
+    return isinstance(statement, Pass)

@@ -1,0 +1,257 @@
+"""The fields of a class with their types: what is set on `self`, and how it is held.
+
+weight: jax.Array
+bias: jax.Array | None
+norm: nn.BatchNorm2d
+hits: eqx.nn.StateIndex
+steps: int = eqx.field(static=True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...facts.modules import ARRAYS, SUBMODULE, Field
+from ...facts.values.lattice import Static
+from ...model.effects import BUFFER, CONSTANT, PARAM, Apply, Declare, New, NewArray, Support
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Dictionary,
+    Display,
+    FormattedString,
+    Lambda,
+    Name,
+)
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.operators import Boolean, Compare, Conditional, Unary
+from ...model.program import Class, Function
+from ...model.statements import Assign, Block, If
+from .layers import OWN, built_name
+from .plan import Plan
+
+CALLABLE, ANY = "Callable", "Any"
+STATIC = frozenset({"int", "float", "bool", "str"})
+_CASTS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "len": "int"}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A field: its type as text, whether it is static, whether it may be left unset."""
+
+    name: str
+    type: str
+    static: bool = False
+    unset: bool = False
+
+
+class Fields:
+    """The fields of one class, before anything in it is edited."""
+
+    def __init__(self, cls: Class, plan: Plan, prefix: str) -> None:
+        self.cls, self.plan, self.prefix = cls, plan, prefix
+        self.modules = plan.modules
+        self.methods = self.modules.home(cls).methods(cls)
+
+    def all(self) -> list[Declared]:
+        found = [self._of(name, own) for name, own in self.modules.own_fields(self.cls).items()]
+        if self._has_made():
+            found.append(Declared("arrays", "dict[str, jax.Array]"))
+        if self.cls in self.plan.inferring:
+            found.append(Declared("inference", "bool"))
+        inherited = self._inherited()
+        return [f for f in found if f.name not in inherited]
+
+    def _inherited(self) -> set[str]:
+        """What the classes that it inherits from declare already."""
+        lineage = self.modules.lineage(self.cls)[1:]
+        found = {name for cls in lineage for name in self.modules.own_fields(cls)}
+        return found | {"inference" for cls in lineage if cls in self.plan.inferring}
+
+    def _has_made(self) -> bool:
+        return any(method.nodes(NewArray) for method in self.methods.values())
+
+    def _of(self, name: str, own: Field) -> Declared:
+        unset = not self._is_certain(name)
+        if own.kind in ARRAYS:
+            optional = any(map(_may_be_none, own.values)) or unset
+            held = self._held(own.kind, name)
+            return Declared(name, held + " | None" * optional, held.endswith("Constant"), unset)
+        if own.kind == SUBMODULE:
+            types = dict.fromkeys(t for value in own.values for t in self._submodule(value))
+            return Declared(name, _union(types), unset=unset)
+        return self._plain(name, own, unset)
+
+    def _held(self, kind: str, name: str) -> str:
+        if kind == PARAM:
+            return "jax.Array"
+        if kind == BUFFER and name in self.plan.signatures.written:
+            return "eqx.nn.StateIndex"
+        assert kind in (BUFFER, CONSTANT) or kind
+        return f"{self.prefix}Constant"
+
+    # --- submodules ---------------------------------------------------------------------------------
+
+    def _submodule(self, value: Expression) -> Iterator[str]:
+        if isinstance(value, Conditional):
+            yield from self._submodule(value.body)
+            yield from self._submodule(value.orelse)
+        elif isinstance(value, New):
+            yield self._built(value)
+        elif isinstance(value, Constant) and value.constant is None:
+            yield "None"
+        elif isinstance(value, (Display, Comprehension)) and value.kind == "list":
+            yield self._listed(value)
+        elif isinstance(value, Dictionary) or getattr(value, "kind", "") == "dict":
+            yield "dict"
+        else:
+            yield ANY
+
+    def _built(self, call: New) -> str:
+        name = built_name(call)
+        if name == "ModuleList" and call.arguments:
+            return self._listed(call.arguments[0])
+        if name in OWN:
+            return OWN[name]
+        if name is not None:
+            return f"{self.prefix}{name}"
+        return dotted(call.function) if self._is_class(call.function) else ANY  # type: ignore[return-value]
+
+    def _is_class(self, function: Expression) -> bool:
+        """Whether a name in a constructor is that of a class, not of a parameter."""
+        word = dotted(function)
+        if word is None:
+            return False
+        first = word.partition(".")[0]
+        inside = {p.name for m in self.methods.values() for p in m.parameters}
+        return first not in inside and first != "self"
+
+    def _listed(self, value: Expression) -> str:
+        if isinstance(value, Comprehension):
+            types = dict.fromkeys(self._submodule(value.element))
+        elif isinstance(value, Display):
+            types = dict.fromkeys(t for e in value.elements for t in self._submodule(e))
+        else:
+            return "list"
+        return f"list[{_union(types)}]" if types and ANY not in types else "list"
+
+    # --- what is no array ---------------------------------------------------------------------------
+
+    def _plain(self, name: str, own: Field, unset: bool) -> Declared:
+        if self._is_called(name):
+            return Declared(name, CALLABLE, unset=unset)
+        types = dict.fromkeys(self._type(value) for value in own.values)
+        mutable = any(t in ("list", "dict", "set") for t in types)
+        if mutable:
+            return Declared(name, _union(types), unset=unset)
+        return Declared(name, _union(types), static=True, unset=unset)
+
+    def _type(self, value: Expression) -> str:
+        """The type of a plain value, as far as its form and the parameters tell."""
+        known = value.value
+        if isinstance(known, Static) and known.type in STATIC:
+            return known.type
+        if isinstance(value, Constant):
+            return "None" if value.constant is None else _named(value.constant)
+        if isinstance(value, (Compare, Unary)) and getattr(value, "operator", "not") == "not":
+            return "bool"
+        if isinstance(value, Conditional):
+            return _union(dict.fromkeys([self._type(value.body), self._type(value.orelse)]))
+        if isinstance(value, Boolean):
+            return ANY
+        if isinstance(value, FormattedString):
+            return "str"
+        if isinstance(value, (Display, Comprehension)):
+            return value.kind if value.kind in ("list", "tuple", "set", "dict") else ANY
+        if isinstance(value, Dictionary):
+            return "dict"
+        if isinstance(value, Name):
+            return self._parameter(value.id)
+        if isinstance(value, Call) and isinstance(value.function, Name):
+            return _CASTS.get(value.function.id, ANY)
+        return ANY
+
+    def _parameter(self, name: str) -> str:
+        """The type of a parameter of the constructor: its annotation, or that of its default."""
+        init = self.methods.get("__init__")
+        for p in init.parameters if init is not None else ():
+            if p.name != name:
+                continue
+            if isinstance(p.annotation, Name) and p.annotation.id in STATIC:
+                return p.annotation.id
+            if isinstance(p.annotation, Name) and isinstance(p.annotation, Class):
+                return p.annotation.id
+            if isinstance(p.default, Constant) and p.default.constant is not None:
+                if not isinstance(p.default.constant, bool | str):
+                    return _named(p.default.constant) if _only_int(p.default.constant) else "float"
+                return _named(p.default.constant)
+        return ANY
+
+    def _is_called(self, name: str) -> bool:
+        """Whether what a field holds is called, or runs: a function, a module of any class."""
+        for method in self.methods.values():
+            for call in [*method.nodes(Call), *method.nodes(Apply)]:
+                function = call.function
+                if isinstance(function, Attribute) and function.name == name:
+                    if isinstance(function.object, Name) and function.object.id == "self":
+                        return True
+        values = self.modules.own_fields(self.cls)[name].values
+        return any(isinstance(v, (Lambda, Support)) for v in values)
+
+    # --- is it set ----------------------------------------------------------------------------------
+
+    def _is_certain(self, name: str) -> bool:
+        """Whether every way through the constructor sets a field."""
+        init = self.methods.get("__init__")
+        return init is not None and _sets(init.body, name, init)
+
+
+def _sets(block: Block | None, name: str, init: Function) -> bool:
+    for statement in block.body if block is not None else ():
+        if isinstance(statement, Assign):
+            if any(_is_field(t, name) for target in statement.targets for t in target.walk()):
+                return True
+        elif isinstance(statement, Declare):
+            if statement.name == name:
+                return True
+        elif isinstance(statement, If):
+            if _sets(statement.body, name, init) and _sets(statement.orelse, name, init):
+                return True
+    return False
+
+
+def _is_field(node: Node, name: str) -> bool:
+    return (
+        isinstance(node, Attribute)
+        and node.name == name
+        and isinstance(node.object, Name)
+        and node.object.id == "self"
+    )
+
+
+def _only_int(value: object) -> bool:
+    """A default 1 may stand for 1.5; one that is larger than any rate is a whole number."""
+    return isinstance(value, int)
+
+
+def _named(value: object) -> str:
+    return type(value).__name__ if type(value).__name__ in STATIC else ANY
+
+
+def _union(types: dict[str, None]) -> str:
+    names = [t for t in types if t != "None"]
+    if not names:
+        return ANY
+    if ANY in names:
+        return ANY
+    return " | ".join([*names, *["None"] * ("None" in types)])
+
+
+def _may_be_none(value: Expression) -> bool:
+    if isinstance(value, Conditional):
+        return _may_be_none(value.body) or _may_be_none(value.orelse)
+    return isinstance(value, Constant) and value.constant is None

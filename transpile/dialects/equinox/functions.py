@@ -1,0 +1,272 @@
+"""A function that is run: state goes in and comes out, keys are split, control becomes closures.
+
+def forward(self, x):                      def __call__(self, x, state, *, key=None):
+    x = self.drop(self.bn(x))        →         y, state = self.bn(x, state)
+    return x                                   x = self.drop(y, key=key)
+                                               return x, state
+"""
+
+from __future__ import annotations
+
+from ...facts.bindings.activity import bound
+from ...model.effects import Apply, Cond, Key, Layers, Loop, New, Repeat, Scan, Support, Write
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
+from ...model.node import Expression, Node, Statement
+from ...model.program import Function, Parameter
+from ...model.statements import Assign, For, Return
+from ...model.turns import turns
+from ..closures import Closures
+from ..fresh import fresh, taken
+from ..threading.keys import Keys
+from ..threading.state import Extraction, Names, completes
+from .leaves import Leaves, place
+from .plan import Plan
+from .report import Reports
+
+
+class Running:
+    """Writes one function that is run, or builds; it is the form that threading asks."""
+
+    def __init__(self, function: Function, plan: Plan, reports: Reports) -> None:
+        self.function, self.plan, self.reports = function, plan, reports
+        self.signatures = plan.signatures
+        self.threads = plan.threads(function)
+        self.building = plan.is_building(function)
+        self.state, self.key = plan.state(function), plan.key(function)
+        self.done: set[Node] = set()
+        self._taken = taken(function) | {self.state, self.key}
+        self._named: dict[str, str] = {}
+
+    def fresh(self, word: str) -> str:
+        name = fresh(word, self._taken)
+        if word not in ("then", "otherwise", "step", "body", "condition", "carry", "inputs"):
+            self._taken.add(name)
+        return name
+
+    def write(self) -> None:
+        if not self.building:
+            if self.threads.gives:
+                Extraction(self, Names(self._taken)).block(self.function.body)
+                self._returns()
+                self._taken |= taken(self.function)
+            self._calls()
+        self._python_loops()
+        keys = Keys(self, self.fresh)
+        if self.threads.draws:
+            keys.function(self.function, self.key)
+            keys.place()
+        self._control(keys)
+        self._parameters()
+        Leaves(self.function, self.plan, self.state).write()
+
+    # --- the form of state --------------------------------------------------------------------------
+
+    def gives(self, node: Node) -> bool:
+        if node in self.done:
+            return False
+        if isinstance(node, Apply):
+            return self.signatures.of_call(node).gives
+        if isinstance(node, Layers):
+            return self.signatures.of_call(node.call).gives
+        return isinstance(node, Write) and self.signatures.is_state(node.target)
+
+    def takes(self, node: Node) -> bool:
+        if isinstance(node, Apply):
+            return self.signatures.of_call(node).takes
+        return self.signatures.is_state_read(node)
+
+    def called(self, call: Call, target: Expression | None) -> Statement:
+        self.done.add(call)
+        state = Name(self.state)
+        if self.plan.gives_state_alone(call):
+            return Assign([state], call)
+        return Assign([Display("tuple", [target or Name("_"), state])], call)
+
+    def tail(self, call: Call) -> bool:
+        """Whether `return call` gives value and state as they come out of the call."""
+        return not self.plan.gives_state_alone(call) and not self.plan.is_procedure(self.function)
+
+    def written(self, write: Write) -> list[Statement]:
+        value: Expression = write.value
+        if write.detached:
+            value = Call(Attribute(Name("lax"), "stop_gradient"), [value])
+        new = Call(Attribute(Name(self.state), "set"), [place(write.target), value])
+        return [Assign([Name(self.state)], new)]
+
+    def layers(self, node: Layers) -> list[Statement]:
+        self.done.add(node.call)
+        return [
+            Assign([Display("tuple", [Name(node.carried), Name(self.state)])], self.scanned(node))
+        ]
+
+    def scanned(self, node: Layers) -> Call:
+        """`nn.scan_layers(self.blocks, x, state, key=key)`: the call is still there for its key."""
+        call = node.call
+        takes = self.signatures.of_call(call).takes
+        rest = call.arguments[1:]
+        words = call.keywords[1:]
+        state = [Name(self.state)] if takes else [Constant(None)] if None in words else []
+        call.function = Support("scan_layers")
+        call.arguments = [node.layers, call.arguments[0], *state, *rest]
+        call.keywords = [None, None, *[None] * len(state), *words]
+        call.adopt()
+        call.restate()
+        self.reports.scanned.add(call)
+        return call
+
+    def unsaid(self, node: Expression, why: str) -> None:
+        self.reports.report("state-in-expression", node, why)
+
+    # --- the form of keys -----------------------------------------------------------------------------
+
+    def draws(self, node: Node) -> bool:
+        if isinstance(node, Key):
+            return True
+        return isinstance(node, (Apply, New)) and self.signatures.of_call(node).draws
+
+    def give(self, node: Node, key: Expression) -> None:
+        if isinstance(node, Key):
+            node.replace(key)
+            return
+        assert isinstance(node, Call)
+        scanned = node in self.reports.scanned
+        open_call = not self.signatures.of_call(node).known and not scanned
+        if open_call and isinstance(node, New):
+            _through(node, "build")
+        node.append(key, "key" if open_call or scanned else self.plan.names_of(node)[1])
+
+    def split(self, key: Expression, count: Expression) -> Expression:
+        if self.building:
+            return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
+        return Call(Support("split"), [key, count])
+
+    def rows(self, key: Expression, count: Expression) -> Expression:
+        return Call(Support("split_rows"), [key, count])
+
+    def stream(self, key: Expression) -> Expression:
+        return Call(Support("key_stream"), [key])
+
+    # --- steps ----------------------------------------------------------------------------------------
+
+    def _returns(self) -> None:
+        """Every return gives the state too."""
+        alone = self.plan.is_procedure(self.function)
+        for statement in self.function.nodes(Return):
+            value = statement.expression
+            if value is not None and isinstance(value, Apply) and self.gives(value):
+                self.done.add(value)  # value and state come out of the call
+            elif alone or value is None:
+                made = Name(self.state) if alone else self._pair(Constant(None))
+                statement.parent._put(statement, Return(made))  # type: ignore[union-attr]
+                self.function.touch()
+            else:
+                value.wrap(self._pair)
+        if completes(self.function.body):
+            end = Return(Name(self.state) if alone else self._pair(Constant(None)))
+            self.function.body.append([end])
+
+    def _pair(self, value: Expression) -> Expression:
+        return Display("tuple", [value, Name(self.state)])
+
+    def _calls(self) -> None:
+        """Calls that take a state are given it."""
+        for layers in self.function.nodes(Layers):
+            call = self.scanned(layers)
+            layers.parent.substitute(layers, [Assign([Name(layers.carried)], call)])  # type: ignore[union-attr]
+        for call in self.function.nodes(Apply):
+            threads = self.signatures.of_call(call)
+            if call in self.reports.scanned or not threads.takes:
+                continue
+            if not threads.known:
+                _through(call, "call")
+                call.append(Name(self.state), "state")
+                continue
+            name = self.plan.names_of(call)[0]
+            plain = not any(call.keywords) and not any(
+                isinstance(a, Starred) for a in call.arguments
+            )
+            counts = {self._positional(t) for t in self.signatures.targets(call) or []}
+            fits = counts == {len(call.arguments)} or self.signatures.is_container(call)
+            call.append(Name(self.state), None if plain and fits else name)
+
+    def _positional(self, function: Function) -> int:
+        """How many arguments stand before the state; less than none where there are stars."""
+        if any(p.kind == "*" for p in function.parameters):
+            return -1
+        bound_self = function.owner is not None and not function.decorators
+        return sum(p.kind in ("", "/") for p in function.parameters) - bound_self
+
+    def _python_loops(self) -> None:
+        """Scans over what has no rows are loops of Python's."""
+        for scan in self.function.nodes(Scan):
+            if turns(scan) is None:
+                scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
+
+    def _control(self, keys: Keys) -> None:
+        closures = Closures(self.fresh)
+        for node in reversed(list(self.function.nodes(Cond, Loop, Repeat, Scan))):
+            threaded = [self.state] if self.state in _bound(node) and self.threads.gives else []
+            made: list[Statement] | None
+            if isinstance(node, Cond):
+                made = closures.cond(node, threaded)
+            elif isinstance(node, Loop):
+                made = closures.loop(node, threaded + keys.carried_by(node))
+            elif isinstance(node, Repeat):
+                made = closures.repeated(node, threaded + keys.carried_by(node))
+            else:
+                assert isinstance(node, Scan)
+                rows = [keys.rows[node]] if node in keys.rows else []
+                made = closures.scanned(node, threaded, rows)
+            assert made is not None
+            node.parent.substitute(node, made)  # type: ignore[union-attr]
+
+    def _parameters(self) -> None:
+        """`state` is the last before the star, `key` behind it."""
+        function = self.function
+        made = list(function.parameters)
+        if self.threads.takes and not self.building:
+            at = next((i for i, p in enumerate(made) if p.kind in ("*", "=", "**")), len(made))
+            star = at < len(made) and made[at].kind == "*"
+            default = at > 0 and made[at - 1].default is not None and not star
+            state = Parameter(self.state, "=" if star else "", None, _none() if default else None)
+            made.insert(at + star, state)
+        if self.threads.draws or self._is_protocol():
+            at = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
+            required = self.building and function.name == "__init__"
+            made.insert(at, Parameter(self.key, "=", None, None if required else _none()))
+        if len(made) > len(function.parameters):
+            function.parameters = made
+            for parameter in made:
+                parameter.parent = function
+            header(function)
+
+    def _is_protocol(self) -> bool:
+        """Whether Equinox's own containers may call it, which hand a key to every layer."""
+        function = self.function
+        if function.name != "__call__" or function.owner is None or self.building:
+            return False
+        needed = [p for p in function.parameters[1:] if p.default is None and p.kind in ("", "/")]
+        own = {p.name for p in function.parameters}
+        return len(needed) == 1 and "key" not in own and self.key == "key"
+
+
+def _bound(node: Statement) -> set[str]:
+    return set(bound(node))
+
+
+def _none() -> Expression:
+    return Constant(None)
+
+
+def _through(call: Call, helper: str) -> None:
+    """`f(x)` as `nn.call(f, x)`."""
+    call.arguments.insert(0, call.function)
+    call.keywords.insert(0, None)
+    call.function = Support(helper)
+    call.adopt()
+    call.restate()
+
+
+def header(function: Function) -> None:
+    """Write the header of a function anew; its body keeps its text."""
+    function.restate()

@@ -1,0 +1,48 @@
+"""Layers of torch that Equinox has itself, with the same numbers, or writes as plain Python."""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import Class as ClassValue
+from ...model.effects import New, Support
+from ...model.expressions import Attribute, Call, Dictionary, Display, Name
+from ...model.node import Expression
+from ...model.program import Class
+
+# By the name of the layer: how it is written, and what it is as a type.
+OWN = {"Dropout": "eqx.nn.Dropout", "ModuleList": "list", "ModuleDict": "dict"}
+
+
+def own(call: New) -> Expression | None:
+    """What stands in the place of building a layer, where that is not a class of the support
+    file."""
+    name = built_name(call)
+    if name == "Dropout":
+        kept = [(k, a) for k, a in zip(call.keywords, call.arguments) if k != "inplace"]
+        if kept and kept[0][0] is None:
+            kept = [kept[0], *(pair for pair in kept[1:] if pair[0] is not None)]
+        words = [k for k, _ in kept]
+        function = Attribute(Attribute(Name("eqx"), "nn"), "Dropout")
+        return Call(function, [a for _, a in kept], words)
+    if name in ("ModuleList", "ModuleDict"):
+        if not call.arguments:
+            return Display("list", []) if name == "ModuleList" else Dictionary([])
+        given = call.arguments[0]
+        plain = isinstance(given, (Display, Dictionary)) or getattr(given, "kind", "") == "list"
+        word = "list" if name == "ModuleList" else "dict"
+        return given if plain else Call(Name(word), [given])
+    return None
+
+
+def built_name(call: New) -> str | None:
+    """The name of the layer in the support file; None for a class of the user's."""
+    if isinstance(call.function, Support):
+        return call.function.name
+    value = call.function.value
+    ref = value.ref if isinstance(value, ClassValue) else None
+    return ref.name if isinstance(ref, Class) and _is_layer(ref) else None
+
+
+def _is_layer(cls: Class) -> bool:
+    """Whether it is one of the layers that stand for torch's: `@layer("torch.nn.Dropout")`."""
+    marks = (mark.function for mark in cls.decorators if isinstance(mark, Call))
+    return any(isinstance(mark, Name) and mark.id == "layer" for mark in marks)

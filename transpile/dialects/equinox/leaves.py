@@ -1,0 +1,142 @@
+"""Nodes of JAX with self as Equinox has them, where they stand.
+
+Read of a buffer    state.get(self.hits), self.mask[...] for one that never changes
+Mode                not self.inference
+Detached            lax.stop_gradient(x)
+Put                 x.at[i].set(v)
+"""
+
+from __future__ import annotations
+
+from ...model.effects import (
+    BUFFER,
+    CONSTANT,
+    Apply,
+    BoundMethod,
+    Detached,
+    Mode,
+    New,
+    Put,
+    Read,
+    Shape,
+    Support,
+    Unconverted,
+)
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
+from ...model.node import Expression, Node
+from ...model.operators import Compare, Unary
+from ...model.program import Function
+from .layers import own
+from .plan import Plan
+
+
+class Leaves:
+    """The leaves of one function, those of functions inside included."""
+
+    def __init__(self, function: Function, plan: Plan, state: str) -> None:
+        self.function, self.plan, self.state = function, plan, state
+        self.building = plan.is_building(function)
+
+    def write(self) -> None:
+        for node in reversed(list(self.function.body.walk())):  # inner before outer
+            self._node(node)
+
+    def _node(self, node: Node) -> None:
+        if isinstance(node, Read):
+            self._read(node)
+        elif isinstance(node, Mode):
+            self._mode(node)
+        elif isinstance(node, Detached):
+            node.replace(Call(Attribute(Name("lax"), "stop_gradient"), [node.expression]))
+        elif isinstance(node, Put):
+            at = Subscript(Attribute(node.base, "at"), node.index)
+            node.replace(Call(Attribute(at, node.how), [node.new]))
+        elif isinstance(node, Shape):
+            node.replace(Call(_dotted("jax.eval_shape"), [Lambda([], node.expression)]))
+        elif isinstance(node, Unconverted):
+            texts: list[Expression] = [Constant(node.id), Constant(node.source)]
+            node.replace(Call(Support("unconverted"), texts))
+        elif isinstance(node, BoundMethod):
+            node.become(Attribute(node.object, node.name))
+        elif isinstance(node, New):
+            made = own(node)
+            if made is not None:
+                node.replace(made)
+            else:
+                node.become(Call(node.function, node.arguments, node.keywords))
+        elif isinstance(node, Apply):
+            node.become(Call(node.function, node.arguments, node.keywords))
+
+    def _read(self, node: Read) -> None:
+        plain = Attribute(node.object, node.name)
+        if node.kind == CONSTANT or node.kind == BUFFER and not self.plan.signatures.is_state(node):
+            if _is_tested(node) or isinstance(node.parent, Subscript) and _is_base(node):
+                node.become(plain)
+            elif self._may_be_none(node):
+                node.replace(Call(Support("value"), [plain]))
+            else:
+                node.replace(Subscript(plain, Constant(...)))
+        elif self.plan.signatures.is_state(node) and not _is_tested(node):
+            if self.building:
+                node.replace(Attribute(plain, "init"))
+            elif self._may_be_none(node):
+                node.replace(Call(Support("get"), [Name(self.state), plain]))
+            else:
+                node.replace(Call(Attribute(Name(self.state), "get"), [plain]))
+        else:
+            node.become(plain)
+
+    def _may_be_none(self, node: Read) -> bool:
+        """Whether a buffer may be missing, and the function does not ask for any that may."""
+        cls = self.function.owner
+        if cls is None:
+            return False
+        array = self.plan.arrays(cls).get(node.name)
+        if array is None or not array.optional:
+            return False
+        tests = (n for n in self.function.nodes(Compare) if len(n.operands) == 2)
+        tested = (t.operands[0] for t in tests if _is_none(t.operands[1]))
+        return not any(isinstance(t, Attribute) and t.name in self._family(node) for t in tested)
+
+    def _family(self, node: Read) -> set[str]:
+        """The arrays of which one tells of all: statistics are all there, or none of them."""
+        if not self.plan.signatures.is_state(node):
+            return {node.name}
+        cls = self.function.owner
+        arrays = self.plan.arrays(cls).values() if cls is not None else ()
+        return {a.name for a in arrays if a.kind == node.kind}
+
+    def _mode(self, node: Mode) -> None:
+        made = Attribute(node.object, "inference")
+        around = node.parent
+        if isinstance(around, Unary) and around.operator == "not":
+            around.replace(made)
+        else:
+            node.replace(Unary("not", made))
+
+
+def place(read: Read) -> Expression:
+    """Where an array stands."""
+    return Attribute(read.object, read.name)
+
+
+def _dotted(name: str) -> Expression:
+    first, *rest = name.split(".")
+    made: Expression = Name(first)
+    for word in rest:
+        made = Attribute(made, word)
+    return made
+
+
+def _is_none(node: Expression) -> bool:
+    return isinstance(node, Constant) and node.constant is None
+
+
+def _is_tested(node: Expression) -> bool:
+    """Whether it is only asked whether it is there: `self.running_mean is None`."""
+    around = node.parent
+    return isinstance(around, Compare) and any(map(_is_none, around.operands))
+
+
+def _is_base(node: Expression) -> bool:
+    return isinstance(node.parent, Subscript) and node.parent.object is node

@@ -1,0 +1,117 @@
+"""What is settled before anything is edited: who takes a state and keys, under which names."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...facts.effects import EffectsOf
+from ...facts.modules import Array, Modules
+from ...model.effects import Mode
+from ...model.expressions import Call, Name
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.rulebook import Rulebook
+from ...model.statements import Return
+from ..fresh import fresh, taken
+from ..threading.signatures import Signatures, Threads
+
+
+class Facts(Protocol):
+    modules: Modules
+    effects: EffectsOf
+    rulebook: Rulebook
+
+
+class Plan:
+    """The conventions of a project's functions in Equinox."""
+
+    def __init__(self, project: Project, facts: Facts) -> None:
+        self.project, self.modules, self.facts = project, facts.modules, facts
+        self.signatures = Signatures(project, facts)
+        self._taken = {f: taken(f) for f in self.signatures.functions}
+        self._stateful: dict[Class, bool] = {}
+        self._modes: dict[Class, bool] = {}
+        self.inferring = self._inferring()
+        owners = {f.owner for f in self.signatures.functions if f.owner is not None}
+        self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
+        self._procedures = {
+            f
+            for f in self.signatures.functions
+            if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
+        }
+        self._names: dict[Function, tuple[str, str]] = {}
+        for f in self.signatures.functions:
+            self._name(f)
+
+    # --- names --------------------------------------------------------------------------------------
+
+    def _name(self, function: Function) -> None:
+        """The names of a function's state and key: all that one call may run have the same."""
+        root = self.signatures.root(function)
+        state, key = self._names.get(root, ("state", "key"))
+        own = self._taken[function]
+        if "state" in own:
+            state = fresh("model_state", own)
+        if "key" in own:
+            key = fresh("rng", own)
+        self._names[root] = state, key
+
+    def state(self, function: Function) -> str:
+        return self._names[self.signatures.root(function)][0]
+
+    def key(self, function: Function) -> str:
+        return self._names[self.signatures.root(function)][1]
+
+    def names_of(self, call: Call) -> tuple[str, str]:
+        """The names of state and key of what a call runs."""
+        targets = self.signatures.targets(call) or []
+        found = [self._names.get(self.signatures.root(t), ("state", "key")) for t in targets]
+        return found[0] if found and not self.signatures.is_container(call) else ("state", "key")
+
+    # --- functions ----------------------------------------------------------------------------------
+
+    def threads(self, function: Function) -> Threads:
+        return self.signatures.of(function)
+
+    def is_building(self, function: Function) -> bool:
+        return function in self.signatures.building
+
+    def is_procedure(self, function: Function) -> bool:
+        """Whether a function gives no value, and so the state alone."""
+        return function in self._procedures
+
+    def gives_state_alone(self, call: Call) -> bool:
+        targets = self.signatures.targets(call) or []
+        return bool(targets) and all(map(self.is_procedure, targets))
+
+    def arrays(self, cls: Class) -> dict[str, Array]:
+        """The arrays of a class, as they were declared before anything was edited."""
+        return self._arrays.get(cls, {})
+
+    # --- classes ------------------------------------------------------------------------------------
+
+    def is_stateful(self, cls: Class) -> bool:
+        """Whether its calls take a state; of a class without calls, those of the classes below."""
+        call = self.modules.find(cls, "__call__")
+        if call is not None:
+            return self.signatures.of(call).takes
+        below = self.modules.home(cls).descendants(cls)
+        methods = (self.modules.find(c, "__call__") for c in below)
+        return any(m is not None and self.signatures.of(m).takes for m in methods)
+
+    def _inferring(self) -> set[Class]:
+        """The classes that have the field `inference`: those whose methods ask for the mode, or
+        the classes whose constructor they have."""
+        found: set[Class] = set()
+        for function in self.signatures.functions:
+            for mode in function.nodes(Mode):
+                cls = function.owner
+                if cls is not None and isinstance(mode.object, Name):
+                    found.add(self._constructing(cls))
+        return found
+
+    def _constructing(self, cls: Class) -> Class:
+        for one in self.modules.lineage(cls):
+            if "__init__" in self.modules.home(one).methods(one):
+                return one
+        return cls

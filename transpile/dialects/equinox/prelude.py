@@ -1,0 +1,210 @@
+"""Containers and helpers of the Equinox output: read as text, and copied where they are used."""
+
+import inspect
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+
+class Sequential(eqx.nn.StatefulLayer):
+    """One layer after the other. With a state, which stateful layers take, it returns
+    ``(x, state)``."""
+
+    layers: tuple | dict
+
+    def __init__(self, *layers):
+        named = len(layers) == 1 and isinstance(layers[0], dict)
+        self.layers = dict(layers[0]) if named else layers
+
+    def is_stateful(self):
+        return any(is_stateful(layer) for layer in self)
+
+    def __call__(self, x, state=None, *, key=None):
+        for layer, k in zip(self, split(key, len(self))):
+            if is_stateful(layer):
+                x, state = layer(x, state, key=k)
+            else:
+                x = layer(x, key=k)
+        return x if state is None else (x, state)
+
+    def __iter__(self):
+        return iter(self.layers.values() if isinstance(self.layers, dict) else self.layers)
+
+    def __len__(self):
+        return len(self.layers)
+
+    def __getitem__(self, index):
+        if isinstance(self.layers, dict) and isinstance(index, slice):
+            return Sequential(dict(list(self.layers.items())[index]))
+        return Sequential(*tuple(self)[index]) if isinstance(index, slice) else tuple(self)[index]
+
+    def __getattr__(self, name):
+        layers = self.__dict__.get("layers")
+        if isinstance(layers, dict) and name in layers:
+            return layers[name]
+        raise AttributeError(name)
+
+
+def is_stateful(layer):
+    return isinstance(layer, eqx.nn.StatefulLayer) and layer.is_stateful()
+
+
+def call(function, *args, state, key=None, **kwargs):
+    """Call what may be any module or function, with what it takes: ``(result, state)``."""
+    called = function.__call__ if isinstance(function, eqx.Module) else function
+    try:
+        takes_key = "key" in inspect.signature(called).parameters
+    except ValueError:
+        takes_key = False
+    if takes_key:
+        kwargs["key"] = key
+    if is_stateful(function):
+        return function(*args, state=state, **kwargs)
+    return function(*args, **kwargs), state
+
+
+def build(cls, *args, key, **kwargs):
+    """Build a module of any class: it gets the key where it draws its first values."""
+    takes_key = "key" in inspect.signature(cls).parameters
+    return cls(*args, **kwargs, key=key) if takes_key else cls(*args, **kwargs)
+
+
+def scan_layers(layers, x, state=None, *args, key=None, **kwargs):
+    """Equal layers one after the other, compiled once. With a state, it returns ``(x, state)``."""
+    arrays, rest = eqx.partition(list(layers), eqx.is_array)
+    states = None if state is None else [state.substate(layer) for layer in layers]
+    keys = None if key is None else jax.random.split(key, len(layers))
+
+    def step(x, inputs):
+        arrays, state, key = inputs
+        layer = eqx.combine(arrays, rest[0])
+        given = kwargs if key is None else {**kwargs, "key": key}
+        if state is None:
+            return layer(x, *args, **given), None
+        return layer(x, *args, state=state, **given)
+
+    x, new = lax.scan(step, x, (_stack(arrays), states and _stack(states), keys))
+    if state is None:
+        return x
+    for i, old in enumerate(states):
+        leaves = [leaf[i] for leaf in jax.tree.leaves(new)]
+        state = state.update(jax.tree.unflatten(jax.tree.structure(old), leaves))
+    return x, state
+
+
+def _stack(trees):
+    """One tree, built as the first: equal layers differ in the markers of their StateIndex."""
+    leaves = zip(*map(jax.tree.leaves, trees), strict=True)
+    return jax.tree.unflatten(jax.tree.structure(trees[0]), [jnp.stack(same) for same in leaves])
+
+
+class Constant:
+    """An array for a static field, which is not trained; equal ones share a compilation."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+        self._id = self.array.dtype, self.array.shape, self.array.tobytes()
+
+    def __getitem__(self, index):
+        return jnp.asarray(self.array)[index]
+
+    def __eq__(self, other):
+        return isinstance(other, Constant) and self._id == other._id
+
+    def __hash__(self):
+        return hash(self._id)
+
+
+def split(key, n):
+    """``n`` keys, or ``n`` Nones where no key was given."""
+    return [None] * n if key is None else jax.random.split(key, n)
+
+
+def split_rows(key, n):
+    """``n`` keys as rows for a scan, or None where no key was given."""
+    return None if key is None else jax.random.split(key, n)
+
+
+def key_stream(key):
+    """Keys without end, or Nones where no key was given."""
+    i = 0
+    while True:
+        yield None if key is None else jax.random.fold_in(key, i)
+        i += 1
+
+
+def get(state, index):
+    """The value of a buffer; None for one that is not there."""
+    return None if index is None else state.get(index)
+
+
+def value(constant):
+    """The array of a constant; None for one that is not there."""
+    return None if constant is None else constant[...]
+
+
+def unconverted(id, source):
+    """What could not be converted: it raises where its value is needed."""
+    raise NotImplementedError(f"[{id}] not converted: {source}")
+
+
+class ParameterList(eqx.Module):
+    """A list of params, under numbers."""
+
+    values: list
+
+    def __init__(self, values=()):
+        self.values = list(values)
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        return self.values[index]
+
+    def append(self, value):
+        self.values.append(value)
+        return self
+
+    def extend(self, values):
+        self.values.extend(values)
+        return self
+
+
+class ParameterDict(eqx.Module):
+    """A dict of params."""
+
+    params: dict
+
+    def __init__(self, parameters=()):
+        self.params = dict(parameters)
+
+    def __getitem__(self, name):
+        return self.params[name]
+
+    def __setitem__(self, name, value):
+        self.params[name] = value
+
+    def __contains__(self, name):
+        return name in self.params
+
+    def __iter__(self):
+        return iter(self.params)
+
+    def __len__(self):
+        return len(self.params)
+
+    def keys(self):
+        return self.params.keys()
+
+    def values(self):
+        return self.params.values()
+
+    def items(self):
+        return self.params.items()

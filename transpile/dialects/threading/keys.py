@@ -1,0 +1,309 @@
+"""Keys as values: every draw of a function gets a key of its own.
+
+n draws     keys = nn.split(key, n), and keys[0], keys[1], …; one draw uses the key itself
+branches    that exclude each other share their keys
+loops       one key a turn, from one split by the number of turns: for x, k in zip(xs, nn.split(key, n))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ...model.copy import clone
+from ...model.effects import Loop, Repeat, Scan
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    ForClause,
+    Lambda,
+    Name,
+    Subscript,
+)
+from ...model.names import target_names
+from ...model.node import Expression, Node, Statement
+from ...model.program import Class, Function
+from ...model.statements import Assign, Block, For, If, While
+from ...model.turns import turns
+
+Give = Callable[[Expression], None]
+
+
+class Form(Protocol):
+    """What a dialect says of keys."""
+
+    def draws(self, node: Node) -> bool:
+        """Whether a node, apart from what is below it, needs a key: a `Key`, a call."""
+
+    def give(self, node: Node, key: Expression) -> None:
+        """Give a call its key."""
+
+    def split(self, key: Expression, count: Expression) -> Expression:
+        """Several keys of one."""
+
+    def rows(self, key: Expression, count: Expression) -> Expression:
+        """Several keys as the rows of a scan; None where there is no key."""
+
+    def stream(self, key: Expression) -> Expression:
+        """Keys without end of one, for turns that nobody counts."""
+
+
+@dataclass
+class Slots:
+    """The draws of one stretch of code that runs once, each with the number of its key."""
+
+    taken: list[tuple[int, Give]] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, give: Give) -> None:
+        self.taken.append((self.count, give))
+        self.count += 1
+
+
+class Keys:
+    """Gives keys to the draws of one function. `rows` are the keys of scans, by the loop."""
+
+    def __init__(self, form: Form, fresh: Callable[[str], str]) -> None:
+        self.form, self.fresh = form, fresh
+        self.rows: dict[Scan, tuple[str, Expression]] = {}
+        self.carried: dict[Loop | Repeat, str] = {}
+        self.before: list[tuple[Statement, Statement]] = []
+
+    def function(self, function: Function, key: str) -> None:
+        """Give keys to all draws in a function, whose own key has this name."""
+        self._fill(function.body, Name(key), first=True)
+
+    # --- allotment ----------------------------------------------------------------------------------
+
+    def _fill(self, block: Block, key: Expression, first: bool = False) -> None:
+        """Give keys to the draws of a block that runs once for a key."""
+        slots = Slots()
+        self._block(block, slots)
+        self._hand(slots, key, block, first)
+
+    def _hand(self, slots: Slots, key: Expression, block: Block | None, first: bool) -> None:
+        count = max((number for number, _ in slots.taken), default=-1) + 1
+        if count <= 1:
+            for _, give in slots.taken:
+                give(clone(key))
+            return
+        if block is None:  # inside an expression there is no place for a statement
+            for number, give in slots.taken:
+                several = self.form.split(clone(key), Constant(count))
+                give(Subscript(several, Constant(number)))
+            return
+        keys = self.fresh("keys")
+        made = Assign([Name(keys)], self.form.split(key, Constant(count)))
+        _at_start(block, made)
+        for number, give in slots.taken:
+            give(Subscript(Name(keys), Constant(number)))
+
+    def _block(self, block: Block | None, slots: Slots) -> None:
+        for statement in list(block.body) if block is not None else ():
+            self._statement(statement, slots)
+
+    def _statement(self, statement: Statement, slots: Slots) -> None:
+        if isinstance(statement, (Function, Class)):
+            if isinstance(statement, Function) and self.form.draws(statement):
+                slots.add(lambda key: self.form.give(statement, key))
+            return
+        if isinstance(statement, If):
+            self._expressions(statement.test, slots)
+            self._sides([statement.body, statement.orelse], slots)
+        elif isinstance(statement, For):
+            self._expressions(statement.iterable, slots)
+            self._turns(statement, slots)
+            self._block(statement.orelse, slots)
+        elif isinstance(statement, While):
+            self._while(statement, slots)
+        else:
+            for child in statement.children():
+                if isinstance(child, Block):
+                    self._block(child, slots)
+                else:
+                    self._expressions(child, slots)
+
+    def _sides(self, sides: list[Block | None], slots: Slots) -> None:
+        """Only one of them runs: they have the same keys."""
+        start, most = slots.count, slots.count
+        for side in sides:
+            slots.count = start
+            self._block(side, slots)
+            most = max(most, slots.count)
+        slots.count = most
+
+    def _expressions(self, node: Node, slots: Slots) -> None:
+        if isinstance(node, Comprehension):
+            self._comprehension(node, slots)
+            return
+        if isinstance(node, Lambda):
+            if self._draws_below(node.body):
+                self._inside(node.body, slots)
+            return
+        for child in node.children():
+            if isinstance(child, Block):
+                self._block(child, slots)
+            else:
+                self._expressions(child, slots)
+        if self.form.draws(node):
+            slots.add(lambda key: self.form.give(node, key))
+
+    def _inside(self, body: Expression, slots: Slots) -> None:
+        """The draws of an expression that is evaluated elsewhere share what one key gives."""
+        inner = Slots()
+        self._expressions(body, inner)
+        slots.add(lambda key: self._hand(inner, key, None, False))
+
+    # --- turns --------------------------------------------------------------------------------------
+
+    def _turns(self, loop: For, slots: Slots) -> None:
+        if not self._draws_below(loop.body):
+            return
+        name = self.fresh("k")
+        self._fill(loop.body, Name(name))
+
+        def give(key: Expression) -> None:
+            if isinstance(loop, Scan):
+                self._scan(loop, name, key)
+            elif isinstance(loop, Repeat):
+                self._carry(loop, name, key)
+            else:
+                self._zip(loop, name, key, [loop.body])
+
+        slots.add(give)
+
+    def _comprehension(self, node: Comprehension, slots: Slots) -> None:
+        """The keys of an element come with the turns of the last clause, from one of the first."""
+        first, last = node.clauses[0], node.clauses[-1]
+        self._expressions(first.iterable, slots)
+        inner = [node.element, *([node.key] if node.key is not None else []), *last.conditions]
+        found = [e for e in inner if self._draws_below(e)]
+        if not found:
+            return
+        name = self.fresh("k")
+        turn = Slots()
+        for expression in found:
+            self._expressions(expression, turn)
+        self._hand(turn, Name(name), None, False)
+
+        def give(key: Expression) -> None:
+            for clause in node.clauses[:-1]:  # a key for each turn of the outer ones
+                outer = self.fresh("k")
+                self._zip(clause, outer, key, node.children())
+                key = Name(outer)
+            self._zip(last, name, key, inner)
+
+        slots.add(give)
+
+    def _zip(self, loop: For | ForClause, name: str, key: Expression, body: Sequence[Node]) -> None:
+        """A loop whose turns have a key each."""
+        target, iterable = loop.target, loop.iterable
+        used = {n.id for part in body for n in part.walk() if isinstance(n, Name)}
+        unused = not used & set(target_names(target))
+        count, keys = _length(iterable), self.form.stream(key)
+        if count is not None:
+            keys = self.form.split(key, count)
+        word = _word(iterable)
+        if word == "range" and count is not None and unused:
+            target.replace(Name(name))
+            iterable.replace(keys)
+        elif word == "range" and count is not None and not isinstance(count, Call):
+            target.wrap(lambda target: _pair(target, name))
+            iterable.replace(Call(Name("enumerate"), [keys]))
+        elif word == "zip" and isinstance(target, Display) and isinstance(iterable, Call):
+            flat = target
+            flat.wrap(lambda _: Display("tuple", [*flat.elements, Name(name)]))
+            iterable.append(keys)
+        else:
+            target.wrap(lambda target: _pair(target, name))
+            iterable.wrap(lambda iterable: Call(Name("zip"), [iterable, keys]))
+
+    def _while(self, loop: While, slots: Slots) -> None:
+        self._expressions(loop.test, slots)
+        if not self._draws_below(loop.body):
+            return
+        name = self.fresh("k")
+        self._fill(loop.body, Name(name))
+
+        def give(key: Expression) -> None:
+            if isinstance(loop, Loop):
+                self._carry(loop, name, key)
+                return
+            stream = self.fresh("stream")
+            self.before.append((loop, Assign([Name(stream)], self.form.stream(key))))
+            _at_start(loop.body, Assign([Name(name)], Call(Name("next"), [Name(stream)])))
+
+        slots.add(give)
+
+    def _scan(self, loop: Scan, name: str, key: Expression) -> None:
+        """Keys as rows: None where there is no key."""
+        over = turns(loop)
+        if over is None:
+            return
+        count = over.count or Call(Name("len"), [clone(over.rows[0][1])])
+        several = self.fresh("turn_keys")
+        split = self.form.rows(key, clone(count))
+        self.before.append((loop, Assign([Name(several)], split)))
+        self.rows[loop] = name, Name(several)
+
+    def _carry(self, loop: Loop | Repeat, name: str, key: Expression) -> None:
+        """A key that is carried: each turn splits it."""
+        carried = self.fresh("turn_key")
+        self.before.append((loop, Assign([Name(carried)], key)))
+        pair = Display("tuple", [Name(carried), Name(name)])
+        _at_start(loop.body, Assign([pair], self.form.split(Name(carried), Constant(2))))
+        self.carried[loop] = carried
+
+    def carried_by(self, loop: Loop | Repeat) -> list[str]:
+        """The name of the key that a loop carries."""
+        return [self.carried[loop]] if loop in self.carried else []
+
+    def place(self) -> None:
+        """Put the statements that loops need before them."""
+        for loop, statement in self.before:
+            block = loop.parent
+            assert isinstance(block, Block)
+            block.insert_before(loop, [statement])
+
+    def _draws_below(self, node: Node) -> bool:
+        return any(self.form.draws(inner) for inner in node.walk())
+
+
+def _pair(target: Expression, name: str) -> Expression:
+    return Display("tuple", [target, Name(name)])
+
+
+def _word(iterable: Expression) -> str:
+    if isinstance(iterable, Call) and isinstance(iterable.function, Name):
+        return iterable.function.id
+    return ""
+
+
+def _length(iterable: Expression) -> Expression | None:
+    """How many turns there are at least, where that can be asked without evaluating anything."""
+    if isinstance(iterable, (Name, Attribute)):
+        return Call(Name("len"), [clone(iterable)])
+    if not isinstance(iterable, Call) or not iterable.arguments or any(iterable.keywords):
+        return None
+    word, first = _word(iterable), iterable.arguments[0]
+    if word == "range" and len(iterable.arguments) == 1:
+        return clone(first)
+    if word == "range":
+        return Call(Name("len"), [clone(iterable)])
+    return _length(first) if word in ("enumerate", "reversed", "zip", "list") else None
+
+
+def _at_start(block: Block, statement: Statement) -> None:
+    """Put a statement at the beginning of a block, behind its docstring."""
+    first = block.body[0] if block.body else None
+    inner = getattr(first, "expression", None)
+    if first is None:
+        block.append([statement])
+    elif isinstance(inner, Constant) and isinstance(inner.constant, str):
+        block.insert_after(first, [statement])
+    else:
+        block.insert_before(first, [statement])
