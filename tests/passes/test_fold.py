@@ -202,6 +202,7 @@ DEVICES = {
     "a device": ("device = x.device\nreturn x + torch.arange(3, device=device)", "return x + torch.arange(3)"),
     "before others": ("return x + torch.zeros(3, device=x.device, dtype=x.dtype)", "return x + torch.zeros(3, dtype=x.dtype)"),
     "after sizes": ("b, n, device = *x.shape, x.device\nreturn torch.ones(b, n, device=device)", "b, n = x.shape\nreturn torch.ones(b, n)"),
+    "after a star": ("b, n, h, w, device = *x.shape, 1, 2, x.device\nreturn torch.ones(b, n, device=device)", "b, n, h, w = *x.shape, 1, 2\nreturn torch.ones(b, n)"),
     "between others": ("h, place, n = 4, x.device, 2\nreturn torch.ones(h, n, device=place)", "h, n = 4, 2\nreturn torch.ones(h, n)"),
     "but one": ("place, n = x.device, x.shape[0]\nreturn torch.ones(n, device=place)", "n = x.shape[0]\nreturn torch.ones(n)"),
     "of another": ("here = x.device\nthere = here\nreturn x.to(there)", "return x"),

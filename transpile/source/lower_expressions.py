@@ -59,6 +59,8 @@ class ExpressionLowering(StringLowering):
             made.start, made.end = self.spans.inner[node]
         else:
             made.start, made.end = outer
+        if isinstance(made, Starred) and (place := made.expression.place()) is not None:
+            made.end = place[1]  # the comma of an element is in its span
         return made
 
     def _expressions(self, nodes: Iterable[Any]) -> list[Expression]:
