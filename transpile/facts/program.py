@@ -8,8 +8,10 @@ from ..model.node import Node
 from ..model.program import Scope
 from ..model.project import Project
 from ..model.rulebook import Rulebook
+from .activity import Activity
 from .calls import Calls
 from .effects import EffectsOf
+from .memory import Memory
 from .modules import Library, Modules
 from .stages import Stages
 from .totality import Totality
@@ -39,6 +41,14 @@ class ProgramFacts:
     @cached_property
     def stages(self) -> Stages:
         return Stages(self.values, self.calls)
+
+    @cached_property
+    def activity(self) -> Activity:
+        return Activity(self.project, self.values, self.calls)
+
+    @cached_property
+    def memory(self) -> Memory:
+        return Memory(self.calls, self.rulebook)
 
     @cached_property
     def totality(self) -> Totality:

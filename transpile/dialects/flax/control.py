@@ -76,7 +76,7 @@ def roots_of(low: Lowering, node: Node) -> list[str]:
         if isinstance(inner, Write):
             found[_head(inner.target)] = None
         elif isinstance(inner, Apply):
-            done = effects.of_call(inner, unit)
+            done = effects.of_call(inner)
             if done.writes or done.draws or done.open:
                 found[_head(inner.function)] = None
         elif isinstance(inner, Key):

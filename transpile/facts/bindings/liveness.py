@@ -81,7 +81,7 @@ class Liveness:
             body = self._turn(loop.body, head, live)
             new = self._through(events(loop.test), after | body)
             if new == head:
-                return _through(events(loop.bound), head) if isinstance(loop, Loop) else head
+                return self._through(events(loop.bound), head) if isinstance(loop, Loop) else head
             head = new
 
     def _for(self, loop: For, live: Names) -> Names:

@@ -6,24 +6,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...model.copy import clone
-from ...model.effects import Read
 from ...model.expressions import (
     Attribute,
     Call,
     Comprehension,
     Constant,
     Display,
-    Lambda,
     Name,
     Starred,
     Subscript,
 )
 from ...model.names import dotted
 from ...model.node import Expression
-from ..values import lattice
 from ..values.lattice import (
     NUMPY,
-    UNKNOWN,
     External,
     Mapping,
     Method,
@@ -35,7 +31,7 @@ from ..values.lattice import (
 )
 from .making import Making
 from .paths import of
-from .places import NOTHING, Part, Places, fresh, union
+from .places import Part, Places, fresh, union
 from .spellings import is_tensor
 
 Each = Callable[[Expression | Part], Places]

@@ -10,9 +10,9 @@ from ...model.expressions import Attribute, Lambda
 from ...model.names import below
 from ...model.node import Expression, Node, Statement
 from ...model.program import File, Function
+from ...model.rulebook import Rulebook
 from ...model.statements import Assign
 from ..calls import Calls
-from ..values.rules import Rulebook
 from . import summaries
 from .places import Place, Summary, closed
 from .results import Results

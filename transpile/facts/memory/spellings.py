@@ -9,8 +9,8 @@ from typing import Any
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
 from ...model.node import Expression
+from ...model.rulebook import Rulebook
 from ..values.lattice import FUNCTION, UNKNOWN, Method, Module, Tensor, Torch, Value
-from ..values.rules import Rulebook
 from .paths import of
 
 

@@ -12,13 +12,13 @@ from ...facts.activity import Activity
 from ...facts.values.attributes import is_differentiable
 from ...facts.values.lattice import MISSING, External, Module, Static, Tensor, Torch
 from ...facts.values.operators import asks_torch
-from ...facts.values.rules import Rulebook
 from ...model.expressions import Attribute, Call, Constant, NamedExpression, OpaqueExpression
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Unary
 from ...model.program import Class, Scope
 from ...model.project import Project
+from ...model.rulebook import Rulebook
 from ..pass_ import Changes
 
 _VERSION = re.compile(r"(\d+(?:\.\d+)*)")

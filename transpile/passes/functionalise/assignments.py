@@ -9,8 +9,7 @@ from ...facts.bindings import bound
 from ...facts.memory import indices
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
-from ...facts.memory.writes import is_data, is_element, is_store, stripped, writes_augmented
-from ...facts.memory.writes import may_be_number
+from ...facts.memory.writes import is_data, is_element, is_store, may_be_number, stripped, writes_augmented
 from ...facts.values.lattice import UNKNOWN, Method, Tensor
 from ...model.copy import clone
 from ...model.effects import Declare, Read
@@ -25,8 +24,8 @@ from .expressions import (
     in_place,
     is_dropped,
     rewritten,
-    under_flag,
     undecided_write,
+    under_flag,
     visit,
 )
 from .frame import Frame

@@ -14,6 +14,7 @@ from ...facts.values.lattice import Method, Module, Sequence, Tensor
 from ...model.copy import clone
 from ...model.effects import Read, Walk
 from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.layers import layers
 from ...model.names import dotted, everywhere, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import File, Function, Scope
@@ -136,7 +137,7 @@ class Frame:
         value = of(node)
         if isinstance(value, Method) and not isinstance(value.receiver, Sequence):
             named = isinstance(node, Attribute)
-            return named and node.name in self.spellings.rulebook.array_names
+            return named and node.name in layers(self.spellings.rulebook).array_names
         return is_tensor(node)
 
     def holds_self(self, node: Any) -> bool:

@@ -7,8 +7,7 @@ from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import calls_in
 from ...facts.values.lattice import Module, Static, Tensor
 from ...model.copy import clone
-from ...model.effects import Read
-from ...model.expressions import Attribute, Lambda, Name, Subscript
+from ...model.expressions import Lambda, Name, Subscript
 from ...model.names import in_scope
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
