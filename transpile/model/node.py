@@ -162,6 +162,8 @@ class Node:
         parent._put(self, new)
         new.slot = slot
         new.inherit(self)
+        for around in new.ancestors():
+            around.changed()
 
     def restate(self) -> None:
         """Forget its own text: it is rendered anew from its parts, which keep theirs."""
