@@ -101,3 +101,14 @@ def shown(body, *passes, facts=None):
     found = run(file, passes, facts)
     f = next(n for n in file.functions() if n.name == "f")
     return show(f.body), [d.id for d in found]
+
+
+def table(text):
+    """Programs and what is made of them: `### name [ids]`, a program, `---`, the outcome."""
+    found = {}
+    for case in text.split("\n### ")[1:]:
+        head, _, rest = case.partition("\n")
+        name, _, ids = head.rstrip("]").partition(" [")
+        body, _, outcome = rest.partition("\n---\n")
+        found[name] = body, outcome.rstrip("\n") + "\n", ids.split()
+    return found

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from ...facts.bindings import bound
 from ...facts.carried import Carrying, Obstacle, Obstacles
 from ...facts.carried.obstacles import SAYS, is_object
 from ...facts.carried.ordered import in_order, is_sorted
@@ -145,7 +146,7 @@ class _Branches:
             return
         carry = self.carrying.branch(node, effects)
         total = self._is_total(node, effects)
-        self.changes.become(node, lambda n: Cond(n.test, n.body, n.orelse, carry, total))
+        self._become(node, carry, total)
 
     def _returning(self, node: If) -> None:
         """Both sides return: what they give comes out of the function."""
@@ -214,7 +215,7 @@ class _Branches:
     def _check(self, node: If) -> None:
         """What a side does beside binding names cannot be undone when the other is taken."""
         self._wait(node)
-        own = set(written(node.body, node.orelse))
+        own = {*bound(node.body), *bound(node.orelse)}
         for block in _blocks(node):
             if any(True for _ in in_scope(block, Raise)):
                 raise Refused(f"a raise {WHERE}")
@@ -233,7 +234,7 @@ class _Branches:
                 if make is not None:
                     self.said.add(statement)
                     self.obstacles.skipped |= {statement, call}
-                    self.changes.replace(call, make)
+                    self.changes.wrap(call, make)
 
     def _objects(self, node: If, block: Block) -> Iterator[Obstacle]:
         """`z = None` on one side, where z is an array on the other."""

@@ -49,13 +49,15 @@ class Appended:
 
     def edit(self, changes: Changes) -> None:
         """Let the branches be what they become, and append behind them all."""
-        for node, make in self.made:
-            changes.become(node, make)
         item = self.item
         for append in self.appends:
             changes.replace(append, lambda a: Assign([Name(item)], _item(a)))
-        grown = Call(Attribute(Name(_list(self.appends[0])), "append"), [Name(item)])
+        given = Name(item)
+        given.value = Tensor()
+        grown = Call(Attribute(Name(_list(self.appends[0])), "append"), [given])
         changes.insert_after(self.root, [ExpressionStatement(grown)])
+        for node, make in self.made:
+            changes.become(node, make)
 
 
 def of_branch(node: If, function: Function) -> Appended | None:
