@@ -10,8 +10,8 @@ from transpile.facts.calls import Calls
 from transpile.facts.memory import Memory
 from transpile.facts.values.lattice import Method, Module, Tensor, Torch
 from transpile.first import rulebook
-from transpile.model.effects import Put, Read, Unconverted, Write
 from transpile.model.copy import clone
+from transpile.model.effects import Put, Read, Unconverted, Write
 from transpile.model.expressions import (
     Attribute,
     Call,

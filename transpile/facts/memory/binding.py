@@ -6,24 +6,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...model.copy import clone
-from ...model.effects import Read
 from ...model.expressions import (
     Attribute,
     Call,
     Comprehension,
     Constant,
     Display,
-    Lambda,
     Name,
     Starred,
     Subscript,
 )
 from ...model.names import dotted
 from ...model.node import Expression
-from ..values import lattice
 from ..values.lattice import (
     NUMPY,
-    UNKNOWN,
     External,
     Mapping,
     Method,
@@ -35,7 +31,7 @@ from ..values.lattice import (
 )
 from .making import Making
 from .paths import of
-from .places import NOTHING, Part, Places, fresh, union
+from .places import Part, Places, fresh, union
 from .spellings import is_tensor
 
 Each = Callable[[Expression | Part], Places]
@@ -169,7 +165,7 @@ class Binding(Making):
         if isinstance(value, Call) and of(value.function) == External("builtins.map"):
             if len(value.arguments) == 2:
                 function, over = value.arguments
-                return lambda given: self.of_map(function, [given]), over  # type: ignore[list-item]
+                return lambda given: self.of_map(function, [given]), over
         if isinstance(value, Comprehension) and value.kind in ("list", "generator"):
             first = value.clauses[0]
             plain = isinstance(first.target, Name) and not first.conditions
@@ -214,8 +210,8 @@ class Binding(Making):
         if isinstance(function, Method) and function.name == "items":
             held = function.receiver
             if isinstance(held, Mapping) or is_anything(held):
-                over = value.function.object if isinstance(value.function, Attribute) else None
-                return [nothing, entry_of(over, first, last) or Part(value)]
+                items = value.function.object if isinstance(value.function, Attribute) else None
+                return [nothing, entry_of(items, first, last) or Part(value)]
         return None
 
 
@@ -236,5 +232,3 @@ def _whole(number: int) -> Constant:
     made = Constant(number)
     made.value = Static(number, "int")
     return made
-
-

@@ -215,8 +215,11 @@ class Calling(State):
         this, or of a method of the same object."""
         function = target.function
         if isinstance(function, Lambda):
-            around = next(a for a in function.ancestors() if isinstance(a, (Function, Class)) or
-                          a.parent is None)
+            around = next(
+                a
+                for a in function.ancestors()
+                if isinstance(a, (Function, Class)) or a.parent is None
+            )
             return around is self.scope
         if self.project.outer(function) is self.scope:
             return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
+
+from ...model.copy import clone
 from ...model.effects import Apply, New, Read, Write
 from ...model.expressions import (
     Attribute,
@@ -16,7 +18,6 @@ from ...model.expressions import (
     OpaqueExpression,
     Subscript,
 )
-from ...model.copy import clone
 from ...model.names import in_scope, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, File, Function
@@ -312,4 +313,3 @@ def _returns_early(function: Function) -> bool:
     """Whether a function may end before its last statement."""
     last = function.body.body[-1] if function.body.body else None
     return any(node is not last for node in function.nodes(Return))
-

@@ -14,6 +14,7 @@ from ...model.statements import Assign
 from ..calls import Calls
 from ..values.rules import Rulebook
 from . import summaries
+from .beginnings import may_begin_in_place
 from .places import Place, Summary, closed
 from .results import Results
 from .spellings import Spellings
@@ -44,6 +45,7 @@ class Memory:
     def __init__(self, calls: Calls, rulebook: Rulebook) -> None:
         self.program = Program(calls, Spellings(rulebook))
         self.spellings = self.program.spellings
+        self.spellings.begins_in_place = lambda: self.begins_in_place
         self._states: dict[Scope, tuple[int, Solved]] = {}
         self._solved = False
         self._results: Results | None = None
@@ -118,6 +120,11 @@ class Memory:
         outside = (p.parameter, p.free, p.foreign or None, p.unheld or None) if (p := place) else ()
         inner = [(q.parameter, q.free) for q in place.closure()]
         return not any(outside) and all(a is None and b is None for a, b in inner)
+
+    @functools.cached_property
+    def begins_in_place(self) -> bool:
+        """Whether any Sequential of the project may begin with a layer that writes its argument."""
+        return may_begin_in_place(self.program.project, self.spellings.module_writes)
 
     @functools.cached_property
     def reshapes(self) -> bool:

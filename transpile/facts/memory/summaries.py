@@ -45,7 +45,8 @@ def passed(program: Program, function: Function | Lambda) -> Passed:
             before, found = program.passed[function], flow.passed()
             program.passed[function] = found
             program.samples[function] = flow.paths.samples
-            recursive = function in program.values.calls.get(function, ())  # type: ignore[call-overload]
+            calls = program.values.calls
+            recursive = isinstance(function, Function) and function in calls.get(function, ())
             if found == before or not recursive:
                 break
     return program.passed[function]
@@ -106,7 +107,9 @@ def _callers(
         for statement in flow.before:
             for call in calls_in(statement):
                 for target, made in targets(flow, call):
-                    found.setdefault(target.function, []).append((function, statement, made, target))
+                    found.setdefault(target.function, []).append(
+                        (function, statement, made, target)
+                    )
     return found
 
 
@@ -243,4 +246,3 @@ def _add(names: set[str], name: str, found: Summary, node: Node) -> None:
     if name not in names:
         names.add(name)
         found.causes.setdefault(name, node)
-

@@ -223,15 +223,11 @@ def written_root(node: Any, views: dict[str, str]) -> Any:
                 return node
             node = node.function.object
         elif isinstance(node, Subscript) and isinstance(node.object, Call):
-            parts = isinstance(node.object.function, Attribute) and (
-                views.get(node.object.function.name) == "parts"
-            )
-            if not parts:
+            function = node.object.function
+            if not isinstance(function, Attribute) or views.get(function.name) != "parts":
                 return node
-            node = node.object.function.object  # type: ignore[union-attr]
+            node = function.object
         elif isinstance(node, Attribute) and node.name in ("T", "mT") and is_tensor(node.object):
             node = node.object
         else:
             return node
-
-

@@ -203,9 +203,7 @@ def _is_other_entry(frame: Frame, path: str, holder: str, subject: Any) -> bool:
 # --- refusals -------------------------------------------------------------------------------------
 
 
-def refuse(
-    frame: Frame, path: str, node: Node, message: str, id: str = "aliased-write"
-) -> None:
+def refuse(frame: Frame, path: str, node: Node, message: str, id: str = "aliased-write") -> None:
     """A name that cannot follow raises where it is read."""
     written = _call(node) or node
     if isinstance(node, Assign) and node.operator:

@@ -9,8 +9,14 @@ from ...facts.bindings import bound
 from ...facts.memory import indices
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
-from ...facts.memory.writes import is_data, is_element, is_store, stripped, writes_augmented
-from ...facts.memory.writes import may_be_number
+from ...facts.memory.writes import (
+    is_data,
+    is_element,
+    is_store,
+    may_be_number,
+    stripped,
+    writes_augmented,
+)
 from ...facts.values.lattice import UNKNOWN, Method, Tensor
 from ...model.copy import clone
 from ...model.effects import Declare, Read
@@ -25,8 +31,8 @@ from .expressions import (
     in_place,
     is_dropped,
     rewritten,
-    under_flag,
     undecided_write,
+    under_flag,
     visit,
 )
 from .frame import Frame
@@ -122,8 +128,10 @@ def _augmented(frame: Frame, node: Assign) -> list[Statement]:
 
 def _binds(frame: Frame, target: Expression) -> bool:
     """Whether `target += value` binds what it names: `x`, `self.h`."""
-    return isinstance(target, Name) or isinstance(target, Attribute) and (
-        frame.state.path(target) is not None and not frame.state.paths.is_array(target)
+    return (
+        isinstance(target, Name)
+        or isinstance(target, Attribute)
+        and (frame.state.path(target) is not None and not frame.state.paths.is_array(target))
     )
 
 
@@ -156,9 +164,7 @@ def _tell_number(frame: Frame, node: Assign) -> None:
         frame.changes.report("taken-for-granted", node, message)
 
 
-def _augmented_store(
-    frame: Frame, node: Assign, target: Any, value: Expression
-) -> list[Statement]:
+def _augmented_store(frame: Frame, node: Assign, target: Any, value: Expression) -> list[Statement]:
     """`x[i] += v`. Of repeats in i the last one wins, so that only known places are added to."""
     base, kind = stripped(target.object, frame.views), indices.kind(target.index, target.object)
     how = _HOW.get(node.operator)
@@ -222,9 +228,7 @@ def _writes(node: Assign) -> list[Statement]:
     return made
 
 
-def _store(
-    frame: Frame, node: Assign, target: Subscript, value: Expression
-) -> list[Statement]:
+def _store(frame: Frame, node: Assign, target: Subscript, value: Expression) -> list[Statement]:
     """`x[i] = v`"""
     source = node.expression if node.expression is not None else value
     if indices.may_overlap(target, source):
@@ -387,4 +391,3 @@ def _one_by_one(frame: Frame, singles: list[Assign]) -> list[Statement]:
         made += [*_assign(frame, single), *frame.after]
         frame.after = []
     return made
-

@@ -12,7 +12,7 @@ from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.places import Summary
 from ...facts.memory.summaries import targets
 from ...facts.values import lattice
-from ...facts.values.lattice import Method, Module, Sequence, Static, Tensor
+from ...facts.values.lattice import NUMPY, Method, Module, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.expressions import (
     Attribute,
@@ -74,9 +74,7 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
         return None
     twice = _passed_twice(frame, target, summary.parameters, call)
     if twice is not None:
-        message = (
-            f"{target.name} changes {twice} in place, and is given the same memory twice"
-        )
+        message = f"{target.name} changes {twice} in place, and is given the same memory twice"
         return frame.unconverted("mutated-argument", node, message)
     taken = frame.taken is not None and frame.taken.function is target.function
     for name, argument in _arguments(frame, target, summary.parameters, call):
@@ -121,9 +119,18 @@ def _arguments(
     passed as."""
     seen: set[Expression] = set()  # `*xs` may be passed as several
     for name, argument in frame.memory.program.calls.arguments(call, target):
-        if name in written and argument not in seen and not is_flag(argument):
+        plain = is_flag(argument) or _is_plain(argument)
+        if name in written and argument not in seen and not plain:
             seen.add(argument)
             yield name, argument
+
+
+def _is_plain(argument: Expression) -> bool:
+    """Whether an argument has no memory: a number, or a list of numbers."""
+    value = of(argument)
+    if isinstance(value, Sequence):
+        value = value.element
+    return isinstance(value, Static) and value != NUMPY and bool(value.type)
 
 
 def _passed_twice(frame: Frame, target: Target, written: Set[str], call: Call) -> str | None:
@@ -182,9 +189,7 @@ def _owns(frame: Frame, argument: Expression) -> list[str]:
     return sorted(n for n in names if n and frame.state.env[n] & mine)
 
 
-def _check_elements(
-    frame: Frame, node: Call, target: Target, call: Call, summary: Summary
-) -> None:
+def _check_elements(frame: Frame, node: Call, target: Target, call: Call, summary: Summary) -> None:
     """A callee that writes what a list or dict holds: it puts the new tensors into that, and other
     names for the old ones cannot follow."""
     names = {p.name for p in frame.memory.program.calls.parameters(target)}
@@ -211,7 +216,9 @@ def _layer_writes(frame: Frame, node: Call) -> None:
         return
     if spellings.module_writes(value) is not False:
         for own in _owns(frame, node.arguments[0]):
-            message = f"{nodes.source(node.function)} begins with a layer that writes {own} in place"
+            message = (
+                f"{nodes.source(node.function)} begins with a layer that writes {own} in place"
+            )
             _refuse(frame, node, own, message, id="aliased-write")
 
 
@@ -301,4 +308,3 @@ def _sets(cause: Assign, field: str) -> bool:
     return any(
         isinstance(t, Attribute) and t.name == field.rpartition(".")[2] for t in cause.targets
     )
-

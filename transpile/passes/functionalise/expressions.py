@@ -95,9 +95,7 @@ def _repeated(frame: Frame, node: Comprehension) -> None:
         if write is None or path is None:
             continue
         over = read(node.clauses[0].iterable)
-        kept = [
-            n for n in over if n in frame.live or frame.state.parameters(n) or frame.reached(n)
-        ]
+        kept = [n for n in over if n in frame.live or frame.state.parameters(n) or frame.reached(n)]
         if path not in bound or kept:
             message = f"a comprehension that writes {path} in place: write it as a loop"
             node.replace(frame.unconverted("aliased-write", node, message))
@@ -170,7 +168,7 @@ def in_place(frame: Frame, node: Call, write: Written, used: bool = False) -> Ex
 
 def _strip(frame: Frame, subject: Expression) -> Expression:
     """`x.data` is x itself, as far as a write goes; what stands in the place of the subject."""
-    plain = stripped(subject, frame.views)
+    plain: Expression = stripped(subject, frame.views)
     if plain is subject:
         return subject
     made: Expression = clone(plain)
@@ -223,12 +221,12 @@ def _settled(frame: Frame, node: Call, receiver: Call, subject: Expression) -> N
 
 def _on_one_side(frame: Frame, node: Node, message: str) -> Expression:
     """What stands for a call that a choice may leave out, where what it writes is read."""
-    return frame.unconverted("aliased-write", node, f"{message}: write the choice as an if statement")
+    return frame.unconverted(
+        "aliased-write", node, f"{message}: write the choice as an if statement"
+    )
 
 
-def _taken_out(
-    frame: Frame, node: Call, subject: Expression, undecided: bool, told: Any
-) -> None:
+def _taken_out(frame: Frame, node: Call, subject: Expression, undecided: bool, told: Any) -> None:
     """What stands for a call that writes: its value where nobody reads what is written again, else
     its subject, written before."""
     path = written_path(frame, subject) or cast_path(frame, subject)
@@ -339,5 +337,3 @@ def is_dropped(frame: Frame, node: Call) -> bool:
         return False
     call = statement.expression
     return isinstance(call, Call) and only_computes(frame, call)
-
-

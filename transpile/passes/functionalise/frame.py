@@ -212,6 +212,4 @@ def binds(loop: For, id: str) -> bool:
 
 
 def _over_parameters(loop: For) -> bool:
-    return any(
-        isinstance(n, Attribute) and n.name in _PARAMETERS for n in loop.iterable.walk()
-    )
+    return any(isinstance(n, Attribute) and n.name in _PARAMETERS for n in loop.iterable.walk())

@@ -13,7 +13,7 @@ from ...facts.memory.views import view_of
 from ...facts.memory.writes import is_data, is_element, stripped
 from ...facts.values.lattice import Static, Torch
 from ...model.copy import clone
-from ...model.effects import Put, Read
+from ...model.effects import Put, Read, Write
 from ...model.expressions import Attribute, Call, Display, Name, Slice, Starred, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
@@ -81,6 +81,8 @@ def _rebind_name(
 ) -> list[Statement]:
     if frame.goes_over_params(subject) and frame.traced:
         return _refuse(frame, subject, _PARAMS, "parameter-write")
+    if frame.goes_over_params(subject):  # while building: the name of a walk stands for its array
+        return [Write(clone(subject), value)]
     if frame.is_outer(subject):
         return _refuse(frame, subject, _OUTER)
     follow(frame, subject, node)
@@ -153,9 +155,11 @@ def is_same(one: Expression, other: Expression) -> bool:
 
 
 def _is_through(value: Put) -> bool:
-    return value.how in ("data", "item") or not isinstance(
-        value.index, (Display, Slice, Name, Subscript, Attribute)
-    ) and not isinstance(of(value.index), Static)
+    return (
+        value.how in ("data", "item")
+        or not isinstance(value.index, (Display, Slice, Name, Subscript, Attribute))
+        and not isinstance(of(value.index), Static)
+    )
 
 
 def _joined(outer: Expression, inner: Expression) -> Expression | None:
@@ -272,5 +276,3 @@ def _held_by(frame: Frame, subject: Any, prop: Function) -> Expression | None:
     made = clone(held)
     made.object.replace(clone(subject.object))
     return made
-
-
