@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from ...facts.calls import Target
-from ...facts.memory.calling import is_of_object
 from ...facts.memory.making import is_flag
 from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.places import Summary
@@ -102,8 +101,8 @@ def _callees(frame: Frame, node: Call) -> Iterator[tuple[Target, Call]]:
         yield target, call
     value = of(node.function)
     known = Tensor, Sequence, Static, Module
-    if isinstance(value, Method) and is_of_object(value):
-        if not isinstance(value.receiver, known) or value.receiver == Tensor(assumed=True):
+    if isinstance(value, Method) and not isinstance(value.receiver, known):
+        if not seen:  # of an object of some class
             project = frame.memory.program.project
             for function, summary in frame.memory.program.summaries.items():
                 method = isinstance(function, Function) and project.owner(function) is not None
