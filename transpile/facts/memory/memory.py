@@ -162,4 +162,15 @@ class Memory:
             project, calls = self.program.project, self.program.values.calls
             for function in summaries.bottom_up(calls):
                 summaries.passed(self.program, function)
-            summaries.solve(self.program, {f: self.state(f) for f in project.functions()})
+            states: dict[Function | Lambda, Solved] = {
+                f: self.state(f) for f in project.functions()
+            }
+            for file in project.ordered:
+                states.update({made: self._start(made) for made in below(file, Lambda)})
+            summaries.solve(self.program, states)
+
+    def _start(self, function: Lambda) -> Solved:
+        """What holds before the body of a lambda."""
+        flow = Solved(self.program, function)
+        flow.before[function.body] = flow.env
+        return flow

@@ -32,7 +32,7 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
         if not frame.reached(path):
             message = f"{path} is written in place for what has given it, which has the old one"
             refuse(frame, path, node, message)
-    reshaped = frame.spellings.reshapes(_call(node))
+    reshaped = frame.reshapes(_call(node))
     if reshaped is not None:
         return _reshaped(frame, path, node, reshaped)
     for loop, over in frame.rows:

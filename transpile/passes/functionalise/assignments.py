@@ -30,6 +30,7 @@ from .callees import taken_as_statement
 from .expressions import (
     in_place,
     is_dropped,
+    plain_views,
     rewritten,
     undecided_write,
     under_flag,
@@ -52,6 +53,7 @@ _HOW = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "powe
 
 def simple(frame: Frame, node: Statement) -> list[Statement]:
     """A simple statement, a copy, without mutation; nothing where what stands before it does all."""
+    plain_views(frame, node)
     if frame.taken is not None:
         return taken_back(frame, node)
     if isinstance(node, Assign) and node.expression is not None:
@@ -81,11 +83,12 @@ def _expression(frame: Frame, node: ExpressionStatement) -> list[Statement]:
         return [node]
     write = frame.spellings.written(call)
     if write is not None:
-        told = frame.spellings.flag(call)
+        told, was = frame.spellings.flag(call), clone(node)
+        frame.reshaped[was.expression] = frame.spellings.reshapes(call)
         subject = in_place(frame, call, write)
         if told is not None:
             return [under_flag(frame, told, subject, call, node)]
-        return rebind(frame, subject, call, clone(node))
+        return rebind(frame, subject, call, was)
     taken = taken_as_statement(frame, node)
     if taken is not None:
         return [taken]

@@ -20,6 +20,7 @@ from ...model.expressions import (
     Display,
     Name,
     Starred,
+    Subscript,
 )
 from ...model.node import Expression, Statement
 from ...model.program import Function
@@ -78,7 +79,8 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
     taken = frame.taken is not None and frame.taken.function is target.function
     for name, argument in _arguments(frame, target, summary.parameters, call):
         plain = argument.expression if isinstance(argument, Starred) else argument
-        if taken and frame.is_taken(node):
+        named = isinstance(argument, (Name, Attribute, Subscript))
+        if taken and named and frame.is_taken(node):
             continue
         if _is_given_back(frame, node, plain):
             continue

@@ -52,7 +52,7 @@ def rebind(
     """
     detached = detached or is_detached(frame, subject)
     whole = stripped(subject, frame.views)
-    if whole is not subject and frame.spellings.reshapes(_call(node)) is not None:
+    if whole is not subject and frame.reshapes(_call(node)) is not None:
         return _refuse(frame, subject, _UNKNOWN)  # `x.data.resize_(3)` leaves x its shape
     subject = whole
     if frame.is_elsewhere(subject) and not frame.goes_over_params(subject):
@@ -138,7 +138,8 @@ def _put(frame: Frame, subject: Any, value: Expression) -> Expression | None:
     if isinstance(value, Call) and isinstance(value.function, Attribute):
         plain = len(value.arguments) == 1 and value.keywords == [None]
         word = _UPDATES.get(value.function.name)
-        if value.function.object is subject and word is not None and plain:
+        same = value.function.object is subject or is_same(value.function.object, subject)
+        if same and word is not None and plain:
             if not isinstance(value.arguments[0], Starred):
                 how, given = word, value.arguments[0]
     base, index = stripped(subject.object, frame.views), clone(subject.index)

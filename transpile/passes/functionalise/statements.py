@@ -24,7 +24,7 @@ from ...model.statements import (
 )
 from . import nodes
 from .assignments import simple
-from .expressions import visit
+from .expressions import plain_views, visit
 from .frame import Frame
 from .taken_back import results
 
@@ -112,6 +112,7 @@ def _head(frame: Frame, statement: Statement, head: Expression) -> None:
         frame.taken = None
         frame.inside = _live_inside(frame, statement)
         frame.live |= frame.inside
+        plain_views(frame, copy)
         visit(frame, copy.expression)
         made, before, after = copy.expression, frame.before, frame.after
     if not made.touched and not before and not after and made.origin == head.origin:
