@@ -6,7 +6,7 @@ from transpile.dialects import equinox
 from transpile.facts.effects import EffectsOf
 from transpile.facts.modules import Modules
 from transpile.facts.values import lattice
-from transpile.first import rulebook
+from transpile.model import rule_files
 from transpile.model.effects import Apply, New, Support
 from transpile.model.program import File
 from transpile.model.project import Project
@@ -19,7 +19,7 @@ LAYERS = Path(__file__).parents[2] / "rules" / "layers"
 class Facts:
     def __init__(self, modules):
         self.modules, self.effects = modules, EffectsOf(modules)
-        self.rulebook = rulebook.load()
+        self.rulebook = rule_files.load()
 
 
 def layer_files():

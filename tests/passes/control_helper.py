@@ -4,7 +4,7 @@ what they make of it."""
 from pathlib import PurePosixPath
 
 from transpile.facts.values import solve
-from transpile.first import rulebook
+from transpile.model import rule_files
 from transpile.model.carry import NO_EFFECTS
 from transpile.model.effects import Apply, Key, Write
 from transpile.model.project import Project
@@ -14,7 +14,7 @@ from transpile.source.lower import lower
 from transpile.source.show import show
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
-RULES = rulebook.load()
+RULES = rule_files.load()
 NEW_RULES = load()
 
 

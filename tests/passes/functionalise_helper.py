@@ -9,7 +9,7 @@ from tests.facts.programs import IMPORTS, Program
 from transpile.facts.calls import Calls
 from transpile.facts.memory import Memory
 from transpile.facts.values.lattice import Method, Module, Tensor, Torch
-from transpile.first import rulebook
+from transpile.model import rule_files
 from transpile.model.copy import clone
 from transpile.model.effects import Put, Read, Unconverted, Write
 from transpile.model.expressions import (
@@ -28,7 +28,7 @@ from transpile.model.statements import Assign, ExpressionStatement
 from transpile.passes import functionalise
 from transpile.source.splice import write
 
-RULES = rulebook.load()
+RULES = rule_files.load()
 
 
 class Facts:
@@ -101,9 +101,7 @@ def spell(file):
             word = [None, None, "detached"][: 2 + node.detached]
             arguments = [node.target, node.value, *([Constant(True)] if node.detached else [])]
             node.replace(ExpressionStatement(Call(Name("Write"), arguments, word)))
-    for node in list(file.walk()):
-        if isinstance(node, Read):
-            node.become(Attribute(node.object, node.name))
+    _plain(file)
 
 
 def body(text, parameters="x: torch.Tensor, y: torch.Tensor"):
@@ -111,9 +109,8 @@ def body(text, parameters="x: torch.Tensor, y: torch.Tensor"):
     lines = "".join(f"    {line}\n" for line in text.splitlines())
     made, diagnostics = convert(f"def f({parameters}):\n{lines}")
     inner = made.partition(":\n")[2] if "\n\n" not in made else made
-    return "\n".join(l.removeprefix("    ") for l in inner.strip("\n").splitlines()), {
-        d.id for d in diagnostics
-    }
+    made = "\n".join(line.removeprefix("    ") for line in inner.strip("\n").splitlines())
+    return made, {d.id for d in diagnostics}
 
 
 # --- running what comes out, in torch itself ------------------------------------------------------
@@ -137,6 +134,15 @@ def put(base, index, how, new):
     return made
 
 
+def store(module, name, value):
+    """What a Write means."""
+    held = getattr(module, name)
+    if isinstance(held, torch.nn.Parameter):
+        held.data = value.detach().clone()
+    else:
+        setattr(module, name, value)
+
+
 OPERATORS = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -155,11 +161,13 @@ def runnable(file):
                 Call(Name("put"), [node.base, _index(node.index), Constant(node.how), node.new])
             )
         elif isinstance(node, Write):
-            node.replace(Assign([node.target], node.value))
+            where = [node.target.object, Constant(node.target.name)]
+            node.replace(ExpressionStatement(Call(Name("store"), [*where, node.value])))
         elif isinstance(node, Unconverted):
             node.replace(Call(Name("unconverted"), [Constant(node.id)]))
         elif isinstance(node, Call):
             function, name = node.function, getattr(node.function.value, "name", "")
+            name = name.removesuffix("__")
             first = None
             if isinstance(function, Attribute) and isinstance(function.value, Method):
                 first = function.object if name.endswith("_") else None
@@ -171,6 +179,13 @@ def runnable(file):
             target = node.targets[0]
             made = Binary(clone(target), node.operator, node.expression)
             node.replace(Assign([target], made))
+    _plain(file)
+
+
+def _plain(file):
+    for node in list(file.walk()):
+        if isinstance(node, Read):
+            node.become(Attribute(node.object, node.name))
 
 
 def _index(index):
@@ -192,7 +207,7 @@ def executed(text):
     made = write(program.file)
     sides = []
     for one in (IMPORTS + text, made):
-        scope = {"put": put}
+        scope = {"put": put, "store": store}
         exec(compile(one, "program.py", "exec"), scope)
         sides.append(scope)
     return *sides, made, reported

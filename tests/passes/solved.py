@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from transpile.facts.activity import Activity
 from transpile.facts.calls import Calls
 from transpile.facts.values import solve
-from transpile.first import rulebook
+from transpile.model import rule_files
 from transpile.model.effects import Detached, Unconverted
 from transpile.model.expressions import Attribute, Call, Constant, Name
 from transpile.model.project import Project
@@ -16,7 +16,7 @@ from transpile.source.splice import write
 IMPORTS = (
     "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nimport numpy as np\n"
 )
-RULES = rulebook.load()
+RULES = rule_files.load()
 
 
 class Facts:

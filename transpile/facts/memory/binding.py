@@ -165,7 +165,7 @@ class Binding(Making):
         if isinstance(value, Call) and of(value.function) == External("builtins.map"):
             if len(value.arguments) == 2:
                 function, over = value.arguments
-                return lambda given: self.of_map(function, [given]), over  # type: ignore[list-item]
+                return lambda given: self.of_map(function, [given]), over
         if isinstance(value, Comprehension) and value.kind in ("list", "generator"):
             first = value.clauses[0]
             plain = isinstance(first.target, Name) and not first.conditions
@@ -210,8 +210,8 @@ class Binding(Making):
         if isinstance(function, Method) and function.name == "items":
             held = function.receiver
             if isinstance(held, Mapping) or is_anything(held):
-                over = value.function.object if isinstance(value.function, Attribute) else None
-                return [nothing, entry_of(over, first, last) or Part(value)]
+                items = value.function.object if isinstance(value.function, Attribute) else None
+                return [nothing, entry_of(items, first, last) or Part(value)]
         return None
 
 
@@ -232,5 +232,3 @@ def _whole(number: int) -> Constant:
     made = Constant(number)
     made.value = Static(number, "int")
     return made
-
-

@@ -12,8 +12,10 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ..calls import Target
-from ..values.lattice import UNKNOWN, Method, Module, Tensor, Torch, is_anything
+from ..origins import Origin
+from ..values.lattice import Class as ClassValue
 from ..values.lattice import Function as FunctionValue
+from ..values.lattice import Mapping, Method, Module, Sequence, Static, Tensor, Torch, Value
 from .paths import of, spelled
 from .places import Part, Passed, Places, closed, fresh, union
 from .state import State
@@ -136,9 +138,24 @@ class Calling(State):
         value = of(call.function)
         if isinstance(value, Module):
             return [*self.forwards(value), *(self.targets(call.function) if value.open else ())]
-        if isinstance(value, Torch) or isinstance(value, Method) and not is_of_object(value):
+        if is_of_object(value) and isinstance(call.function, Attribute):
+            return self._methods(call.function)
+        if isinstance(value, (Torch, Method)):
             return []
         return self.targets(call.function)
+
+    def _methods(self, function: Attribute) -> list[Target]:
+        """The methods that `self.transform.frame` may be of plain objects, by the calls of their
+        classes that made these."""
+        found: dict[Function, None] = {}
+        start = Origin(self.original(function.object))
+        for made, _ in self.program.calls.origins(start, set()):
+            value = of(made.function) if isinstance(made, Call) else None
+            if isinstance(value, ClassValue) and isinstance(value.ref, Class):
+                method = self.project.find(value.ref, function.name)
+                if method is not None and not self.project.is_module(value.ref):
+                    found[method] = None
+        return [Target(f) for f in found]
 
     def forwards(self, value: Module) -> list[Target]:
         """The forwards of the user's classes that a module may be of, also of those below them:
@@ -215,8 +232,11 @@ class Calling(State):
         this, or of a method of the same object."""
         function = target.function
         if isinstance(function, Lambda):
-            around = next(a for a in function.ancestors() if isinstance(a, (Function, Class)) or
-                          a.parent is None)
+            around = next(
+                a
+                for a in function.ancestors()
+                if isinstance(a, (Function, Class)) or a.parent is None
+            )
             return around is self.scope
         if self.project.outer(function) is self.scope:
             return True
@@ -244,9 +264,10 @@ class Calling(State):
         return Passed(parameters, free, repeated, kept, exact)
 
 
-def is_of_object(value: Method) -> bool:
-    """Whether a method is one of a plain object of the user's, perhaps."""
-    return is_anything(value.receiver) or value.receiver == UNKNOWN
+def is_of_object(value: Value) -> bool:
+    """Whether an attribute may be a method of a plain object of the user's."""
+    known = Tensor, Torch, Static, Sequence, Mapping, Module
+    return isinstance(value, Method) and not isinstance(value.receiver, known)
 
 
 def rerooted(sample: Expression, receiver: Expression) -> Expression | None:

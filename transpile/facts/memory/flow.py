@@ -313,4 +313,3 @@ def _returns_early(function: Function) -> bool:
     """Whether a function may end before its last statement."""
     last = function.body.body[-1] if function.body.body else None
     return any(node is not last for node in function.nodes(Return))
-

@@ -115,7 +115,7 @@ def number(node: Expression | None) -> int | None:
         found = number(node.operand)
         return None if found is None else -found
     whole = isinstance(node, Constant) and type(node.constant) is int
-    return node.constant if whole else None  # type: ignore[union-attr, return-value, no-any-return]
+    return node.constant if whole else None  # type: ignore[union-attr]
 
 
 def _apart(one: Bounds | None, other: Bounds | None) -> bool:

@@ -170,9 +170,7 @@ class Making(Sharing):
             if self.makes_object(node.function):
                 return self._overlap(node.arguments)
             known = isinstance(of(node.function), (Torch, Method))
-            return not known and any(
-                self.passes(t).repeated for t in self.functions_called(node)
-            )
+            return not known and any(self.passes(t).repeated for t in self.functions_called(node))
         if isinstance(node, Comprehension):
             if node.kind != "list" or not isinstance(of(node.element), Tensor):
                 return False

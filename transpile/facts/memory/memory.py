@@ -14,6 +14,7 @@ from ...model.rulebook import Rulebook
 from ...model.statements import Assign
 from ..calls import Calls
 from . import summaries
+from .beginnings import may_begin_in_place
 from .places import Place, Summary, closed
 from .results import Results
 from .spellings import Spellings
@@ -44,6 +45,7 @@ class Memory:
     def __init__(self, calls: Calls, rulebook: Rulebook) -> None:
         self.program = Program(calls, Spellings(rulebook))
         self.spellings = self.program.spellings
+        self.spellings.begins_in_place = lambda: self.begins_in_place
         self._states: dict[Scope, tuple[int, Solved]] = {}
         self._solved = False
         self._results: Results | None = None
@@ -120,6 +122,11 @@ class Memory:
         return not any(outside) and all(a is None and b is None for a, b in inner)
 
     @functools.cached_property
+    def begins_in_place(self) -> bool:
+        """Whether any Sequential of the project may begin with a layer that writes its argument."""
+        return may_begin_in_place(self.program.project, self.spellings.module_writes)
+
+    @functools.cached_property
     def reshapes(self) -> bool:
         """Whether anything in the project may give a tensor another shape in place: what is asked
         for the shape of one counts as a read of it then."""
@@ -155,4 +162,15 @@ class Memory:
             project, calls = self.program.project, self.program.values.calls
             for function in summaries.bottom_up(calls):
                 summaries.passed(self.program, function)
-            summaries.solve(self.program, {f: self.state(f) for f in project.functions()})
+            states: dict[Function | Lambda, Solved] = {
+                f: self.state(f) for f in project.functions()
+            }
+            for file in project.ordered:
+                states.update({made: self._start(made) for made in below(file, Lambda)})
+            summaries.solve(self.program, states)
+
+    def _start(self, function: Lambda) -> Solved:
+        """What holds before the body of a lambda."""
+        flow = Solved(self.program, function)
+        flow.before[function.body] = flow.env
+        return flow

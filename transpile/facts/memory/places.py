@@ -42,9 +42,7 @@ class Place:
 
     def holders(self) -> set[Place]:
         """What gets more where this does: itself, as it was, and what it was taken out of."""
-        return _closed(
-            [self], lambda p: p.grown | (p.parents if p.entry is not None else NOTHING)
-        )
+        return _closed([self], lambda p: p.grown | (p.parents if p.entry is not None else NOTHING))
 
 
 def _closed(start: list[Place], further: Any) -> set[Place]:

@@ -211,8 +211,7 @@ def is_conditional(call: Node, around: Node) -> bool:
 
 
 def _named(scope: Scope) -> Iterator[Expression]:
-    for node in scope.nodes(Name, Attribute):
-        yield node
+    yield from scope.nodes(Name, Attribute)
 
 
 def _has_value(function: Function) -> bool:

@@ -194,8 +194,7 @@ class Sharing(Calling):
         holds = isinstance(value.receiver, (Sequence, Mapping)) or value.name in _HOLDERS
         if value.name in self.views or is_inplace_name(value.name) or holds:
             return self.shares(receiver)
-        found = self._of_functions(node) if is_anything(value.receiver) else NOTHING
-        return found
+        return self._of_functions(node)
 
     def passes_on(self, value: Module) -> bool:
         """Whether a layer of torch's may give back what it is given, or a view of it: nn.Identity,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,7 @@ class Spellings:
 
     def __init__(self, rulebook: Rulebook) -> None:
         self.rulebook = rulebook
+        self.begins_in_place: Callable[[], bool] = lambda: True  # whether any Sequential does
         self.views: dict[str, str] = rulebook.table("VIEWS")
         self.reshaping: dict[str, str] = rulebook.table("RESHAPING")
         self.last = frozenset(rulebook.table("INPLACE_LAST"))
@@ -165,6 +167,8 @@ class Spellings:
         for _, item in value.items or ():
             if not self.passes_on(item):
                 return self.module_writes(item)
+        if value.items is None and not self.begins_in_place():
+            return False
         inner = value.element if value.items is None else None
         return None if inner is not None and self.module_writes(inner) is not False else False
 

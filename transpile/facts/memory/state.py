@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
 from ...model.names import below
-from ...model.node import Expression, Statement
+from ...model.node import Expression, Node
 from ...model.program import File, Function
 from ..calls import Calls, Target
 from ..values.lattice import External
@@ -43,7 +43,7 @@ class State:
         self.owner = self.project.owner(method) if method is not None else None
         self.paths = Paths(self.project, own)
         self.env: Env = {}
-        self.before: dict[Statement, Env] = {}
+        self.before: dict[Node, Env] = {}
         self.originals: dict[tuple[type, int, int], Expression] = {}
         self.returned: list[Result] | None = None  # collects what is given out
         self.stored: dict[str, Places] = {}  # what has been put into what a parameter holds

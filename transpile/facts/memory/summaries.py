@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Display, Lambda, Starred, Subscript
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign
@@ -35,7 +35,10 @@ class Solved(Flow):
         return passed(self.program, target.function)
 
 
-def passed(program: Program, function: Function | Lambda) -> Passed:
+Code = Function | Lambda
+
+
+def passed(program: Program, function: Code) -> Passed:
     """What the result of a function may share memory with; while it is being found out, nothing
     is known of what calls itself."""
     if function not in program.passed:
@@ -45,7 +48,8 @@ def passed(program: Program, function: Function | Lambda) -> Passed:
             before, found = program.passed[function], flow.passed()
             program.passed[function] = found
             program.samples[function] = flow.paths.samples
-            recursive = function in program.values.calls.get(function, ())  # type: ignore[call-overload]
+            calls = program.values.calls
+            recursive = isinstance(function, Function) and function in calls.get(function, ())
             if found == before or not recursive:
                 break
     return program.passed[function]
@@ -72,7 +76,7 @@ def bottom_up(calls: Mapping[Function, Set[Function]]) -> list[Function]:
 # --- writes ---------------------------------------------------------------------------------------
 
 
-def solve(program: Program, states: Mapping[Function, Flow]) -> None:
+def solve(program: Program, states: Mapping[Code, Flow]) -> None:
     """Fill the summaries: what a function writes itself, then what it writes by calls."""
     for function, flow in states.items():
         found = Summary(passed=passed(program, function))
@@ -93,20 +97,20 @@ def solve(program: Program, states: Mapping[Function, Flow]) -> None:
                 todo.append(caller)
 
 
-Caller = tuple[Function, Statement, Call, Target]
+Caller = tuple[Code, Node, Call, Target]
 
 
-def _callers(
-    program: Program, states: Mapping[Function, Flow]
-) -> dict[Function | Lambda, list[Caller]]:
-    found: dict[Function | Lambda, list[Caller]] = {}
+def _callers(program: Program, states: Mapping[Code, Flow]) -> dict[Code, list[Caller]]:
+    found: dict[Code, list[Caller]] = {}
     if not any(program.summaries[f] for f in states):
         return found
     for function, flow in states.items():
         for statement in flow.before:
             for call in calls_in(statement):
                 for target, made in targets(flow, call):
-                    found.setdefault(target.function, []).append((function, statement, made, target))
+                    found.setdefault(target.function, []).append(
+                        (function, statement, made, target)
+                    )
     return found
 
 
@@ -230,7 +234,7 @@ def _record_element(state: State, found: Summary, root: Expression, node: Node) 
         _add(found.elements if direct else found.parameters, parameter, found, node)
 
 
-def _assigned(state: State, found: Summary, statement: Statement) -> None:
+def _assigned(state: State, found: Summary, statement: Node) -> None:
     """Arrays of modules that a statement gives other memory: `self.h = x`."""
     if isinstance(statement, Assign) and statement.expression is not None:
         for target in flattened(statement.targets):
@@ -243,4 +247,3 @@ def _add(names: set[str], name: str, found: Summary, node: Node) -> None:
     if name not in names:
         names.add(name)
         found.causes.setdefault(name, node)
-

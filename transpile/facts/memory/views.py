@@ -1,8 +1,8 @@
 """Views of arrays, and their inverses: the base with a new value at the places of a view.
 
-    x[:, 0]           put at the index        x.T               turned back
-    x.view(-1)        reshaped to x's shape   x.permute(1, 0)   permuted back
-    x.narrow(0, 1, 2) put at x[1:3]           x.diagonal()      put through the view itself
+x[:, 0]           put at the index        x.T               turned back
+x.view(-1)        reshaped to x's shape   x.permute(1, 0)   permuted back
+x.narrow(0, 1, 2) put at x[1:3]           x.diagonal()      put through the view itself
 """
 
 from __future__ import annotations
@@ -110,5 +110,3 @@ def _order(node: Call) -> tuple[int, ...] | None:
 def written_back(view: View) -> bool:
     """Whether the base with a new value of the view can be written."""
     return view.kind not in ("cast", "copy")
-
-

@@ -18,7 +18,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.names import in_scope
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, If, Try, While, With
 from ..values.lattice import (
@@ -49,7 +49,7 @@ class Site:
     call: Call | None = None
 
 
-def heads(statement: Statement) -> list[Node]:
+def heads(statement: Node) -> list[Node]:
     """What a statement evaluates itself, apart from its blocks."""
     if isinstance(statement, (If, While)):
         return [statement.test]
@@ -60,7 +60,7 @@ def heads(statement: Statement) -> list[Node]:
     return [] if isinstance(statement, (Try, Function, Class)) else [statement]
 
 
-def calls_in(statement: Statement) -> list[Call]:
+def calls_in(statement: Node) -> list[Call]:
     """The calls that a statement makes itself."""
     found: list[Call] = []
     for head in heads(statement):
@@ -69,7 +69,7 @@ def calls_in(statement: Statement) -> list[Call]:
     return found
 
 
-def sites(state: State, statement: Statement) -> Iterator[Site]:
+def sites(state: State, statement: Node) -> Iterator[Site]:
     """The writes of a statement in place, apart from those of the user's functions that it runs."""
     for call in calls_in(statement):
         written = state.program.spellings.written(call)
@@ -223,15 +223,11 @@ def written_root(node: Any, views: dict[str, str]) -> Any:
                 return node
             node = node.function.object
         elif isinstance(node, Subscript) and isinstance(node.object, Call):
-            parts = isinstance(node.object.function, Attribute) and (
-                views.get(node.object.function.name) == "parts"
-            )
-            if not parts:
+            function = node.object.function
+            if not isinstance(function, Attribute) or views.get(function.name) != "parts":
                 return node
-            node = node.object.function.object  # type: ignore[union-attr]
+            node = function.object
         elif isinstance(node, Attribute) and node.name in ("T", "mT") and is_tensor(node.object):
             node = node.object
         else:
             return node
-
-

@@ -32,7 +32,7 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
         if not frame.reached(path):
             message = f"{path} is written in place for what has given it, which has the old one"
             refuse(frame, path, node, message)
-    reshaped = frame.spellings.reshapes(_call(node))
+    reshaped = frame.reshapes(_call(node))
     if reshaped is not None:
         return _reshaped(frame, path, node, reshaped)
     for loop, over in frame.rows:
@@ -203,9 +203,7 @@ def _is_other_entry(frame: Frame, path: str, holder: str, subject: Any) -> bool:
 # --- refusals -------------------------------------------------------------------------------------
 
 
-def refuse(
-    frame: Frame, path: str, node: Node, message: str, id: str = "aliased-write"
-) -> None:
+def refuse(frame: Frame, path: str, node: Node, message: str, id: str = "aliased-write") -> None:
     """A name that cannot follow raises where it is read."""
     written = _call(node) or node
     if isinstance(node, Assign) and node.operator:

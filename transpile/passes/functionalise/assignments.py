@@ -9,7 +9,14 @@ from ...facts.bindings import bound
 from ...facts.memory import indices
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
-from ...facts.memory.writes import is_data, is_element, is_store, may_be_number, stripped, writes_augmented
+from ...facts.memory.writes import (
+    is_data,
+    is_element,
+    is_store,
+    may_be_number,
+    stripped,
+    writes_augmented,
+)
 from ...facts.values.lattice import UNKNOWN, Method, Tensor
 from ...model.copy import clone
 from ...model.effects import Declare, Read
@@ -23,6 +30,7 @@ from .callees import taken_as_statement
 from .expressions import (
     in_place,
     is_dropped,
+    plain_views,
     rewritten,
     undecided_write,
     under_flag,
@@ -45,6 +53,7 @@ _HOW = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "powe
 
 def simple(frame: Frame, node: Statement) -> list[Statement]:
     """A simple statement, a copy, without mutation; nothing where what stands before it does all."""
+    plain_views(frame, node)
     if frame.taken is not None:
         return taken_back(frame, node)
     if isinstance(node, Assign) and node.expression is not None:
@@ -74,11 +83,12 @@ def _expression(frame: Frame, node: ExpressionStatement) -> list[Statement]:
         return [node]
     write = frame.spellings.written(call)
     if write is not None:
-        told = frame.spellings.flag(call)
+        told, was = frame.spellings.flag(call), clone(node)
+        frame.reshaped[was.expression] = frame.spellings.reshapes(call)
         subject = in_place(frame, call, write)
         if told is not None:
             return [under_flag(frame, told, subject, call, node)]
-        return rebind(frame, subject, call, clone(node))
+        return rebind(frame, subject, call, was)
     taken = taken_as_statement(frame, node)
     if taken is not None:
         return [taken]
@@ -121,8 +131,10 @@ def _augmented(frame: Frame, node: Assign) -> list[Statement]:
 
 def _binds(frame: Frame, target: Expression) -> bool:
     """Whether `target += value` binds what it names: `x`, `self.h`."""
-    return isinstance(target, Name) or isinstance(target, Attribute) and (
-        frame.state.path(target) is not None and not frame.state.paths.is_array(target)
+    return (
+        isinstance(target, Name)
+        or isinstance(target, Attribute)
+        and (frame.state.path(target) is not None and not frame.state.paths.is_array(target))
     )
 
 
@@ -155,9 +167,7 @@ def _tell_number(frame: Frame, node: Assign) -> None:
         frame.changes.report("taken-for-granted", node, message)
 
 
-def _augmented_store(
-    frame: Frame, node: Assign, target: Any, value: Expression
-) -> list[Statement]:
+def _augmented_store(frame: Frame, node: Assign, target: Any, value: Expression) -> list[Statement]:
     """`x[i] += v`. Of repeats in i the last one wins, so that only known places are added to."""
     base, kind = stripped(target.object, frame.views), indices.kind(target.index, target.object)
     how = _HOW.get(node.operator)
@@ -221,9 +231,7 @@ def _writes(node: Assign) -> list[Statement]:
     return made
 
 
-def _store(
-    frame: Frame, node: Assign, target: Subscript, value: Expression
-) -> list[Statement]:
+def _store(frame: Frame, node: Assign, target: Subscript, value: Expression) -> list[Statement]:
     """`x[i] = v`"""
     source = node.expression if node.expression is not None else value
     if indices.may_overlap(target, source):
@@ -386,4 +394,3 @@ def _one_by_one(frame: Frame, singles: list[Assign]) -> list[Statement]:
         made += [*_assign(frame, single), *frame.after]
         frame.after = []
     return made
-

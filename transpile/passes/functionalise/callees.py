@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from ...facts.calls import Target
-from ...facts.memory.calling import is_of_object
 from ...facts.memory.making import is_flag
 from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.places import Summary
 from ...facts.memory.summaries import targets
 from ...facts.values import lattice
-from ...facts.values.lattice import Method, Module, Sequence, Static, Tensor
+from ...facts.values.lattice import NUMPY, Method, Module, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.expressions import (
     Attribute,
@@ -21,6 +20,7 @@ from ...model.expressions import (
     Display,
     Name,
     Starred,
+    Subscript,
 )
 from ...model.node import Expression, Statement
 from ...model.program import Function
@@ -74,14 +74,13 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
         return None
     twice = _passed_twice(frame, target, summary.parameters, call)
     if twice is not None:
-        message = (
-            f"{target.name} changes {twice} in place, and is given the same memory twice"
-        )
+        message = f"{target.name} changes {twice} in place, and is given the same memory twice"
         return frame.unconverted("mutated-argument", node, message)
     taken = frame.taken is not None and frame.taken.function is target.function
     for name, argument in _arguments(frame, target, summary.parameters, call):
         plain = argument.expression if isinstance(argument, Starred) else argument
-        if taken and frame.is_taken(node):
+        named = isinstance(argument, (Name, Attribute, Subscript))
+        if taken and named and frame.is_taken(node):
             continue
         if _is_given_back(frame, node, plain):
             continue
@@ -104,8 +103,8 @@ def _callees(frame: Frame, node: Call) -> Iterator[tuple[Target, Call]]:
         yield target, call
     value = of(node.function)
     known = Tensor, Sequence, Static, Module
-    if isinstance(value, Method) and is_of_object(value):
-        if not isinstance(value.receiver, known) or value.receiver == Tensor(assumed=True):
+    if isinstance(value, Method) and not isinstance(value.receiver, known):
+        if not seen:  # of an object of some class
             project = frame.memory.program.project
             for function, summary in frame.memory.program.summaries.items():
                 method = isinstance(function, Function) and project.owner(function) is not None
@@ -121,9 +120,18 @@ def _arguments(
     passed as."""
     seen: set[Expression] = set()  # `*xs` may be passed as several
     for name, argument in frame.memory.program.calls.arguments(call, target):
-        if name in written and argument not in seen and not is_flag(argument):
+        plain = is_flag(argument) or _is_plain(argument)
+        if name in written and argument not in seen and not plain:
             seen.add(argument)
             yield name, argument
+
+
+def _is_plain(argument: Expression) -> bool:
+    """Whether an argument has no memory: a number, or a list of numbers."""
+    value = of(argument)
+    if isinstance(value, Sequence):
+        value = value.element
+    return isinstance(value, Static) and value != NUMPY and bool(value.type)
 
 
 def _passed_twice(frame: Frame, target: Target, written: Set[str], call: Call) -> str | None:
@@ -182,9 +190,7 @@ def _owns(frame: Frame, argument: Expression) -> list[str]:
     return sorted(n for n in names if n and frame.state.env[n] & mine)
 
 
-def _check_elements(
-    frame: Frame, node: Call, target: Target, call: Call, summary: Summary
-) -> None:
+def _check_elements(frame: Frame, node: Call, target: Target, call: Call, summary: Summary) -> None:
     """A callee that writes what a list or dict holds: it puts the new tensors into that, and other
     names for the old ones cannot follow."""
     names = {p.name for p in frame.memory.program.calls.parameters(target)}
@@ -211,7 +217,9 @@ def _layer_writes(frame: Frame, node: Call) -> None:
         return
     if spellings.module_writes(value) is not False:
         for own in _owns(frame, node.arguments[0]):
-            message = f"{nodes.source(node.function)} begins with a layer that writes {own} in place"
+            message = (
+                f"{nodes.source(node.function)} begins with a layer that writes {own} in place"
+            )
             _refuse(frame, node, own, message, id="aliased-write")
 
 
@@ -301,4 +309,3 @@ def _sets(cause: Assign, field: str) -> bool:
     return any(
         isinstance(t, Attribute) and t.name == field.rpartition(".")[2] for t in cause.targets
     )
-

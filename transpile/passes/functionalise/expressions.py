@@ -8,6 +8,7 @@ from typing import Any
 from ...facts.bindings import read
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import Written, is_inplace_name
+from ...facts.memory.views import view_of
 from ...facts.memory.writes import stripped
 from ...facts.values.lattice import Method, Tensor, Torch
 from ...model.copy import clone
@@ -95,15 +96,35 @@ def _repeated(frame: Frame, node: Comprehension) -> None:
         if write is None or path is None:
             continue
         over = read(node.clauses[0].iterable)
-        kept = [
-            n for n in over if n in frame.live or frame.state.parameters(n) or frame.reached(n)
-        ]
+        kept = [n for n in over if n in frame.live or frame.state.parameters(n) or frame.reached(n)]
         if path not in bound or kept:
             message = f"a comprehension that writes {path} in place: write it as a loop"
             node.replace(frame.unconverted("aliased-write", node, message))
             return
         out_of_place(frame, call, write)
     rewritten(frame, node)
+
+
+def plain_views(frame: Frame, node: Node) -> None:
+    """What gives a tensor without a name another shape in place gives it to nothing else:
+    `x[0].unsqueeze_(0)` is `x[0].unsqueeze(0)`."""
+    for call in reversed(list(below(node, Call))):
+        function = call.function
+        if not isinstance(function, Attribute) or not isinstance(of(function), Method):
+            continue
+        shape = frame.spellings.reshaping.get(function.name) == "shape"
+        if shape and _is_unnamed_view(frame, function.object):
+            function.rename(function.name[:-1])
+            function.value = Method(of(function.object), function.name)
+
+
+def _is_unnamed_view(frame: Frame, node: Expression) -> bool:
+    view = view_of(node, frame.views)
+    if view is None or view.kind in ("copy", "cast"):
+        return False
+    detach = isinstance(node, Call) and isinstance(node.function, Attribute)
+    detach = detach and node.function.name == "detach"  # type: ignore[attr-defined]
+    return view.kind != "same" or isinstance(node, Attribute) or detach
 
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -141,6 +162,7 @@ def in_place(frame: Frame, node: Call, write: Written, used: bool = False) -> Ex
     gradient of y.
     """
     subject = write.subject
+    frame.reshaped[node] = frame.spellings.reshapes(node)
     if write.form == "method" and isinstance(node.function, Attribute):
         receiver = node.function.object
         inner = frame.spellings.written(receiver)
@@ -150,9 +172,8 @@ def in_place(frame: Frame, node: Call, write: Written, used: bool = False) -> Ex
         else:
             rewritten(frame, receiver)
             subject = node.function.object
-            if not (used and is_detached(frame, subject)):
+            if frame.reshaped[node] is None and not (used and is_detached(frame, subject)):
                 _strip(frame, subject)
-                subject = node.function.object
         visit_arguments(frame, node)
         subject = clone(subject) if subject is not node.function.object else subject
     else:
@@ -161,21 +182,18 @@ def in_place(frame: Frame, node: Call, write: Written, used: bool = False) -> Ex
                 visit(frame, argument)
             elif write.form == "function" and not (used and is_detached(frame, subject)):
                 rewritten(frame, subject)
-                subject = _strip(frame, subject)
+                _strip(frame, subject)
     if write.form == "out":
         subject = clone(subject)
     out_of_place(frame, node, write)
     return subject
 
 
-def _strip(frame: Frame, subject: Expression) -> Expression:
-    """`x.data` is x itself, as far as a write goes; what stands in the place of the subject."""
-    plain = stripped(subject, frame.views)
-    if plain is subject:
-        return subject
-    made: Expression = clone(plain)
-    subject.replace(made)
-    return made
+def _strip(frame: Frame, subject: Expression) -> None:
+    """`x.data` is x itself, as far as a write goes: the new value is computed from that."""
+    plain: Expression = stripped(subject, frame.views)
+    if plain is not subject:
+        subject.replace(clone(plain))
 
 
 def out_of_place(frame: Frame, node: Call, write: Written) -> None:
@@ -223,12 +241,12 @@ def _settled(frame: Frame, node: Call, receiver: Call, subject: Expression) -> N
 
 def _on_one_side(frame: Frame, node: Node, message: str) -> Expression:
     """What stands for a call that a choice may leave out, where what it writes is read."""
-    return frame.unconverted("aliased-write", node, f"{message}: write the choice as an if statement")
+    return frame.unconverted(
+        "aliased-write", node, f"{message}: write the choice as an if statement"
+    )
 
 
-def _taken_out(
-    frame: Frame, node: Call, subject: Expression, undecided: bool, told: Any
-) -> None:
+def _taken_out(frame: Frame, node: Call, subject: Expression, undecided: bool, told: Any) -> None:
     """What stands for a call that writes: its value where nobody reads what is written again, else
     its subject, written before."""
     path = written_path(frame, subject) or cast_path(frame, subject)
@@ -339,5 +357,3 @@ def is_dropped(frame: Frame, node: Call) -> bool:
         return False
     call = statement.expression
     return isinstance(call, Call) and only_computes(frame, call)
-
-

@@ -74,6 +74,7 @@ class Frame:
         self.after: list[Statement] = []  # and after it: what follows a write, or raises
         self.taken: Taken | None = None  # the call in it that takes back what it changes
         self.copies: dict[Node, Node] = {}  # for each of its nodes, that of the copy
+        self.reshaped: dict[Node | None, str | None] = {}  # of the calls that are edited
         self.poisoned: set[str] = set()  # paths that raise where they are read after it
 
     @contextlib.contextmanager
@@ -90,6 +91,12 @@ class Frame:
     def is_taken(self, call: Call) -> bool:
         """Whether a call, of the copy, is the one that takes back what it changes."""
         return self.taken is not None and self.copies.get(self.taken.call) is call
+
+    def reshapes(self, call: Node | None) -> str | None:
+        """What a call in place does to the shape of its tensor, as it was before it was edited."""
+        if call in self.reshaped:
+            return self.reshaped[call]
+        return self.spellings.reshapes(call)
 
     def before_with_followers(self, made: list[Statement]) -> None:
         """Put a write before the current statement, which reads what was written, and what must
@@ -213,6 +220,4 @@ def binds(loop: For, id: str) -> bool:
 
 
 def _over_parameters(loop: For) -> bool:
-    return any(
-        isinstance(n, Attribute) and n.name in _PARAMETERS for n in loop.iterable.walk()
-    )
+    return any(isinstance(n, Attribute) and n.name in _PARAMETERS for n in loop.iterable.walk())

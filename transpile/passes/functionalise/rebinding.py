@@ -13,7 +13,7 @@ from ...facts.memory.views import view_of
 from ...facts.memory.writes import is_data, is_element, stripped
 from ...facts.values.lattice import Static, Torch
 from ...model.copy import clone
-from ...model.effects import Put, Read
+from ...model.effects import Put, Read, Write
 from ...model.expressions import Attribute, Call, Display, Name, Slice, Starred, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
@@ -52,7 +52,7 @@ def rebind(
     """
     detached = detached or is_detached(frame, subject)
     whole = stripped(subject, frame.views)
-    if whole is not subject and frame.spellings.reshapes(_call(node)) is not None:
+    if whole is not subject and frame.reshapes(_call(node)) is not None:
         return _refuse(frame, subject, _UNKNOWN)  # `x.data.resize_(3)` leaves x its shape
     subject = whole
     if frame.is_elsewhere(subject) and not frame.goes_over_params(subject):
@@ -81,6 +81,8 @@ def _rebind_name(
 ) -> list[Statement]:
     if frame.goes_over_params(subject) and frame.traced:
         return _refuse(frame, subject, _PARAMS, "parameter-write")
+    if frame.goes_over_params(subject):  # while building: the name of a walk stands for its array
+        return [Write(clone(subject), value)]
     if frame.is_outer(subject):
         return _refuse(frame, subject, _OUTER)
     follow(frame, subject, node)
@@ -136,7 +138,8 @@ def _put(frame: Frame, subject: Any, value: Expression) -> Expression | None:
     if isinstance(value, Call) and isinstance(value.function, Attribute):
         plain = len(value.arguments) == 1 and value.keywords == [None]
         word = _UPDATES.get(value.function.name)
-        if value.function.object is subject and word is not None and plain:
+        same = value.function.object is subject or is_same(value.function.object, subject)
+        if same and word is not None and plain:
             if not isinstance(value.arguments[0], Starred):
                 how, given = word, value.arguments[0]
     base, index = stripped(subject.object, frame.views), clone(subject.index)
@@ -153,9 +156,11 @@ def is_same(one: Expression, other: Expression) -> bool:
 
 
 def _is_through(value: Put) -> bool:
-    return value.how in ("data", "item") or not isinstance(
-        value.index, (Display, Slice, Name, Subscript, Attribute)
-    ) and not isinstance(of(value.index), Static)
+    return (
+        value.how in ("data", "item")
+        or not isinstance(value.index, (Display, Slice, Name, Subscript, Attribute))
+        and not isinstance(of(value.index), Static)
+    )
 
 
 def _joined(outer: Expression, inner: Expression) -> Expression | None:
@@ -272,5 +277,3 @@ def _held_by(frame: Frame, subject: Any, prop: Function) -> Expression | None:
     made = clone(held)
     made.object.replace(clone(subject.object))
     return made
-
-

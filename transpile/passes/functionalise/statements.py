@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import calls_in
-from ...facts.values.lattice import Module, Static, Tensor
+from ...facts.values.lattice import SHAPE, Module, Static, Tensor
 from ...model.copy import clone
 from ...model.expressions import Lambda, Name, Subscript
 from ...model.names import in_scope
@@ -24,11 +24,9 @@ from ...model.statements import (
 )
 from . import nodes
 from .assignments import simple
-from .expressions import visit
+from .expressions import plain_views, visit
 from .frame import Frame
 from .taken_back import results
-
-_SIMPLE_TARGETS = (Name,)
 
 
 def block(frame: Frame, part: Block) -> None:
@@ -69,7 +67,7 @@ def concerns(statement: Statement) -> bool:
 
 
 def _binds_names(statement: Assign) -> bool:
-    return all(isinstance(t, _SIMPLE_TARGETS) for t in statement.targets)
+    return all(isinstance(t, Name) for t in statement.targets)
 
 
 # --- compound statements --------------------------------------------------------------------------
@@ -114,14 +112,13 @@ def _head(frame: Frame, statement: Statement, head: Expression) -> None:
         frame.taken = None
         frame.inside = _live_inside(frame, statement)
         frame.live |= frame.inside
+        plain_views(frame, copy)
         visit(frame, copy.expression)
         made, before, after = copy.expression, frame.before, frame.after
     if not made.touched and not before and not after and made.origin == head.origin:
         return
     if isinstance(statement, While):
-        message = (
-            "the condition of a loop writes in place: write it in the body of `while True`"
-        )
+        message = "the condition of a loop writes in place: write it in the body of `while True`"
         made, before, after = frame.unconverted("aliased-write", head, message), [], []
     frame.changes.replace(head, made)
     if before:
@@ -159,7 +156,7 @@ def _by_index(frame: Frame, loop: For) -> None:
     def edit(loop: For) -> None:
         row = Subscript(clone(over), clone(index))
         row.value = Tensor()
-        length = Subscript(nodes.attribute(clone(over), "shape", nodes.SHAPE), nodes.number(0))
+        length = Subscript(nodes.attribute(clone(over), "shape", SHAPE), nodes.number(0))
         length.value = Static(type="int")
         loop.body.insert_before(loop.body.body[0], [Assign([clone(target)], row)])
         loop.target.replace(clone(index))

@@ -112,5 +112,3 @@ def _common_test(values: list[Expression | None]) -> Expression | None:
         tests.append(value.test)
     texts = {spelled(test) for test in tests}
     return tests[0] if len(texts) == 1 and None not in texts else None
-
-

@@ -1,0 +1,103 @@
+"""Whether any Sequential of a project may begin with a layer that writes its argument.
+
+Most of what a Sequential holds is not known where it is called: `self.blocks[i](x)`. Where all that
+are built begin with something else, none of them writes what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...model.effects import Apply, New
+from ...model.expressions import Attribute, Call, Dictionary, Display, Name, Starred
+from ...model.names import below, target_names
+from ...model.node import Expression, Node
+from ...model.operators import Conditional
+from ...model.program import File, Function
+from ...model.project import Project
+from ...model.statements import Assign, Block, ExpressionStatement
+from ..values.lattice import Module, Torch, Value
+from .paths import of
+
+_CALLS = (Call, Apply, New)
+
+
+def may_begin_in_place(project: Project, writes: Callable[[Value], bool | None]) -> bool:
+    """Whether some Sequential may; `writes` tells it of a layer."""
+    for file in project.ordered:
+        for call in below(file, *_CALLS):
+            name = of(call.function)
+            if isinstance(name, Torch) and name.name.endswith(".Sequential") and call.arguments:
+                firsts = list(_first(call.arguments[0]))
+                if any(one is None or _may(one, writes) for one in firsts):
+                    return True
+    return False
+
+
+def _may(node: Expression, writes: Callable[[Value], bool | None]) -> bool:
+    if isinstance(node, Conditional):
+        return _may(node.body, writes) or _may(node.orelse, writes)
+    value = of(node)
+    return isinstance(value, Module) and writes(value) is not False
+
+
+def _first(argument: Expression) -> Iterator[Expression | None]:
+    """What a Sequential of this first argument may begin with; None where that is not known."""
+    if isinstance(argument, Call) and argument.arguments:  # `OrderedDict([("a", layer), …])`
+        last = getattr(of(argument.function), "name", "")
+        if last.endswith("OrderedDict"):
+            yield from _of_list(argument.arguments[0])
+            return
+    if not isinstance(argument, Starred):
+        yield argument
+        return
+    yield from _of_list(argument.expression)
+
+
+def _of_list(node: Expression) -> Iterator[Expression | None]:
+    if isinstance(node, Display) and node.elements:
+        first = node.elements[0]
+        pair = isinstance(first, Display) and len(first.elements) == 2
+        if isinstance(first, Starred):
+            yield from _of_list(first.expression)
+        else:
+            yield first.elements[1] if pair and isinstance(first, Display) else first
+    elif isinstance(node, Dictionary) and node.entries:
+        yield node.pairs[0][1]
+    elif isinstance(node, Name):
+        yield from _of_name(node)
+    elif not isinstance(node, (Call, Attribute)):
+        yield None
+
+
+def _of_name(node: Name) -> Iterator[Expression | None]:
+    """`layers = []`, then `layers.append(conv)`: what is put in first, up to the first that is put
+    in for certain."""
+    scope = next((n for n in node.ancestors() if isinstance(n, (Function, File))), None)
+    if scope is None:
+        yield None
+        return
+    for assign in scope.nodes(Assign):
+        named = any(node.id in target_names(t) for t in assign.targets)
+        if named and assign.expression is not None and not _is_empty(assign.expression):
+            yield from _of_list(assign.expression)
+            if not assign.operator or assign.parent is scope.body:
+                return
+    for call in scope.nodes(*_CALLS):
+        function = call.function
+        if not isinstance(function, Attribute) or not isinstance(function.object, Name):
+            continue
+        if function.object.id == node.id and function.name in ("append", "extend", "insert"):
+            yield from (
+                [call.arguments[-1]] if function.name != "extend" else _of_list(call.arguments[-1])
+            )
+            if _is_certain(call, scope.body):
+                return
+
+
+def _is_empty(node: Expression) -> bool:
+    return isinstance(node, Display) and not node.elements
+
+
+def _is_certain(call: Node, body: Block) -> bool:
+    return isinstance(call.parent, ExpressionStatement) and call.parent.parent is body
