@@ -9,14 +9,11 @@ import numpy as np
 from flax import nnx
 
 from benchmarks.layer_definitions import (
-    Namespace,
     definitions,
-    own_case,
     to_jax,
     to_jax_dict,
-    torch_cases,
 )
-from transpile.layer import Module, keys, layers
+from transpile.layer import keys
 
 from .flax_programs import layer_names, support
 
