@@ -76,7 +76,8 @@ class Plan(Program):
     def _ask(self, function: Function) -> None:
         cls = self.owner(function)
         keys = [n for n in function.body.walk() if isinstance(n, Key)]
-        asked = {self.takes[t] for c in calls(function) for t in self.targets(c) if t in self.takes}
+        plain = [c for c in calls(function) if not isinstance(c, New)]
+        asked = {self.takes[t] for c in plain for t in self.targets(c) if t in self.takes}
         built = any(self.needs(c) is not False for c in calls(function) if isinstance(c, New))
         if cls is None:
             self._ask_plain(function, keys, asked, built)
@@ -93,9 +94,8 @@ class Plan(Program):
         if built and self.gives_module(function):
             self.takes[function] = "rngs"
         elif keys or asked:
-            drawing = sum(
-                1 for c in calls(function) if any(t in self.takes for t in self.targets(c))
-            )
+            plain = [c for c in calls(function) if not isinstance(c, New)]
+            drawing = sum(1 for c in plain if any(t in self.takes for t in self.targets(c)))
             single = len(keys) + drawing == 1 and asked <= {"key"}
             repeated = any(_is_repeated(n, function) for n in [*keys, *calls(function)])
             known = self.takes.get(function)
