@@ -49,7 +49,7 @@ def prepared(text: str, change=lambda file: None) -> tuple[Project, File, Facts]
     project.add(file.path, file)
     imports = project.names[file].imports
     for name, meant in imports.items():
-        if meant.startswith("transpile.layer"):
+        if meant.startswith("transpile.layer") or made.find(f"torch.nn.{name}") is not None:
             imports[name] = f"torch.nn.{name}"
     project.link()
     for cls in project.classes():

@@ -6,6 +6,7 @@ def __init__(self, dim, heads=8):       →   def __init__(self, dim, heads=8, *
 from __future__ import annotations
 
 from ..model.program import Function, Parameter
+from ..source.lower_ast import expression
 
 
 def add_keyword(function: Function, name: str, annotation: str | None = None) -> None:
@@ -18,12 +19,10 @@ def add_keyword(function: Function, name: str, annotation: str | None = None) ->
     parts = [text] if starred else ["*", text]
     if function.start >= 0 and function.file is not None:
         _write(function, plain, last, parts)
-    made = Parameter(text, "=")
+    # the text is there already: the node is for those who ask what a function takes
+    made = Parameter(name, "=", None if annotation is None else expression(annotation))
     made.parent = function
-    made.name = name
     function.parameters = [*plain, made, *([last] if last is not None else [])]
-    if function.start < 0:
-        made.name = text
     function.touch()
 
 

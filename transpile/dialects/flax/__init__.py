@@ -21,6 +21,7 @@ from ...model.effects import (
     Support,
     Tie,
     Unconverted,
+    Walk,
     Write,
 )
 from ...model.expressions import Call, Name
@@ -35,15 +36,16 @@ from ..definitions import Prelude, Rules, Written, imports_in
 from ..imports import Words, fit
 from ..output import Facts, Output
 from ..support import write as write_support
-from . import arrays, calls, classes, control
+from . import arrays, calls, classes, control, reads
 from .lowering import Lowering
-from .plan import Plan, names_used
+from .plan import Plan
+from .program import names_used
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
 WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,
-    Read: arrays.read,
+    Read: reads.read,
     Write: arrays.write,
     NewArray: arrays.new_array,
     Assign: arrays.assign,
@@ -58,6 +60,7 @@ HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Detached: calls.detached,
     Put: calls.put,
     Shape: calls.shape,
+    Walk: calls.walk,
     Unconverted: calls.unconverted,
     Function: classes.function,
     Class: classes.class_,
@@ -76,7 +79,7 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     lowered = [lower(plan, file, file.walk()) for file in files]
     layers = lower_library(plan)
     for low in lowered:
-        if low.edits.commit() | bool(low.streams):
+        if low.commit():
             fit(project, low.file, WORDS)
             output.files[low.file] = text_of(low.file)
         output.diagnostics += low.diagnostics
@@ -107,7 +110,7 @@ def lower_library(plan: Plan) -> Written:
         by_file.setdefault(node.file, []).append(node)
     for file, definitions in by_file.items():
         low = lower(plan, file, (n for d in definitions for n in d.walk()))
-        low.edits.commit()
+        low.commit()
     needed = plan.needed
 
     def place(name: str) -> tuple[str, int]:

@@ -3,6 +3,7 @@ module itself, or is `rngs`."""
 
 from __future__ import annotations
 
+from ...facts.values.lattice import Module
 from ...model.effects import (
     Apply,
     BoundMethod,
@@ -10,22 +11,35 @@ from ...model.effects import (
     Key,
     Mode,
     New,
+    NewArray,
     Put,
     Shape,
     Support,
     Unconverted,
+    Walk,
 )
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Unary
-from .arrays import getattr_read
-from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED
+from ...model.statements import For
+from ...passes.pass_ import source_of
+from ...source.lower_ast import expression
+from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
 from .lowering import Lowering, nnx
+from .program import dotted_read
+from .reads import getattr_read
 
 
 def new(low: Lowering, node: New) -> None:
     """A module is built: `nn.Linear(3, 4, rngs=rngs)`."""
+    word = node.function.name if isinstance(node.function, Support) else ""
+    if word in UNWRITTEN:
+        low.report("unsupported", node, f"{word} in Flax NNX: {UNWRITTEN[word]}")
+        source = source_of(node)
+        arguments = [Constant("unsupported"), Constant(source)]
+        low.edits.replace(node, Call(low.support("unconverted"), arguments))
+        return
     needs, name = low.plan.needs(node), replaced(low, node.function)
     rngs = low.rngs(node) if needs is not False else None
 
@@ -71,6 +85,10 @@ def _as_flax_has_it(node: New, name: str) -> None:
 
 def apply(low: Lowering, node: Call) -> None:
     """A call of what draws by itself: a function that takes a key, or a method that builds."""
+    tied = low.plan.tied(low.unit(node), dotted_read(node.function))
+    if tied:
+        low.edits.change(node.function, lambda f: f.wrap(lambda f: _tied(low, f, tied)))
+    walked(low, node)
     taken = {low.plan.takes[t] for t in low.plan.targets(node) if t in low.plan.takes}
     if not taken:
         if isinstance(node, Apply):
@@ -87,6 +105,40 @@ def apply(low: Lowering, node: Call) -> None:
     low.edits.change(node, edit)
 
 
+def _tied(low: Lowering, function: Expression, arrays: dict[str, str]) -> Call:
+    """`nn.tied(self.head, weight=self.tokens.weight)(x)`"""
+    made = Call(low.support("tied"), [function])
+    for name, source in arrays.items():
+        made.append(expression(source), name)
+    return made
+
+
+def walked(low: Lowering, node: Call) -> None:
+    """`self.modules()`: in the order in which they were set, as in torch."""
+    function = node.function
+    if not isinstance(function, Attribute) or function.name not in WALKS:
+        return
+    of_module = low.is_self(function.object) or isinstance(function.object.value, Module)
+    own = low.plan.owner(low.unit(node))
+    if low.in_library and isinstance(function.object, Name):
+        of_module = True
+    if not of_module or own is not None and low.plan.modules.find(own, function.name):
+        return
+
+    def edit(node: Call) -> None:
+        inner = node.function
+        assert isinstance(inner, Attribute)
+        made = Call(low.support(inner.name), [inner.object, *node.arguments])
+        made.keywords = [None, *node.keywords]
+        node.replace(made)
+
+    low.edits.change(node, edit)
+
+
+def walk(low: Lowering, node: Walk) -> None:
+    low.edits.become(node, lambda n: For(n.target, n.iterable, n.body, n.orelse))
+
+
 def call(low: Lowering, node: Call) -> None:
     """A call that has become no Apply: of a plain function that draws, of `getattr`."""
     getattr_read(low, node)
@@ -98,8 +150,12 @@ def call(low: Lowering, node: Call) -> None:
         elif name in ("Parameter", "Buffer"):
             word = nnx("Param") if name == "Parameter" else Name("Buffer")
             low.edits.change(node, lambda n: n.replace(Call(word, n.arguments[:1])))
+        elif name == "setattr" and not isinstance(node.arguments[2], (NewArray, Constant)):
+            low.edits.change(node.function, lambda n: n.replace(Name("assign")))
     if low.plan.targets(node):
         apply(low, node)
+    else:
+        walked(low, node)
 
 
 def key(low: Lowering, node: Key) -> None:

@@ -23,3 +23,32 @@ METHODS = frozenset(
     " permutation poisson rademacher randint rayleigh t triangular truncated_normal uniform wald"
     " weibull_min".split()
 )
+
+# What goes over the parts of a module: functions of the prelude, in torch's order.
+WALKS = frozenset(
+    "modules named_modules children named_children parameters named_parameters".split()
+)
+
+# Layers of which no class is written yet, with the reason.
+UNWRITTEN = {
+    **dict.fromkeys(
+        [
+            "WeightNorm",
+            "SpectralNorm",
+            "Parametrized",
+            "ParametrizedWeightNorm",
+            "ParametrizedSpectralNorm",
+            "ParametrizationList",
+        ],
+        "an array that is computed from others before each call",
+    ),
+    **dict.fromkeys(
+        ["LazyLinear"]
+        + [
+            f"Lazy{kind}{n}d"
+            for kind in ("Conv", "ConvTranspose", "BatchNorm", "InstanceNorm")
+            for n in (1, 2, 3)
+        ],
+        "arrays that the first input makes: give the layer its size",
+    ),
+}

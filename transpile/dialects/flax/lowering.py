@@ -6,8 +6,11 @@ from __future__ import annotations
 from ...model.diagnostics import Diagnostic
 from ...model.edits import Edits
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
-from ...model.node import Expression, Node
-from ...model.program import Class, File, Function, Scope
+from ...model.node import Expression, Node, Statement
+from ...model.program import Class, File, Function
+from ...model.statements import Assign, Block
+from ...passes.pass_ import place
+from ..fresh import fresh, taken
 from .plan import Plan
 
 
@@ -20,7 +23,8 @@ class Lowering:
         self.diagnostics: list[Diagnostic] = []
         self.skipped: set[Node] = set()  # what an edit around it has taken care of
         self.taken: dict[Node, set[str]] = {}  # names of functions, with those that were made
-        self.streams: set[Scope] = set()  # the functions and files that make a stream of their own
+        # blocks of functions and files that make a stream of their own: where, and its uses
+        self.streams: dict[Block, tuple[Statement, list[Name]]] = {}
 
     # --- where a node stands ----------------------------------------------------------------------
 
@@ -51,6 +55,9 @@ class Lowering:
         """A definition of the support file, as this file says it."""
         return Name(name) if self.in_library else Attribute(Name("nn"), name)
 
+    def report(self, id: str, node: Node, message: str) -> None:
+        self.diagnostics.append(Diagnostic(*place(node), id, message))
+
     # --- randomness -------------------------------------------------------------------------------
 
     def stream(self, node: Node) -> Expression | None:
@@ -64,8 +71,7 @@ class Lowering:
             return None
         if cls is not None and unit is not None:
             return Attribute(Name(self.plan.self_name(unit)), self.plan.noise_name(cls))
-        self.streams.add(unit if unit is not None else self.file)
-        return Name("rngs")
+        return self._own_stream(node, unit)
 
     def key(self, node: Node) -> Expression:
         """A new key where a node stands."""
@@ -75,16 +81,45 @@ class Lowering:
     def rngs(self, node: Node) -> Expression:
         """What constructors below are given where a node stands."""
         unit = self.unit(node)
-        taken = self.plan.takes.get(unit) if unit is not None else None
-        if taken == "rngs":
+        if unit is not None and self.plan.takes.get(unit) == "rngs":
             return Name("rngs")
-        cls = self.plan.owner(unit)
-        if cls is not None:
+        if self.plan.owner(unit) is not None:
             found = self.stream(node)
             assert found is not None
             return found
-        self.streams.add(unit if unit is not None else self.file)
-        return Name("rngs")
+        return self._own_stream(node, unit)
+
+    def _own_stream(self, node: Node, unit: Function | None) -> Name:
+        """The stream of a script, or of a function that is given none."""
+        body = unit.body if unit is not None else self.file.body
+        name = Name("rngs")
+        if body not in self.streams:
+            inner: Node = node
+            while inner.parent is not body:
+                assert inner.parent is not None
+                inner = inner.parent
+            assert isinstance(inner, Statement)
+            self.streams[body] = inner, []
+        self.streams[body][1].append(name)
+        return name
+
+    def commit(self) -> bool:
+        """Make all edits: a stream that one call alone is given needs no name."""
+        for body, (first, uses) in self.streams.items():
+            if len(uses) > 1:
+                word = fresh("rngs", taken(body))
+                for name in uses:
+                    name.id = word
+                self.edits.insert_before(first, [Assign([Name(word)], seed())])
+        changed = self.edits.commit()
+        for _, uses in self.streams.values():
+            if len(uses) == 1:
+                uses[0].replace(seed())
+        return changed
+
+
+def seed() -> Expression:
+    return Call(nnx("Rngs"), [Constant(0)])
 
 
 def nnx(word: str) -> Expression:

@@ -153,27 +153,58 @@ def scan_layers(layers, x, *args, **kwargs):
 
 
 def tied(module, **variables):
-    """The module with Variables of another one under these names, for one call."""
+    """The module with Variables of another one in the place of those that it gave up."""
     other = object.__new__(type(module))
-    vars(other).update(vars(module), **variables)
+    vars(other).update(vars(module))
+    vars(other).update({n: v for n, v in variables.items() if getattr(module, n) is None})
     return other
 
 
-def modules(module):
-    """The module and all below it, outer before inner, each once, in the order of registration."""
-    seen = set()
+def named_modules(module, prefix=""):
+    """The module and all below it by name, outer before inner, each once, as they were set."""
+    seen = []
 
-    def walk(node):
-        if id(node) in seen:
+    def walk(node, path):
+        if any(node is other for other in seen):
             return
-        seen.add(id(node))
-        if not isinstance(node, (nnx.List, nnx.Dict)):
-            yield node
-        for child in vars(node).values():
-            if isinstance(child, nnx.Module):
-                yield from walk(child)
+        seen.append(node)
+        yield path, node
+        for name, child in named_children(node):
+            yield from walk(child, f"{path}.{name}" if path else name)
 
-    yield from walk(module)
+    yield from walk(module, prefix)
+
+
+def modules(module):
+    return (found for _, found in named_modules(module))
+
+
+def named_children(module):
+    holder = module.layers if isinstance(module, Sequential) else module
+    for name, child in vars(holder).items():
+        if isinstance(child, nnx.Module):
+            yield name, child
+
+
+def children(module):
+    return (child for _, child in named_children(module))
+
+
+def named_parameters(module, prefix="", recurse=True):
+    """The trained arrays by name, in torch's order."""
+    for path, node in named_modules(module, prefix) if recurse else [(prefix, module)]:
+        for name, variable in vars(node).items():
+            if isinstance(variable, nnx.Param):
+                yield f"{path}.{name}" if path else name, variable[...]
+
+
+def parameters(module, recurse=True):
+    return (value for _, value in named_parameters(module, recurse=recurse))
+
+
+def assign(module, name, value):
+    """Give an array of a module another value."""
+    getattr(module, name)[...] = value
 
 
 def unconverted(id, source):

@@ -1,0 +1,281 @@
+"""What a program holds, asked before anything is edited: functions, classes, arrays, ties, the mode.
+
+Facts are asked of nodes, and editing changes those: afterwards only what was asked is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ...facts.modules import ARRAYS, SUBMODULE
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module as ModuleValue
+from ...facts.values.lattice import classes_of
+from ...model.effects import Mode, New, NewArray, Support, Tie
+from ...model.expressions import Attribute, Call, Name
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.program import Class, File, Function
+from ...model.project import Project
+from ..output import Facts
+
+RUNNING = frozenset({"running_mean", "running_var", "num_batches_tracked"})
+DETERMINISTIC, RUNNING_AVERAGE = "deterministic", "use_running_average"
+
+
+class Program:
+    """A project and the layers of the library that it uses, as they were before any edit."""
+
+    def __init__(self, project: Project, facts: Facts, used: Iterable[str]) -> None:
+        self.project, self.facts = project, facts
+        self.modules, self.library = facts.modules, facts.modules.library.project
+        self.definitions = dict(_definitions(self.library))
+        self.needed = self._reached(used)
+        self.units = list(self._units())
+        self.classes = [c for c in self._classes() if self.modules.is_module(c)]
+        self.building = self._building()
+        self.modes: set[Class] = set()
+        self._families = {c: self._family(c) for c in self.classes}
+        self._arrays = {c: self._all_arrays(c) for c in self.classes}
+        self._computed = {c for c in self.classes if any(isinstance(n, NewArray) for n in c.walk())}
+        self.ties: dict[Class, dict[str, tuple[str, bool]]] = {}
+        self._known_ties: set[Tie] = set()
+        self._find_ties()
+        self._find_modes()
+
+    # --- what is in it ----------------------------------------------------------------------------
+
+    def _reached(self, used: Iterable[str]) -> dict[str, Class | Function]:
+        """The definitions of the library that these names need."""
+        found: dict[str, Class | Function] = {}
+        todo = sorted(used)
+        while todo:
+            name = todo.pop()
+            node = self.definitions.get(name)
+            if node is not None and name not in found:
+                found[name] = node
+                todo += {n.id for n in node.walk() if isinstance(n, Name)}
+        return found
+
+    def _units(self) -> Iterator[Function]:
+        """The functions and methods; those inside others belong to them."""
+        for file in self.project.ordered:
+            yield from (f for f in file.functions() if self.unit(f) is f)
+        for node in self.needed.values():
+            if isinstance(node, Function):
+                yield node
+            else:
+                yield from node.nodes(Function)
+
+    def _classes(self) -> Iterator[Class]:
+        yield from self.project.classes()
+        yield from (n for n in self.needed.values() if isinstance(n, Class))
+
+    def unit(self, node: Node) -> Function | None:
+        """The function or method that a node stands in, not those inside of others."""
+        found: Function | None = node if isinstance(node, Function) else None
+        for around in node.ancestors():
+            if isinstance(around, Function):
+                found = around
+        return found
+
+    def owner(self, function: Function | None) -> Class | None:
+        """The module class whose method this is; None of a static one."""
+        cls = function.owner if function is not None else None
+        if function is None or cls is None or not self.modules.is_module(cls):
+            return None
+        home = self.modules.home(cls)
+        if home.is_static(function) or home.is_classmethod(function):
+            return None
+        return cls
+
+    def self_name(self, function: Function) -> str:
+        return function.parameters[0].name if function.parameters else "self"
+
+    def is_library(self, node: Node) -> bool:
+        return node.file is not None and node.file in self.library.names
+
+    def _family(self, cls: Class) -> list[Class]:
+        home = self.modules.home(cls)
+        below = list(home.descendants(cls))
+        if self.is_library(cls):
+            below += [c for c in self.project.classes() if cls in self.modules.lineage(c)]
+        return [*self.modules.lineage(cls), *below]
+
+    def family(self, cls: Class) -> list[Class]:
+        return self._families.get(cls, [cls])
+
+    # --- arrays -----------------------------------------------------------------------------------
+
+    def _all_arrays(self, cls: Class) -> dict[str, tuple[str, bool, bool]]:
+        """Kind, whether it may be None, and whether it is first set to None, of what is on self."""
+        found: dict[str, tuple[str, bool, bool]] = {}
+        for one in reversed(self._families.get(cls, [cls])):
+            for name, own in self.modules.own_fields(one).items():
+                kind, optional, _ = found.get(name, ("field", False, False))
+                known = own.kind if own.kind != "field" else kind
+                none = any(_may_be_none(v) for v in own.values) or optional
+                found[name] = known, none, True
+        return found
+
+    def array(self, cls: Class | None, name: str) -> tuple[str, bool] | None:
+        """The kind of an array of a class, and whether it may be None."""
+        found = self._arrays.get(cls, {}).get(name) if cls is not None else None
+        return found[:2] if found is not None and found[0] in ARRAYS else None
+
+    def is_data(self, cls: Class, name: str) -> bool:
+        """Whether an attribute holds an array or a submodule in some class of the family."""
+        found = self._arrays.get(cls, {}).get(name)
+        return found is not None and (found[0] in ARRAYS or found[0] == SUBMODULE)
+
+    def has_computed(self, cls: Class) -> bool:
+        """Whether a class of the family makes arrays under names that it computes."""
+        return any(c in self._computed for c in self.family(cls))
+
+    # --- the mode ---------------------------------------------------------------------------------
+
+    def _find_modes(self) -> None:
+        for function in self.units:
+            for node in function.walk():
+                if isinstance(node, Mode):
+                    self.modes.update(self.classes_at(node.object, function))
+
+    def classes_at(self, node: Expression, function: Function) -> list[Class]:
+        """The module classes that an expression may be of; none where that is not known."""
+        own = self.owner(function)
+        if own is not None and isinstance(node, Name) and node.id == self.self_name(function):
+            return [own]
+        value = node.value
+        if not isinstance(value, ModuleValue) or value.open:
+            return []
+        found = [self.modules.class_of(ref) for ref in value.refs]
+        return [cls for cls in found if cls is not None]
+
+    def mode(self, cls: Class | None) -> str:
+        """The attribute by which a class tells the mode."""
+        families = self.family(cls) if cls is not None else []
+        arrays = {name for c in families for name in self.modules_fields(c)}
+        return RUNNING_AVERAGE if arrays & RUNNING else DETERMINISTIC
+
+    def modules_fields(self, cls: Class) -> Iterable[str]:
+        return self._arrays.get(cls, ())
+
+    def has_own_mode(self, cls: Class) -> bool:
+        """Whether the attribute is set here: no class that it inherits from has it."""
+        above = self.modules.lineage(cls)[1:]
+        return cls in self.modes and not any(c in self.modes for c in above)
+
+    # --- ties -------------------------------------------------------------------------------------
+
+    def _find_ties(self) -> None:
+        """The arrays that are another module's, by the path of their own: `self.head.weight`."""
+        for function in self.units:
+            cls = self.owner(function)
+            for node in function.nodes(Tie):
+                target, source = dotted_read(node.target), dotted_read(node.source)
+                own = self.self_name(function)
+                known = all(p is not None and p.startswith(f"{own}.") for p in (target, source))
+                if cls is None or target is None or source is None or not known:
+                    continue
+                always = node.parent is function.body
+                for one in self.family(cls):
+                    self.ties.setdefault(one, {})[target] = source, always
+                self._known_ties.add(node)
+
+    def tie_of(self, node: Tie) -> Tie | None:
+        return node if node in self._known_ties else None
+
+    def tied(self, function: Function | None, path: str | None) -> dict[str, str]:
+        """The arrays of a module, by its path, that are owned elsewhere, with the owners' paths."""
+        cls = self.owner(function)
+        if cls is None or path is None or function in self.building:
+            return {}
+        found = {t.rpartition("."): source for t, (source, _) in self.ties.get(cls, {}).items()}
+        return {name: source for (holder, _, name), source in found.items() if holder == path}
+
+    def always_tied(self, function: Function | None, path: str) -> bool:
+        cls = self.owner(function)
+        return cls is not None and self.ties[cls][path][1]
+
+    # --- what a call runs --------------------------------------------------------------------------------
+
+    def _building(self) -> set[Function]:
+        """The constructors, and the methods and functions that they call."""
+        inits = {f for f in self.units if f.name == "__init__" and self.owner(f) is not None}
+        found, todo = set(inits), list(inits)
+        while todo:
+            for call in calls(todo.pop()):
+                for target in self.targets(call):
+                    if self.owner(target) is not None and target not in found:
+                        if target.name != "__call__":
+                            found.add(target)
+                            todo.append(target)
+        return found
+
+    def targets(self, call: Call) -> list[Function]:
+        """The functions of the program that a call may run, for what they have to be given."""
+        value = call.function.value
+        if isinstance(call, New):
+            found = [self.constructor(c) for c in self.built(call) or ()]
+            return [f for f in found if f is not None]
+        if isinstance(value, FunctionValue):
+            return [value.function]
+        above = call.function
+        if isinstance(above, Attribute) and isinstance(above.object, Call):
+            if dotted(above.object.function) == "super":
+                cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
+                lineage = self.modules.lineage(cls)[1:] if cls is not None else []
+                own = (self.modules.home(c).methods(c).get(above.name) for c in lineage)
+                return [f for f in [next(filter(None, own), None)] if f is not None]
+        return []
+
+    def built(self, call: New) -> list[Class] | None:
+        """The classes of what is built; None where they are not all known."""
+        if isinstance(call.function, Support):
+            node = self.definitions.get(call.function.name)
+            return [node] if isinstance(node, Class) else []
+        value = call.value
+        refs: Any = value.refs if isinstance(value, ModuleValue) and not value.open else ()
+        if not refs and call.function.value is not None:
+            refs = sorted(classes_of(call.function.value), key=str)
+        found = [self.modules.class_of(ref) for ref in refs]
+        return None if not found or None in found else found
+
+    def constructor(self, cls: Class) -> Function | None:
+        found: Function | None = self.modules.find(cls, "__init__")
+        return found
+
+
+def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:
+    for file in library.ordered:
+        for statement in file.body.body:
+            if isinstance(statement, (Class, Function)):
+                yield statement.name, statement
+
+
+def calls(function: Function) -> list[Call]:
+    return [n for n in function.body.walk() if isinstance(n, Call)]
+
+
+def _may_be_none(value: Expression) -> bool:
+    from ...facts.modules import _may_be_none as asked
+
+    return asked(value)
+
+
+def names_used(files: Iterable[File], plan_names: Iterable[str] = ()) -> set[str]:
+    """The definitions of the support file that files refer to."""
+    found = set(plan_names)
+    for file in files:
+        found |= {n.name for n in file.walk() if isinstance(n, Support)}
+    return found
+
+
+def dotted_read(node: Any) -> str | None:
+    """`self.fc.bias` of a Read, which is an Attribute of another class."""
+    parts: list[str] = []
+    while isinstance(node, Attribute):
+        parts.append(node.name)
+        node = node.object
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, Name) else None

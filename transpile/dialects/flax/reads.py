@@ -1,0 +1,142 @@
+"""Arrays of modules that are read: `self.w[...]`, or the Variable itself where it is only asked
+about."""
+
+from __future__ import annotations
+
+from ...model.copy import clone
+from ...model.effects import Declare, Read, Tie, Write
+from ...model.expressions import Attribute, Call, Constant, FormattedString, Subscript
+from ...model.names import dotted
+from ...model.node import Expression, Node, Statement
+from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
+from ...model.statements import Assign, Block, If, Raise, Return
+from ...source.lower_ast import expression
+from .arrays import is_none
+from .lowering import Lowering, whole
+from .program import dotted_read
+
+ASKED = frozenset({"shape", "ndim", "dtype", "size"})  # which a Variable has of its array
+
+
+def read(low: Lowering, node: Read) -> None:
+    """The array of a Variable, or the Variable itself where it is only asked about."""
+    parent = node.parent
+    if isinstance(parent, (Declare, Tie)) or isinstance(parent, Write) and parent.target is node:
+        return
+    if isinstance(parent, Assign) and node in parent.targets:
+        low.edits.change(node, _plain)
+        return
+    if _read_of_tied(low, node):
+        return
+    indexed = isinstance(parent, Subscript) and parent.object is node
+    asked = isinstance(parent, Attribute) and parent.name in ASKED
+    if _is_test(node) or indexed or asked:
+        low.edits.change(node, _plain)
+    elif _may_be_none(low, node):
+        low.edits.change(node, lambda n: n.wrap(lambda n: Call(low.support("array_of"), [n])))
+        low.edits.change(node, _plain)
+    else:
+        low.edits.change(node, lambda n: _plain(n).wrap(whole))
+
+
+def _plain(node: Read) -> Attribute:
+    made = Attribute(node.object, node.name)
+    node.become(made)
+    return made
+
+
+def _is_test(node: Expression) -> bool:
+    """`self.bias is None`, `if self.bias`, `not self.bias`"""
+    parent = node.parent
+    if isinstance(parent, Compare):
+        return any(word in ("is", "is not") for word in parent.operators)
+    if isinstance(parent, (Unary, Boolean)):
+        return not isinstance(parent, Unary) or parent.operator == "not"
+    return isinstance(parent, (If, Conditional)) and parent.test is node
+
+
+def _may_be_none(low: Lowering, node: Read) -> bool:
+    """Whether None may be read, and handed on: what uses an array at once raises for None too."""
+    used = isinstance(node.parent, (Binary, Attribute, Compare, Subscript))
+    unit = low.unit(node)
+    if used or unit is None:
+        return False
+    if node.kind == "mixed":
+        return True
+    classes = low.plan.classes_at(node.object, unit)
+    found = [low.plan.array(cls, node.name) for cls in classes]
+    return any(a is not None and a[1] for a in found) and not _is_guarded(node)
+
+
+def _is_guarded(node: Read) -> bool:
+    """Whether a test around a read, or before it, says that it is not None."""
+    path = dotted_read(node)
+    inner: Node = node
+    for around in node.ancestors():
+        if isinstance(around, (If, Conditional)) and path is not None:
+            if inner is around.body and _says(around.test, path, "is not", "and"):
+                return True
+            if inner is around.orelse and _says(around.test, path, "is", "or"):
+                return True
+        if isinstance(around, Block) and path is not None and isinstance(inner, Statement):
+            before = around.body[: next(i for i, s in enumerate(around.body) if s is inner)]
+            if any(_leaves_if_none(s, path) for s in before):
+                return True
+        inner = around
+    return False
+
+
+def _leaves_if_none(statement: Statement, path: str) -> bool:
+    if not isinstance(statement, If) or statement.orelse is not None:
+        return False
+    leaves = isinstance(statement.body.body[-1], (Return, Raise))
+    return leaves and _says(statement.test, path, "is", "or")
+
+
+def _says(test: Expression, path: str, word: str, joint: str) -> bool:
+    """Whether a test has `path is not None` among what it joins by `and`, or `is None` by `or`."""
+    if isinstance(test, Boolean):
+        return test.operator == joint and any(
+            _says(side, path, word, joint) for side in (test.left, test.right)
+        )
+    if not isinstance(test, Compare) or test.operators != [word]:
+        return False
+    return dotted_read(test.operands[0]) == path and is_none(test.operands[1])
+
+
+def getattr_read(low: Lowering, node: Call) -> None:
+    """`getattr(self, f"weight_{i}")`: an array under a name that is computed."""
+    cls = low.cls(node)
+    if dotted(node.function) != "getattr" or cls is None or len(node.arguments) < 2:
+        return
+    name = node.arguments[1]
+    if not low.is_self(node.arguments[0]) or not isinstance(name, (FormattedString, Constant)):
+        return
+    if isinstance(name, Constant) and low.plan.array(cls, str(name.constant)) is None:
+        return
+    if isinstance(name, FormattedString) and not low.plan.has_computed(cls):
+        return
+    if len(node.arguments) == 2 and low.in_library:
+        low.edits.wrap(node, whole)
+    else:
+        low.edits.wrap(node, lambda n: Call(low.support("array_of"), [n]))
+
+
+def _read_of_tied(low: Lowering, node: Read) -> bool:
+    """The read of an array that another module owns."""
+    path = dotted_read(node)
+    source = low.plan.tied(low.unit(node), path.rpartition(".")[0] if path else None)
+    if path is None or node.name not in source:
+        return False
+    owner = source[node.name]
+    if low.plan.always_tied(low.unit(node), path):
+        low.edits.change(node, lambda n: n.replace(whole(expression(owner))))
+        return True
+
+    def edit(node: Read) -> None:
+        own = Attribute(clone(node.object), node.name)
+        test = Compare([Attribute(node.object, node.name), Constant(None)], ["is"])
+        node.replace(Conditional(whole(expression(owner)), test, whole(own)))
+
+    low.edits.change(node, edit)
+    return True
