@@ -232,3 +232,19 @@ def test_tied_weight_has_one_owner():
     ids = jnp.zeros((1, 4), int)
     grads = eqx.filter_grad(lambda model: (model(ids) ** 2).mean())(model)
     assert jnp.any(grads.tokens.weight[3])  # as the head it has a gradient at every row
+
+
+CONFIGS = {
+    "nobody assigns": ("", "@dataclass(frozen=True)"),
+    "somebody assigns": (
+        "\n\ndef wide(config):\n    config.dim = 8\n    return config\n",
+        "@dataclass",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_configs_are_frozen(name):
+    more, mark = CONFIGS[name]
+    made, _, _ = written(f"@dataclass\nclass Config:\n    dim: int = 4\n{more}")
+    assert f"{mark}\nclass Config:" in made
