@@ -1,5 +1,7 @@
 """Programs in the layers' words, written in Equinox."""
 
+import functools
+import pickle
 from pathlib import Path, PurePosixPath
 
 from transpile.dialects import equinox
@@ -19,12 +21,21 @@ LAYERS = Path(__file__).parents[2] / "rules" / "layers"
 class Facts:
     def __init__(self, modules):
         self.modules, self.effects = modules, EffectsOf(modules)
-        self.rulebook = rule_files.load()
+        self.rulebook = rules()
+
+
+@functools.cache
+def _lowered() -> bytes:
+    paths = [p for p in sorted(LAYERS.glob("*.py")) if p.name != "__init__.py"]
+    return pickle.dumps([lower(p.read_text(), PurePosixPath(p.name)) for p in paths])
 
 
 def layer_files():
-    paths = [p for p in sorted(LAYERS.glob("*.py")) if p.name != "__init__.py"]
-    return [lower(p.read_text(), PurePosixPath(p.name)) for p in paths]
+    """Fresh models: what is written is edited."""
+    return pickle.loads(_lowered())
+
+
+rules = functools.cache(rulebook.load)
 
 
 def prepared(text: str, change=lambda file: None) -> tuple[Project, File, Facts]:

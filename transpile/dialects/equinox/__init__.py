@@ -18,6 +18,7 @@ from ..definitions import Prelude, Rules, Written
 from ..imports import Words, fit
 from ..output import Output
 from .classes import ClassWriter
+from .configs import freeze
 from .plan import Facts, Plan
 from .report import Reports
 
@@ -40,6 +41,7 @@ def write(
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered
+    freeze(project)
     for file in files:
         for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
             writer.write(cls)

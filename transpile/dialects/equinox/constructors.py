@@ -17,6 +17,7 @@ from ...model.effects import (
     Read,
     Support,
     Tie,
+    Unconverted,
     Walk,
     Write,
 )
@@ -28,10 +29,12 @@ from ...model.expressions import (
     Name,
     Subscript,
 )
+from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, Pass
+from ...passes.pass_ import source_of
 from .plan import Plan
 from .report import Reports
 
@@ -56,6 +59,8 @@ class Building:
             self._tie(tie)
         for walk in self.function.nodes(Walk):
             self.reports.report("module-walk", walk, "a walk over modules is not written yet")
+            raising = ExpressionStatement(Unconverted("module-walk", source_of(walk)))
+            _block(walk).substitute(walk, [raising])
         if self.function.name == "__init__" and self.cls in self.plan.inferring:
             self._mode()
 
@@ -152,10 +157,14 @@ class Building:
 
     def _tie(self, tie: Tie) -> None:
         """One owner: the other side holds nothing, and its calls are given the owner's."""
-        self.reports.report(
-            "tied-weight", tie, "a tied weight has one owner: not written in this dialect yet"
-        )
-        _block(tie).remove(tie)
+        holder = dotted(tie.target.object)
+        if holder is None or holder not in self.plan.tied(self.cls):
+            why = "a tied weight has one owner, which both sides have to reach from here"
+            self.reports.report("tied-weight", tie, why)
+            raising = Unconverted("tied-weight", source_of(tie))
+            _block(tie).substitute(tie, [ExpressionStatement(raising)])
+            return
+        _block(tie).substitute(tie, [self._set(tie.target, Constant(None))])
 
 
 def _plain(node: Expression) -> Expression:

@@ -18,7 +18,8 @@ from ...model.turns import turns
 from ..closures import Closures
 from ..fresh import fresh, taken
 from ..threading.keys import Keys
-from ..threading.state import Extraction, Names, completes
+from ..threading.making import completes
+from ..threading.state import Extraction, Names
 from .leaves import Leaves, place
 from .plan import Plan
 from .report import Reports
@@ -157,8 +158,7 @@ class Running:
                 self.done.add(value)  # value and state come out of the call
             elif alone or value is None:
                 made = Name(self.state) if alone else self._pair(Constant(None))
-                statement.parent._put(statement, Return(made))  # type: ignore[union-attr]
-                self.function.touch()
+                statement.replace(Return(made))
             else:
                 value.wrap(self._pair)
         if completes(self.function.body):

@@ -23,6 +23,7 @@ from ...model.effects import (
     Unconverted,
 )
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
+from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary
 from ...model.program import Function
@@ -35,6 +36,7 @@ class Leaves:
 
     def __init__(self, function: Function, plan: Plan, state: str) -> None:
         self.function, self.plan, self.state = function, plan, state
+        self.ties = plan.tied(function.owner)
         self.building = plan.is_building(function)
 
     def write(self) -> None:
@@ -65,9 +67,22 @@ class Leaves:
             else:
                 node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Apply):
+            self._tied(node)
             node.become(Call(node.function, node.arguments, node.keywords))
 
+    def _tied(self, node: Apply) -> None:
+        """A layer that has an array of another one is given it: it holds None itself."""
+        path = dotted(node.function)
+        name, source = self.ties.get(path or "", ("", ""))
+        if source and not self.building:
+            given: list[Expression] = [Constant(name), _dotted(source)]
+            node.function.wrap(lambda layer: Call(Support("with_array"), [layer, *given]))
+
     def _read(self, node: Read) -> None:
+        tied = self.ties.get(dotted(node.object) or "")
+        if tied is not None and tied[0] == node.name:
+            node.replace(_dotted(tied[1]))
+            return
         plain = Attribute(node.object, node.name)
         if node.kind == CONSTANT or node.kind == BUFFER and not self.plan.signatures.is_state(node):
             if _is_tested(node) or isinstance(node.parent, Subscript) and _is_base(node):

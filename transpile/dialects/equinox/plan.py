@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import Array, Modules
-from ...model.effects import Mode
+from ...model.effects import Mode, Tie
 from ...model.expressions import Call, Name
+from ...model.names import dotted
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
@@ -34,6 +36,7 @@ class Plan:
         self.inferring = self._inferring()
         owners = {f.owner for f in self.signatures.functions if f.owner is not None}
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
+        self._ties = {cls: dict(self._tied(cls)) for cls in owners}
         self._procedures = {
             f
             for f in self.signatures.functions
@@ -83,6 +86,24 @@ class Plan:
     def gives_state_alone(self, call: Call) -> bool:
         targets = self.signatures.targets(call) or []
         return bool(targets) and all(map(self.is_procedure, targets))
+
+    def _tied(self, cls: Class) -> Iterator[tuple[str, tuple[str, str]]]:
+        """The submodules that have an array of another one: their paths, the name of the array,
+        and the path of its owner's."""
+        for method in self.modules.home(cls).methods(cls).values():
+            for tie in method.nodes(Tie):
+                holder, owner = dotted(tie.target.object), dotted(tie.source.object)
+                if holder is not None and owner is not None and method.parameters:
+                    me = method.parameters[0].name
+                    if holder.startswith(f"{me}.") and f"{owner}.".startswith(f"{me}."):
+                        yield holder, (tie.target.name, f"{owner}.{tie.source.name}")
+
+    def tied(self, cls: Class | None) -> dict[str, tuple[str, str]]:
+        """Of a class and those that it inherits from."""
+        found: dict[str, tuple[str, str]] = {}
+        for one in self.modules.lineage(cls) if cls is not None else ():
+            found |= self._ties.get(one, {})
+        return found
 
     def arrays(self, cls: Class) -> dict[str, Array]:
         """The arrays of a class, as they were declared before anything was edited."""

@@ -146,6 +146,12 @@ def value(constant):
     return None if constant is None else constant[...]
 
 
+def with_array(layer, name, array):
+    """A layer with an array that another one owns."""
+    is_none = lambda leaf: leaf is None
+    return eqx.tree_at(lambda m: getattr(m, name), layer, array, is_leaf=is_none)
+
+
 def unconverted(id, source):
     """What could not be converted: it raises where its value is needed."""
     raise NotImplementedError(f"[{id}] not converted: {source}")

@@ -14,7 +14,6 @@ from typing import Protocol
 from ...model.copy import clone
 from ...model.effects import Loop, Repeat, Scan
 from ...model.expressions import (
-    Attribute,
     Call,
     Comprehension,
     Constant,
@@ -29,6 +28,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, For, If, While
 from ...model.turns import turns
+from .counting import at_start, length, pair, word
 
 Give = Callable[[Expression], None]
 
@@ -98,7 +98,7 @@ class Keys:
             return
         keys = self.fresh("keys")
         made = Assign([Name(keys)], self.form.split(key, Constant(count)))
-        _at_start(block, made)
+        at_start(block, made)
         for number, give in slots.taken:
             give(Subscript(Name(keys), Constant(number)))
 
@@ -204,22 +204,22 @@ class Keys:
         target, iterable = loop.target, loop.iterable
         used = {n.id for part in body for n in part.walk() if isinstance(n, Name)}
         unused = not used & set(target_names(target))
-        count, keys = _length(iterable), self.form.stream(key)
+        count, keys = length(iterable), self.form.stream(key)
         if count is not None:
             keys = self.form.split(key, count)
-        word = _word(iterable)
-        if word == "range" and count is not None and unused:
+        kind = word(iterable)
+        if kind == "range" and count is not None and unused:
             target.replace(Name(name))
             iterable.replace(keys)
-        elif word == "range" and count is not None and not isinstance(count, Call):
-            target.wrap(lambda target: _pair(target, name))
+        elif kind == "range" and count is not None and not isinstance(count, Call):
+            target.wrap(lambda target: pair(target, name))
             iterable.replace(Call(Name("enumerate"), [keys]))
-        elif word == "zip" and isinstance(target, Display) and isinstance(iterable, Call):
+        elif kind == "zip" and isinstance(target, Display) and isinstance(iterable, Call):
             flat = target
             flat.wrap(lambda _: Display("tuple", [*flat.elements, Name(name)]))
             iterable.append(keys)
         else:
-            target.wrap(lambda target: _pair(target, name))
+            target.wrap(lambda target: pair(target, name))
             iterable.wrap(lambda iterable: Call(Name("zip"), [iterable, keys]))
 
     def _while(self, loop: While, slots: Slots) -> None:
@@ -235,7 +235,7 @@ class Keys:
                 return
             stream = self.fresh("stream")
             self.before.append((loop, Assign([Name(stream)], self.form.stream(key))))
-            _at_start(loop.body, Assign([Name(name)], Call(Name("next"), [Name(stream)])))
+            at_start(loop.body, Assign([Name(name)], Call(Name("next"), [Name(stream)])))
 
         slots.add(give)
 
@@ -255,7 +255,7 @@ class Keys:
         carried = self.fresh("turn_key")
         self.before.append((loop, Assign([Name(carried)], key)))
         pair = Display("tuple", [Name(carried), Name(name)])
-        _at_start(loop.body, Assign([pair], self.form.split(Name(carried), Constant(2))))
+        at_start(loop.body, Assign([pair], self.form.split(Name(carried), Constant(2))))
         self.carried[loop] = carried
 
     def carried_by(self, loop: Loop | Repeat) -> list[str]:
@@ -271,39 +271,3 @@ class Keys:
 
     def _draws_below(self, node: Node) -> bool:
         return any(self.form.draws(inner) for inner in node.walk())
-
-
-def _pair(target: Expression, name: str) -> Expression:
-    return Display("tuple", [target, Name(name)])
-
-
-def _word(iterable: Expression) -> str:
-    if isinstance(iterable, Call) and isinstance(iterable.function, Name):
-        return iterable.function.id
-    return ""
-
-
-def _length(iterable: Expression) -> Expression | None:
-    """How many turns there are at least, where that can be asked without evaluating anything."""
-    if isinstance(iterable, (Name, Attribute)):
-        return Call(Name("len"), [clone(iterable)])
-    if not isinstance(iterable, Call) or not iterable.arguments or any(iterable.keywords):
-        return None
-    word, first = _word(iterable), iterable.arguments[0]
-    if word == "range" and len(iterable.arguments) == 1:
-        return clone(first)
-    if word == "range":
-        return Call(Name("len"), [clone(iterable)])
-    return _length(first) if word in ("enumerate", "reversed", "zip", "list") else None
-
-
-def _at_start(block: Block, statement: Statement) -> None:
-    """Put a statement at the beginning of a block, behind its docstring."""
-    first = block.body[0] if block.body else None
-    inner = getattr(first, "expression", None)
-    if first is None:
-        block.append([statement])
-    elif isinstance(inner, Constant) and isinstance(inner.constant, str):
-        block.insert_after(first, [statement])
-    else:
-        block.insert_before(first, [statement])

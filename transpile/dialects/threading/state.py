@@ -11,21 +11,16 @@ never read again, since the name is bound anew by every statement that gives one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from ...model.effects import Layers, Write
 from ...model.expressions import (
-    Attribute,
     Call,
     Comprehension,
-    Dictionary,
-    Display,
     Lambda,
     Name,
-    Subscript,
 )
-from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
 from ...model.program import Class, Function
@@ -33,18 +28,16 @@ from ...model.statements import (
     Assign,
     Block,
     Break,
-    Continue,
     ExpressionStatement,
     For,
     If,
-    Raise,
     Return,
     Try,
     While,
-    With,
 )
 from ..fresh import fresh
-from .order import holds, is_fixed, parts, running
+from .making import building, is_target, parts_of, rename_targets, result
+from .order import holds, is_fixed, running
 
 
 class Form(Protocol):
@@ -146,7 +139,7 @@ class Extraction:
         if isinstance(statement, Assign):
             target = statement.targets[0]
             simple = len(statement.targets) == 1 and not statement.operator
-            if not simple or statement.annotation is not None or not _is_target(target):
+            if not simple or statement.annotation is not None or not is_target(target):
                 return None
         elif not isinstance(statement, (ExpressionStatement, Return)):
             return None
@@ -179,10 +172,10 @@ class Extraction:
         elif isinstance(node, Comprehension):
             self._comprehension(node, out)
         else:
-            self._several(_parts(node), out)
+            self._several(parts_of(node), out)
             if self.form.gives(node) and node is not whole:
                 assert isinstance(node, Call)
-                name = self.names.fresh(_result(node))
+                name = self.names.fresh(result(node))
                 node.replace(Name(name))
                 out.append(self.form.called(node, Name(name)))
 
@@ -213,9 +206,9 @@ class Extraction:
         name = self.names.fresh("made")
         first = node.clauses[0].iterable
         self._expression(first, out, None)
-        _rename_targets(node, self.names.fresh)
+        rename_targets(node, self.names.fresh)
         node.replace(Name(name))
-        empty, added = _building(node, name)
+        empty, added = building(node, name)
         made: Statement = added
         for clause in reversed(node.clauses):
             for condition in reversed(clause.conditions):
@@ -284,73 +277,3 @@ class Extraction:
     def _changes(self, node: Expression) -> bool:
         """Whether it may be another value once a state has been given."""
         return holds(node, self.form.takes) or not is_fixed(node)
-
-
-def _result(call: Call) -> str:
-    """What the value of a call is called: `norm_out` of `self.norm(x)`."""
-    function = call.function
-    while isinstance(function, Subscript):
-        function = function.object
-    word = function.name if isinstance(function, Attribute) else ""
-    word = function.id if isinstance(function, Name) else word
-    return f"{word.strip('_')}_out" if word.strip("_") else "out"
-
-
-def _parts(node: Expression) -> list[Expression]:
-    if isinstance(node, Dictionary):
-        return [entry for entry in node.entries if entry is not None]
-    return parts(node)
-
-
-def _is_target(target: Expression) -> bool:
-    """Whether a target may stand beside the state: evaluating it does nothing."""
-    if isinstance(target, Display):
-        return all(map(_is_target, target.elements))
-    return isinstance(target, (Name, Attribute))
-
-
-def _building(node: Comprehension, name: str) -> tuple[Expression, Statement]:
-    """What a comprehension begins with, and what each turn does."""
-    if node.kind == "dict":
-        assert node.key is not None
-        return Dictionary([]), Assign([Subscript(Name(name), node.key)], node.element)
-    if node.kind == "set":
-        return Call(Name("set")), _called(name, "add", node.element)
-    return Display("list", []), _called(name, "append", node.element)
-
-
-def _called(name: str, method: str, value: Expression) -> Statement:
-    return ExpressionStatement(Call(Attribute(Name(name), method), [value]))
-
-
-def _rename_targets(node: Comprehension, fresh: Callable[[str], str]) -> None:
-    """The names of a comprehension are its own: those that the function has too get others."""
-    own = {n for clause in node.clauses for n in target_names(clause.target)}
-    inside = {inner for inner in node.walk() if isinstance(inner, Name)}
-    around: Node = node
-    while not isinstance(around, Function) and around.parent is not None:
-        around = around.parent
-    outside = {n.id for n in around.walk() if isinstance(n, Name) and n not in inside}
-    outside |= {p.name for p in around.parameters} if isinstance(around, Function) else set()
-    for word in own & outside:
-        new = fresh(word)
-        for name in inside:
-            if name.id == word:
-                name.rename(new)
-
-
-def completes(block: Block | None) -> bool:
-    """Whether the end of a block may be come to."""
-    if block is None or not block.body:
-        return True
-    last = block.body[-1]
-    if isinstance(last, (Return, Raise, Continue, Break)):
-        return False
-    if isinstance(last, If):
-        return completes(last.body) or completes(last.orelse)
-    if isinstance(last, With):
-        return completes(last.body)
-    if isinstance(last, While):
-        forever = isinstance(last.test, Name) and last.test.id == "True"
-        return not forever
-    return True

@@ -1,0 +1,66 @@
+"""Dataclasses of the user's that stand in static fields: they must be hashable, so frozen, where
+nobody assigns to them."""
+
+from __future__ import annotations
+
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign, Delete
+
+_MARKS = ("dataclass", "dataclasses.dataclass")
+
+
+def freeze(project: Project) -> None:
+    """`@dataclass` becomes `@dataclass(frozen=True)`."""
+    assigned = {name for scope in _scopes(project) for name in _assigned(scope)}
+    for cls in project.classes():
+        mark = next((d for d in cls.decorators if _word(d) in _MARKS), None)
+        fields = {t.id for a in cls.nodes(Assign) for t in a.targets if isinstance(t, Name)}
+        related = [*project.ancestors(cls), *project.descendants(cls)]
+        if mark is None or fields & assigned or len(set(related)) > 1 or _sets_itself(cls):
+            continue
+        if isinstance(mark, Call):
+            if mark.keyword("frozen") is None and mark.keyword("eq") is None:
+                mark.append(Constant(True), "frozen")
+        else:
+            mark.wrap(lambda mark: Call(mark, [Constant(True)], ["frozen"]))
+
+
+def _word(node: Expression) -> str | None:
+    return dotted(node.function if isinstance(node, Call) else node)
+
+
+def _scopes(project: Project) -> list[Function | Class]:
+    return [*project.functions(), *project.classes()]
+
+
+def _assigned(scope: Function | Class) -> set[str]:
+    """The attributes that a function sets on anything but its own module."""
+    me = scope.parameters[0].name if isinstance(scope, Function) and scope.parameters else ""
+    own = scope.owner if isinstance(scope, Function) else None
+    found = set()
+    targets = [t for statement in scope.nodes(Assign) for t in statement.targets]
+    targets += [t for statement in scope.nodes(Delete) for t in statement.targets]
+    for node in (inner for target in targets for inner in target.walk()):
+        if isinstance(node, Attribute):
+            plain = isinstance(node.object, Name) and node.object.id == me
+            if own is None or not plain:
+                found.add(node.name)
+    return found
+
+
+def _sets_itself(cls: Class) -> bool:
+    """Whether a method of its own sets a field, or it has what a frozen one may not have."""
+    methods = cls.nodes(Function)
+    if any(m.name in ("__setattr__", "__delattr__", "__hash__") for m in methods):
+        return True
+    return any(
+        isinstance(t, Attribute)
+        for m in methods
+        for a in m.nodes(Assign)
+        for target in a.targets
+        for t in target.walk()
+    )

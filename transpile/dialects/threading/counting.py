@@ -1,0 +1,44 @@
+"""How many turns a loop has, as far as that can be asked before it; small parts of what gives keys."""
+
+from __future__ import annotations
+
+from ...model.copy import clone
+from ...model.expressions import Attribute, Call, Constant, Display, Name
+from ...model.node import Expression, Statement
+from ...model.statements import Block
+
+
+def pair(target: Expression, name: str) -> Expression:
+    return Display("tuple", [target, Name(name)])
+
+
+def word(iterable: Expression) -> str:
+    if isinstance(iterable, Call) and isinstance(iterable.function, Name):
+        return iterable.function.id
+    return ""
+
+
+def length(iterable: Expression) -> Expression | None:
+    """How many turns there are at least, where that can be asked without evaluating anything."""
+    if isinstance(iterable, (Name, Attribute)):
+        return Call(Name("len"), [clone(iterable)])
+    if not isinstance(iterable, Call) or not iterable.arguments or any(iterable.keywords):
+        return None
+    kind, first = word(iterable), iterable.arguments[0]
+    if kind == "range" and len(iterable.arguments) == 1:
+        return clone(first)
+    if kind == "range":
+        return Call(Name("len"), [clone(iterable)])
+    return length(first) if kind in ("enumerate", "reversed", "zip", "list") else None
+
+
+def at_start(block: Block, statement: Statement) -> None:
+    """Put a statement at the beginning of a block, behind its docstring."""
+    first = block.body[0] if block.body else None
+    inner = getattr(first, "expression", None)
+    if first is None:
+        block.append([statement])
+    elif isinstance(inner, Constant) and isinstance(inner.constant, str):
+        block.insert_after(first, [statement])
+    else:
+        block.insert_before(first, [statement])

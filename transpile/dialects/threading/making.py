@@ -1,0 +1,101 @@
+"""What is made of an expression that is taken out of a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Name,
+    Subscript,
+)
+from ...model.names import target_names
+from ...model.node import Expression, Node, Statement
+from ...model.program import Function
+from ...model.statements import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    ExpressionStatement,
+    If,
+    Raise,
+    Return,
+    While,
+    With,
+)
+from .order import parts
+
+
+def result(call: Call) -> str:
+    """What the value of a call is called: `norm_out` of `self.norm(x)`."""
+    function = call.function
+    while isinstance(function, Subscript):
+        function = function.object
+    word = function.name if isinstance(function, Attribute) else ""
+    word = function.id if isinstance(function, Name) else word
+    return f"{word.strip('_')}_out" if word.strip("_") else "out"
+
+
+def parts_of(node: Expression) -> list[Expression]:
+    if isinstance(node, Dictionary):
+        return [entry for entry in node.entries if entry is not None]
+    return parts(node)
+
+
+def is_target(target: Expression) -> bool:
+    """Whether a target may stand beside the state: evaluating it does nothing."""
+    if isinstance(target, Display):
+        return all(map(is_target, target.elements))
+    return isinstance(target, (Name, Attribute))
+
+
+def building(node: Comprehension, name: str) -> tuple[Expression, Statement]:
+    """What a comprehension begins with, and what each turn does."""
+    if node.kind == "dict":
+        assert node.key is not None
+        return Dictionary([]), Assign([Subscript(Name(name), node.key)], node.element)
+    if node.kind == "set":
+        return Call(Name("set")), _called(name, "add", node.element)
+    return Display("list", []), _called(name, "append", node.element)
+
+
+def _called(name: str, method: str, value: Expression) -> Statement:
+    return ExpressionStatement(Call(Attribute(Name(name), method), [value]))
+
+
+def rename_targets(node: Comprehension, fresh: Callable[[str], str]) -> None:
+    """The names of a comprehension are its own: those that the function has too get others."""
+    own = {n for clause in node.clauses for n in target_names(clause.target)}
+    inside = {inner for inner in node.walk() if isinstance(inner, Name)}
+    around: Node = node
+    while not isinstance(around, Function) and around.parent is not None:
+        around = around.parent
+    outside = {n.id for n in around.walk() if isinstance(n, Name) and n not in inside}
+    outside |= {p.name for p in around.parameters} if isinstance(around, Function) else set()
+    for word in own & outside:
+        new = fresh(word)
+        for name in inside:
+            if name.id == word:
+                name.rename(new)
+
+
+def completes(block: Block | None) -> bool:
+    """Whether the end of a block may be come to."""
+    if block is None or not block.body:
+        return True
+    last = block.body[-1]
+    if isinstance(last, (Return, Raise, Continue, Break)):
+        return False
+    if isinstance(last, If):
+        return completes(last.body) or completes(last.orelse)
+    if isinstance(last, With):
+        return completes(last.body)
+    if isinstance(last, While):
+        forever = isinstance(last.test, Name) and last.test.id == "True"
+        return not forever
+    return True
