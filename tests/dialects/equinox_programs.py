@@ -35,7 +35,7 @@ def layer_files():
     return pickle.loads(_lowered())
 
 
-rules = functools.cache(rulebook.load)
+rules = functools.cache(rule_files.load)
 
 
 def prepared(text: str, change=lambda file: None) -> tuple[Project, File, Facts]:

@@ -29,7 +29,7 @@ class Solver:
 
     def __init__(self, values: Values, calls: Calls) -> None:
         self.values, self.calls, self.project = values, calls, values.facts.project
-        self.layers = Layers(values.facts.rulebook)  # type: ignore[arg-type]
+        self.layers = Layers(values.facts.rulebook)
         self.identity, self.cells = Identity(calls), Cells()
         self.views = frozenset(values.facts.rulebook.table("VIEWS"))
         self.transfer, self.flows = Transfer(self), Flows(self)
