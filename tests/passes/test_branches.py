@@ -2,15 +2,8 @@
 
 import pytest
 
-from tests.passes.control_helper import Facts, program, run, shown, table
-from transpile.model.carry import Carried
-from transpile.model.copy import clone
-from transpile.model.effects import Cond, Read, Unset, Write
-from transpile.model.expressions import Name
-from transpile.model.statements import Assign
+from tests.passes.control_helper import shown, table
 from transpile.passes import branches
-from transpile.source.show import show
-from transpile.source.splice import write
 
 PROGRAMS = table("""
 ### both sides
@@ -20,7 +13,7 @@ else:
     z = y.exp()
 return z + x
 ---
-Cond x.sum() > 0                                          out z
+Cond x.sum() > 0                                              out z
     z = x * 2
 else
     z = jnp.exp(y)
@@ -33,7 +26,7 @@ if x.mean() > 0:
 return z
 ---
 z = x * 1
-Cond x.mean() > 0                                         in z; out z
+Cond x.mean() > 0                                             in z; out z
     z = z * y
 return z
 
@@ -46,10 +39,10 @@ else:
     z = x + y
 return z
 ---
-Cond x.mean() > 1                                         out z
+Cond x.mean() > 1                                             out z
     z = x
 else
-    Cond x.mean() > 0                                     out z
+    Cond x.mean() > 0                                         out z
         z = y
     else
         z = x + y
@@ -78,7 +71,7 @@ else:
     z = x * y
 return z
 ---
-Cond x.mean() > 0                                         out z
+Cond x.mean() > 0                                             out z
     if x.shape[0] > 2:
         z = x
     else:
@@ -94,7 +87,7 @@ else:
     loss = 0.0
 return loss + y.mean()
 ---
-Cond x.mean() > 0                                         out loss; differs loss
+Cond x.mean() > 0                                             out loss; differs loss
     loss = x.sum()
 else
     loss = 0.0
@@ -109,9 +102,9 @@ if y.mean() > 0:
 return x * n
 ---
 n = 0
-Cond x.mean() > 0                                         in n; out n; differs n
+Cond x.mean() > 0                                             in n; out n; differs n
     n = n + 1
-Cond y.mean() > 0                                         in n; out n; same n
+Cond y.mean() > 0                                             in n; out n; same n
     n = n + 1
 return x * n
 
@@ -121,21 +114,6 @@ if x.mean() > 0:
 return x + y
 ---
 return x + y
-
-### list element
-parts = [x, y]
-if x.mean() > 0:
-    w = parts[0] * 2
-else:
-    w = parts[1]
-return w
----
-parts = [x, y]
-Cond x.mean() > 0                                         out w
-    w = parts[0] * 2
-else
-    w = parts[1]
-return w
 
 ### in a static loop
 z = x * 1
@@ -148,7 +126,7 @@ return z
 ---
 z = x * 1
 for i in range(3):
-    Cond z.mean() > 0.5                                   in z; out z
+    Cond z.mean() > 0.5                                       in z; out z
         z = z - y
     else
         z = z + i
@@ -160,53 +138,10 @@ if x.mean() > 0:
 else:
     return y
 ---
-Cond x.mean() > 0                                         returns
+Cond x.mean() > 0                                             returns
     return jnp.exp(x)
 else
     return y
-
-### a function under a branch [traced-branch]
-def g(u):
-    return u
-if x.mean() > 0:
-    def g(u):
-        return -u
-return g(y)
----
-def g(u):
-    return u
-Unconverted(traced-branch, x.mean() > 0)
-return g(y)
-
-### another function under a branch [traced-branch]
-g = torch.tanh
-if x.mean() > 0:
-    g = torch.relu
-return g(y)
----
-g = jnp.tanh
-Unconverted(traced-branch, x.mean() > 0)
-return g(y)
-
-### None under a branch [traced-branch]
-z = x
-if x.mean() > 0:
-    z = None
-return x if z is None else z
----
-z = x
-Unconverted(traced-branch, x.mean() > 0)
-return x if z is None else z
-
-### append under a branch [traced-branch]
-parts = [x]
-if x.mean() > 0:
-    parts.append(y)
-return torch.cat(parts)
----
-parts = [x]
-Unconverted(traced-branch, x.mean() > 0)
-return jnp.concatenate(parts, axis=0)
 
 ### nan guard
 z = torch.log(x.abs() + 1)
@@ -215,7 +150,7 @@ if torch.isnan(z).any() or torch.isinf(z).any():
 return z + y
 ---
 z = jnp.log(jnp.where(x == 0, 0, jnp.abs(x)) + 1)
-Cond jnp.isnan(z).any() or jnp.isinf(z).any()             in z; out z; same z
+Cond jnp.isnan(z).any() or jnp.isinf(z).any()                 in z; out z; same z
     z = jnp.zeros_like(z)
 return z + y
 
@@ -226,7 +161,7 @@ else:
     a, b = y, x
 return a * 2 + b
 ---
-Cond x.mean() > 0                                         out a, b
+Cond x.mean() > 0                                             out a, b
     a, b = x, y
 else
     a, b = y, x
@@ -238,7 +173,7 @@ if x.mean() > 0:
     y = y + t
 return y
 ---
-Cond x.mean() > 0                                         in y; out y
+Cond x.mean() > 0                                             in y; out y
     t = x * 2
     y = y + t
 return y
@@ -252,25 +187,13 @@ else:
     z = y
 return z
 ---
-Cond x.mean() > 0                                         out z
+Cond x.mean() > 0                                             out z
     def g(t):
         return t * 2
     z = g(x)
 else
     z = y
 return z
-
-### append to different lists [traced-branch]
-a, b = [x], [x]
-if x.sum() > 0:
-    a.append(y)
-else:
-    b.append(y)
-return torch.cat(a) .sum() + torch.cat(b).sum()
----
-a, b = [x], [x]
-Unconverted(traced-branch, x.sum() > 0)
-return jnp.concatenate(a, axis=0).sum() + jnp.concatenate(b, axis=0).sum()
 
 ### a dict that both sides store into
 d = {"a": x}
@@ -281,72 +204,11 @@ else:
 return d
 ---
 d = {"a": x}
-Cond x.sum() > 0                                          in d; out d
+Cond x.sum() > 0                                              in d; out d
     d["b"] = x
 else
     d["b"] = y
 return d
-
-### a dict whose order counts [traced-branch]
-d = {"a": x}
-if x.sum() > 0:
-    d["b"] = x
-for k in d:
-    y = y + d[k]
-return y
----
-d = {"a": x}
-Unconverted(traced-branch, x.sum() > 0)
-for k in d:
-    y = y + d[k]
-return y
-
-### a dict of an argument [traced-branch]
-def f(x: torch.Tensor, found: dict):
-    if x.sum() > 0:
-        found["b"] = x
-    return x
----
-if x.sum() > 0:
-    found["b"] = x
-return x
-
-### a function that reads what changes [traced-branch]
-def g(t):
-    return t * y
-if x.sum() > 0:
-    y = y + 1
-    x = g(x)
-return x + y
----
-def g(t):
-    return t * y
-Unconverted(traced-branch, x.sum() > 0)
-return x + y
-
-### as long as the data say [traced-branch]
-n = int(x.sum())
-z = x
-if x.sum() > 0:
-    z = torch.zeros(n)
-return z
----
-n = int(x.sum())
-z = x
-if x.sum() > 0:
-    z = jnp.zeros(n)
-return z
-
-### the user's None [traced-branch]
-z = None
-if x.sum() > 0:
-    z = x
-return z
----
-z = None
-if x.sum() > 0:
-    z = x
-return z
 
 ### bound in the test
 if (m := x.mean()) > 0:
@@ -354,7 +216,7 @@ if (m := x.mean()) > 0:
     y = y * m
 return y * m
 ---
-Cond (m := x.mean()) > 0                                  in m, y; out m, y
+Cond (m := x.mean()) > 0                                      in m, y; out m, y
     m = m * 2
     y = y * m
 return y * m
@@ -367,7 +229,7 @@ if x.sum() > 0:
 return z
 ---
 z = x * 1
-Cond x.sum() > 0                                          in z; out z
+Cond x.sum() > 0                                              in z; out z
     jax.debug.print("small {{}} {}", 1)
     z = z * 2
 return z
@@ -381,41 +243,6 @@ def f(x: torch.Tensor):
 Cond x.sum() > 0
     jax.debug.callback(lambda x: logger.warning(f"{x}"), x)
 return x
-
-### called for its effect [traced-branch]
-if x.sum() > 0:
-    save(x)
-    x = x * 2
-return x
----
-if x.sum() > 0:
-    save(x)
-    x = x * 2
-return x
-
-### an attribute [traced-branch]
-def f(self, x: torch.Tensor):
-    if x.sum() > 0:
-        self.last = x
-    return x
----
-Unconverted(traced-branch, x.sum() > 0)
-return x
-
-### another is left to Python [traced-branch traced-branch]
-z = y
-if x.sum() > 0:
-    if y.sum() > 0:
-        save(x)
-    z = x
-return z
----
-z = y
-if x.sum() > 0:
-    if y.sum() > 0:
-        save(x)
-    z = x
-return z
 
 ### appended on three sides
 out = []
@@ -431,10 +258,10 @@ return torch.stack(out) + y
 ---
 out = []
 for row in x:
-    Cond row.sum() > 1                                    out item
+    Cond row.sum() > 1                                        out item
         item = row
     else
-        Cond row.sum() > 0                                out item
+        Cond row.sum() > 0                                    out item
             t = row * 2
             item = t + 1
         else
@@ -450,7 +277,7 @@ def f(x: torch.Tensor):
     return n
 ---
 n = (x > 0).sum()
-Cond x.sum() > 0                                          in n; out n
+Cond x.sum() > 0                                              in n; out n
     n = n + 1
 return n
 """)
@@ -460,82 +287,3 @@ return n
 def test_program(name):
     body, outcome, ids = PROGRAMS[name]
     assert shown(body, branches) == (outcome, ids)
-
-
-BEGUN = """
-def f(self, x: torch.Tensor):
-    if x.sum() > 0:
-        self.sum = x
-    return x
-"""
-
-
-def written(place="sum"):
-    """A program in which one side writes a buffer, as functionalise leaves it."""
-    file = program(BEGUN, torch=True)
-    store = next(n for n in file.walk() if isinstance(n, Assign))
-    target = store.targets[0]
-    store.replace(Write(Read(target.object, place, "buffer"), store.expression))
-    return file
-
-
-def test_an_array_that_one_side_begins_is_left_to_python():
-    file = written()
-    found = run(file, [branches], Facts(optional={"self.sum"}))
-    assert [d.id for d in found] == ["traced-branch"] and "self.sum is None" in found[0].message
-    assert not any(isinstance(n, Cond) for n in file.walk())
-
-
-def test_what_is_written_comes_out_as_an_effect():
-    file = written()
-    assert not run(file, [branches])
-    assert show(next(file.functions()).body).splitlines()[:2] == [
-        "Cond x.sum() > 0                                          Writes{self.sum}",
-        "    Write(self.sum, x)",
-    ]
-
-
-def test_the_text_stays_the_users():
-    text = "if x.mean() > 0:  # why\n    t = ( x )*2\n    y = y + t\nreturn y"
-    file = program(text, torch=True)
-    before = write(file)
-    run(file, [branches])
-    assert any(isinstance(n, Cond) for n in file.walk())
-    assert write(file) == before
-
-
-def cond(body, **facts):
-    file = program(body)
-    run(file, [branches], Facts(**facts))
-    return next(n for n in file.walk() if isinstance(n, Cond))
-
-
-@pytest.mark.parametrize(
-    "body, choosable",
-    [
-        ("x = torch.tanh(x).float()\nif y.sum() > 0:\n    x = x * 2\nreturn x", True),
-        ("x = torch.tanh(x).float()\nif y.sum() > 0:\n    x = x * y\nreturn x", False),
-        ("x = x > 0\nif y.sum() > 0:\n    x = x * 2\nreturn x", False),
-    ],
-)
-def test_where_stands_for_it_only_where_no_shape_or_dtype_changes(body, choosable):
-    made = cond(body, total=True)
-    assert made.total and made.choosable is choosable
-    assert not cond(body).choosable
-
-
-def test_what_is_unset_needs_no_start():
-    file = program("if x.sum() > 0:\n    z = x * 2\nreturn z", torch=True)
-    function = next(file.functions())
-    function.body.insert_before(function.body.body[0], [Assign([Name("z")], Unset())])
-    assert not run(file, [branches])
-    made = next(n for n in file.walk() if isinstance(n, Cond))
-    assert made.carry.names["z"] == Carried("unset", None, False)
-    assert made.carry.inputs == ["z"] and made.carry.reads == ["x"]
-
-
-def test_copies_have_a_carry_of_their_own():
-    made = cond("if x.sum() > 0:\n    y = x\nreturn y")
-    copy = clone(made)
-    copy.carry.outputs.append("z")
-    assert isinstance(copy, Cond) and made.carry.outputs == ["y"]

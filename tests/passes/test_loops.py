@@ -11,7 +11,7 @@ while x.norm() > 1:
     x = x * 0.5
 return x + y
 ---
-Loop jnp.linalg.norm(x) > 1                               carried x
+Loop jnp.linalg.norm(x) > 1                                   carried x
     x = x * 0.5
 return x + y
 
@@ -26,7 +26,7 @@ return x + y, n
 ---
 n = 0
 err = nn.vector_norm(x)
-Loop n < 10 and err > 1                                   carried x, err, n; same n; at most 10 turns
+Loop n < 10 and err > 1                                       carried x, err, n; same n; at most 10 turns
     x = x * 0.5
     err = nn.vector_norm(x)
     n += 1
@@ -40,7 +40,7 @@ while x.norm() > 1 and n < 5:
 return x * n
 ---
 n = 0
-Loop jnp.linalg.norm(x) > 1 and n < 5                     carried x, n; same n; at most 5 turns
+Loop jnp.linalg.norm(x) > 1 and n < 5                         carried x, n; same n; at most 5 turns
     x = x * 0.5
     n = n + 1
 return x * n
@@ -51,7 +51,7 @@ while x.norm() > 1:
     x = t * 0.5
 return x
 ---
-Loop jnp.linalg.norm(x) > 1                               carried x
+Loop jnp.linalg.norm(x) > 1                                   carried x
     t = jnp.tanh(x)
     x = t * 0.5
 return x
@@ -64,8 +64,8 @@ while x.norm() > 1:
         x = x * 0.25 + 0.01
 return x
 ---
-Loop jnp.linalg.norm(x) > 1                               carried x
-    Cond x.mean() > 0                                     in x; out x
+Loop jnp.linalg.norm(x) > 1                                   carried x
+    Cond x.mean() > 0                                         in x; out x
         x = x * 0.5
     else
         x = x * 0.25 + 0.01
@@ -78,7 +78,7 @@ while a.norm() > 1:
 return a + b
 ---
 a, b = x, y
-Loop jnp.linalg.norm(a) > 1                               carried a, b
+Loop jnp.linalg.norm(a) > 1                                   carried a, b
     a, b = a * 0.5, a + b
 return a + b
 
@@ -90,7 +90,7 @@ while not done:
 return x
 ---
 done = jnp.linalg.norm(x) < 1
-Loop not done                                             carried x, done
+Loop not done                                                 carried x, done
     x = x * 0.5
     done = jnp.linalg.norm(x) < 1
 return x
@@ -104,7 +104,7 @@ return z
 ---
 n = int((x > 0).sum())
 z = y * 1
-Repeat i over range(n)                                    carried z
+Repeat i over range(n)                                        carried z
     z = z * 0.9 + 0.01 * i
 return z
 
@@ -169,7 +169,7 @@ while running and x.sum() > 1:
 return x
 ---
 n = 0
-Loop n < 20 and x.sum() > 1                               carried x, n; same n; at most 20 turns
+Loop n < 20 and x.sum() > 1                                   carried x, n; same n; at most 20 turns
     x = x * 0.5
     n += 1
 return x
@@ -185,7 +185,7 @@ return x, running
 ---
 n = 0
 running = True
-Loop running and x.sum() > 1                              carried x, n, running; same n
+Loop running and x.sum() > 1                                  carried x, n, running; same n
     x = x * 0.5
     n += 1
     running = n < 20
@@ -239,9 +239,9 @@ while x.norm() > 1:
         y = y * 0.5
 return x, y
 ---
-Loop jnp.linalg.norm(x) > 1                               carried x, y
+Loop jnp.linalg.norm(x) > 1                                   carried x, y
     x = x * 0.5
-    Loop jnp.linalg.norm(y) > jnp.linalg.norm(x)          carried y
+    Loop jnp.linalg.norm(y) > jnp.linalg.norm(x)              carried y
         y = y * 0.5
 return x, y
 
@@ -253,7 +253,7 @@ while n <= 10 and x.sum() > 1:
 return x
 ---
 n = 3
-Loop n <= 10 and x.sum() > 1                              carried x, n; same n; at most 8 turns
+Loop n <= 10 and x.sum() > 1                                  carried x, n; same n; at most 8 turns
     x = x * 0.5
     n = n + 1
 return x
@@ -266,7 +266,7 @@ while n < 10 and x.sum() > 1:
 return x
 ---
 n = 0
-Loop n < 10 and x.sum() > 1                               carried x, n; same n
+Loop n < 10 and x.sum() > 1                                   carried x, n; same n
     x = x * 0.5
     n += 2
 return x

@@ -13,7 +13,7 @@ for row in x:
 return h
 ---
 h = jnp.zeros((6,))
-Scan row over x                                           carried h
+Scan row over x                                               carried h
     h = jnp.tanh(row + h)
 return h
 
@@ -26,7 +26,7 @@ for t in range(x.size(0)):
 return torch.stack(out), h
 ---
 h = jnp.zeros((6,))
-Scan x_t over x                                           carried h
+Scan x_t over x                                               carried h
     h = jnp.tanh(x_t + h)
     Collect(out, h)
 return out, h
@@ -42,7 +42,7 @@ return torch.stack(out, dim=1) * 2, h
 ---
 B, T = x.shape
 h = jnp.zeros((B,))
-Scan x_t over x.swapaxes(0, 1)                            carried h
+Scan x_t over x.swapaxes(0, 1)                                carried h
     h = h * 0.5 + x_t
     Collect(out, h)
 return out.swapaxes(0, 1) * 2, h
@@ -54,7 +54,7 @@ for a, b in zip(x, y):
 return h
 ---
 h = jnp.zeros((6,))
-Scan a, b over zip(x, y)                                  carried h
+Scan a, b over zip(x, y)                                      carried h
     h = jnp.tanh(a * b + h)
 return h
 
@@ -66,7 +66,7 @@ for row in x:
 return h, c
 ---
 h, c = jnp.zeros((6,)), jnp.ones((6,))
-Scan row over x                                           carried c, h
+Scan row over x                                               carried c, h
     c = c * jax.nn.sigmoid(row) + h
     h = jnp.tanh(c)
 return h, c
@@ -80,7 +80,7 @@ return h
 ---
 T = x.shape[0]
 h = jnp.zeros((6,))
-Scan t over range(T - 1)                                  carried h
+Scan t over range(T - 1)                                      carried h
     h = h + x[t] * y[t]
 return h
 
@@ -95,7 +95,7 @@ return torch.stack(out)[0], h
 ---
 T = x.shape[0]
 h = jnp.zeros((6,))
-Scan x_t over reversed(x)                                 carried h
+Scan x_t over reversed(x)                                     carried h
     h = h * 0.5 + x_t
     Collect(out, h)
 return out[::-1][0], h
@@ -110,8 +110,8 @@ for row in x:
 return h
 ---
 h = jnp.zeros((6,))
-Scan row over x                                           carried h
-    Cond row.sum() > 0                                    in h; out h
+Scan row over x                                               carried h
+    Cond row.sum() > 0                                        in h; out h
         h = h + row
     else
         h = h * 0.5
@@ -127,7 +127,7 @@ for row in x:
 return torch.stack(a), torch.stack(b, 1)
 ---
 h = jnp.zeros((6,))
-Scan row over x                                           carried h
+Scan row over x                                               carried h
     h = h + row
     Collect(a, h)
     Collect(b, h * 2)
@@ -140,70 +140,9 @@ for t, row in enumerate(x):
 return h
 ---
 h = jnp.zeros((6,))
-Scan t, row over enumerate(x)                             carried h
+Scan t, row over enumerate(x)                                 carried h
     h = h + row * y[t]
 return h
-
-### slice by the index
-h = torch.zeros(6)
-for t in range(x.size(0)):
-    h = h + x[: t + 1].sum(0)
-return h
----
-h = jnp.zeros((6,))
-for t in range(x.shape[0]):
-    h = h + x[: t + 1].sum(axis=0)
-return h
-
-### asks for the index
-h = torch.zeros(6)
-for t in range(x.size(0)):
-    if t % 2 == 0:
-        h = h + x[t]
-return h
----
-h = jnp.zeros((6,))
-for t in range(x.shape[0]):
-    if t % 2 == 0:
-        h = h + x[t]
-return h
-
-### list is returned
-h = torch.zeros(6)
-out = []
-for row in x:
-    h = h + row
-    out.append(h)
-return out, torch.stack(out)
----
-h = jnp.zeros((6,))
-out = []
-for row in x:
-    h = h + row
-    out.append(h)
-return out, jnp.stack(out)
-
-### list is read
-out = [x[0]]
-for row in x:
-    out.append(out[-1] + row)
-return torch.stack(out)
----
-out = [x[0]]
-for row in x:
-    out.append(out[-1] + row)
-return jnp.stack(out)
-
-### index afterwards
-h = torch.zeros(6)
-for t in range(x.size(0)):
-    h = h + x[t]
-return h * t
----
-h = jnp.zeros((6,))
-for t in range(x.shape[0]):
-    h = h + x[t]
-return h * t
 
 ### cat of the index
 h = torch.zeros(1)
@@ -212,7 +151,7 @@ for t in range(x.size(0)):
 return h
 ---
 h = jnp.zeros((1,))
-Scan t over range(x.shape[0])                             carried h
+Scan t over range(x.shape[0])                                 carried h
     h = jnp.concatenate([h, x[t, :1]], axis=0)
 return h
 
@@ -226,7 +165,7 @@ return v * (v @ a @ v)
 ---
 a = x @ x.T + jnp.eye(4)
 v = jnp.ones((4,))
-Scan _ over range(20)                                     carried v
+Scan _ over range(20)                                         carried v
     w = a @ v
     v = w / nn.vector_norm(w)
 return v * (v @ a @ v)
@@ -238,18 +177,9 @@ for i in range(3):
     y = y + x
 return y
 ---
-Scan i over range(3)                                      carried x, y
-    Cond x.sum() > 0                                      in x; out x
+Scan i over range(3)                                          carried x, y
+    Cond x.sum() > 0                                          in x; out x
         x = x * 0.5
-    y = y + x
-return y
-
-### few turns
-for i in range(3):
-    y = y + x
-return y
----
-for i in range(3):
     y = y + x
 return y
 
@@ -260,7 +190,7 @@ for t in range(x.size(0)):
 return h
 ---
 h = jnp.zeros((6,))
-Scan t, x_t over enumerate(x)                             carried h
+Scan t, x_t over enumerate(x)                                 carried h
     h = jnp.tanh(x_t + h) * y[t, 0]
 return h
 
@@ -273,8 +203,8 @@ for i in range(20):
 return x
 ---
 running = x.sum() > 0
-Scan i over range(20)                                     carried x, running
-    Cond running                                          in x, running; out x, running
+Scan i over range(20)                                         carried x, running
+    Cond running                                              in x, running; out x, running
         x = x * 0.5
         running = x.sum() > 1
 return x
@@ -289,7 +219,7 @@ out = torch.stack(out)
 return out * 2
 ---
 h = x[0]
-Scan row over x                                           carried h
+Scan row over x                                               carried h
     h = h + row
     Collect(out, h)
 return out * 2
@@ -305,7 +235,7 @@ return h
 h = jnp.zeros((6,))
 T = x.shape[0]
 x = x[1:]
-Scan t over range(T)                                      carried h
+Scan t over range(T)                                          carried h
     h = h + x[t]
 return h
 
@@ -318,7 +248,7 @@ return h
 ---
 z = x * 2
 h = jnp.zeros((6,))
-Scan z_t over z                                           carried h
+Scan z_t over z                                               carried h
     h = h + z_t
 return h
 """)

@@ -44,11 +44,15 @@ from .render import EXPRESSIONS, arguments
 from .render_statements import INDENT, STATEMENTS
 
 COLUMN = 61  # where what is known of a block stands, beside its header
+_NOTES = "\0"  # between the two, until all lines are indented
 
 
 def show(scope: Node) -> str:
     """A file, class or function, or any part of one, as the passes have left it."""
-    return _Show().text(scope) + "\n"
+    lines = (line.partition(_NOTES) for line in _Show().text(scope).split("\n"))
+    return "".join(
+        (f"{header:{COLUMN}} {notes}" if notes else header) + "\n" for header, _, notes in lines
+    )
 
 
 class _Show:
@@ -74,21 +78,13 @@ class _Show:
     def parts(self, word: str, *nodes: Node) -> str:
         return f"{word}({', '.join(self.text(n) for n in nodes)})"
 
-    def block(self, header: str, notes: list[str], block: Block, depth: int) -> str:
-        notes = [note for note in notes if note]
-        if notes:
-            header = header.ljust(COLUMN - 4 * depth) + " " + "; ".join(notes)
-        return f"{header}\n{self.lines(block, INDENT)}"
+    def block(self, header: str, notes: list[str], block: Block) -> str:
+        said = "; ".join(note for note in notes if note)
+        return f"{header}{_NOTES}{said}\n{self.lines(block, INDENT)}"
 
 
 def _origin(show: _Show, node: Node) -> str:
     return node.origin.text if node.origin is not None else f"<{type(node).__name__}>"
-
-
-def _depth(node: Node) -> int:
-    """How far a statement is indented."""
-    inside = (n for n in node.ancestors() if isinstance(n, Block) and n.form != "module")
-    return sum(1 for _ in inside)
 
 
 # --- expressions ----------------------------------------------------------------------------------
@@ -140,7 +136,7 @@ def _cond(show: _Show, node: Cond) -> str:
     notes += ["returns" if node.returns else "", *_known(node.carry)]
     notes += ["total: where" if node.choosable else "total" if node.total else ""]
     header = f"Cond {show.text(node.test)}"
-    text = show.block(header, notes, node.body, _depth(node))
+    text = show.block(header, notes, node.body)
     if node.orelse is not None:
         text += f"\nelse\n{show.lines(node.orelse, INDENT)}"
     return text
@@ -149,7 +145,7 @@ def _cond(show: _Show, node: Cond) -> str:
 def _loop(show: _Show, node: Loop) -> str:
     notes = [_names("carried", node.carry.outputs), *_known(node.carry)]
     notes += [f"at most {show.text(node.bound)} turns" if node.bound is not None else ""]
-    return show.block(f"Loop {show.text(node.test)}", notes, node.body, _depth(node))
+    return show.block(f"Loop {show.text(node.test)}", notes, node.body)
 
 
 def _over(word: str) -> Callable[[_Show, Any], str]:
@@ -157,7 +153,7 @@ def _over(word: str) -> Callable[[_Show, Any], str]:
         header = f"{word} {show.text(node.target)} over {show.text(node.iterable)}"
         carry: Carry | None = getattr(node, "carry", None)
         notes = [_names("carried", carry.outputs), *_known(carry)] if carry is not None else []
-        return show.block(header, notes, node.body, _depth(node))
+        return show.block(header, notes, node.body)
 
     return text
 
