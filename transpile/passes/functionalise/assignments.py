@@ -146,8 +146,7 @@ def _writes(node: Assign) -> list[Statement]:
 
 def _store(frame: Frame, node: Assign, target: Subscript, value: Expression) -> list[Statement]:
     """`x[i] = v`"""
-    source = node.expression if node.expression is not None else value
-    if indices.may_overlap(target, source):
+    if indices.may_overlap(target, value):
         message = (
             "source and target of this copy may overlap: it is converted as if the source were "
             "cloned first"
