@@ -175,6 +175,18 @@ FUNCTIONS = {
 }
 
 
+def test_into_itself():
+    """What is certain to give back what it writes may be stored there."""
+    helper = "def glorot(t):\n    return nn.init.uniform_(t, -1, 1)\n\n\n"
+    text = MODULE.format("self.fc.bias = glorot(self.fc.bias); w = glorot(self.fc.weight)", "")
+    made, found = convert(helper + text)
+    assert (
+        "Write(self.fc.bias, glorot(self.fc.bias)); w = glorot(self.fc.weight); Write("
+        in joined(made)
+    )
+    assert not found
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function(name):
     before, after = FUNCTIONS[name]

@@ -135,8 +135,7 @@ def _writes(node: Assign) -> list[Statement]:
     assert node.expression is not None
     names = [t for t in node.targets if not isinstance(t, Read)]
     reads = [t for t in node.targets if isinstance(t, Read)]
-    made: list[Statement] = []
-    value = node.expression
+    made, value = list[Statement](), node.expression
     if names:
         made, value = [Assign(names, value)], clone(names[0])
     for i, one in enumerate(reads):

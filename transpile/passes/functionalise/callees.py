@@ -7,9 +7,10 @@ from collections.abc import Iterator, Set
 
 from ...facts.calls import Target
 from ...facts.memory.making import is_flag
-from ...facts.memory.paths import of, on_module
+from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.places import Summary
 from ...facts.memory.summaries import targets
+from ...facts.memory.writes import stripped
 from ...facts.values import lattice
 from ...facts.values.lattice import NUMPY, Method, Module, Sequence, Static, Tensor
 from ...model.copy import clone
@@ -80,7 +81,7 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
         named = isinstance(argument, (Name, Attribute, Subscript))
         if taken and named and frame.is_taken(node):
             continue
-        if _is_given_back(frame, node, plain):
+        if _is_given_back(frame, node, plain) or _into_itself(frame, node, name, plain, summary):
             continue
         message = f"{target.name} changes {name} in place, and "
         for own in _owns(frame, plain):
@@ -175,6 +176,30 @@ def _is_given_back(frame: Frame, node: Call, subject: Expression) -> bool:
     live, frame.live = frame.live, frame.live - {target.id}
     follow(frame, subject, node)
     frame.live = live
+    return True
+
+
+def _into_itself(
+    frame: Frame, node: Call, name: str, subject: Expression, summary: Summary
+) -> bool:
+    """Whether the result of a call that is certain to be what it writes is stored there:
+    `self.w[i] = init_(self.w[i])`. Other names for it follow."""
+    current, passed = frame.current, summary.passed
+    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+        return False
+    if not passed.exact or passed.parameters != {name} or len(current.targets) != 1:
+        return False
+    if not frame.state.is_certain(node, frame.state.functions_called(node)):
+        return False
+    target = current.targets[0]
+    one, other = (spelled(stripped(n, frame.views)) for n in (target, subject))
+    if one is None or one != other:
+        return False
+    path = written_path(frame, subject)
+    if path is not None and frame.state.path(target) == path:
+        live, frame.live = frame.live, frame.live - {path}
+        follow(frame, target, node)
+        frame.live = live
     return True
 
 
