@@ -166,13 +166,13 @@ def _is_given_back(frame: Frame, node: Call, subject: Expression) -> bool:
     current = frame.current
     if not isinstance(current, Assign) or current.expression is not node or current.operator:
         return False
-    target = current.targets[0]
-    if len(current.targets) != 1 or not isinstance(target, Name) or not isinstance(subject, Name):
+    target, path = current.targets[0], frame.state.path(subject)
+    if len(current.targets) != 1 or not isinstance(target, Name) or path is None:
         return False
-    if frame.state.given_back(node) != frame.state.places(subject.id):
+    if frame.state.given_back(node) != frame.state.places(path):
         return False
-    if target.id != subject.id and frame.is_read_later(subject.id):
-        frame.after.append(Assign([nodes.name(subject.id)], nodes.name(target.id)))
+    if target.id != path and frame.is_read_later(path):
+        frame.after.append(nodes.store(clone(subject), nodes.name(target.id)))
     live, frame.live = frame.live, frame.live - {target.id}
     follow(frame, subject, node)
     frame.live = live
