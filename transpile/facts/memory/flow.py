@@ -11,7 +11,6 @@ from ...model.effects import Apply, New, Read, Write
 from ...model.expressions import (
     Attribute,
     Call,
-    Display,
     Lambda,
     Name,
     NamedExpression,
@@ -19,7 +18,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.names import in_scope, names_assigned
-from ...model.node import Expression, Node, Statement
+from ...model.node import Node, Statement
 from ...model.program import Class, File, Function
 from ...model.statements import (
     Assign,
@@ -34,9 +33,9 @@ from ...model.statements import (
 )
 from ..values import lattice
 from ..values.lattice import UNKNOWN, External, Module, Sequence, Static, Tensor, Torch
-from .binding import Binding
+from .giving import Giving, outputs
 from .paths import of
-from .places import Part, Passed, Places, Result, fresh, merge
+from .places import Part, Passed, fresh, merge
 from .spellings import is_tensor
 from .state import COMPUTED, Program
 
@@ -45,7 +44,7 @@ _CALLS = (Apply, New)
 _READING = ("items", "keys", "values", "get")
 
 
-class Flow(Binding):
+class Flow(Giving):
     """An environment on its way through a function; with `record` it stays known before each
     statement."""
 
@@ -181,7 +180,7 @@ class Flow(Binding):
         self._reshape(node)
         self.evaluated(node)
         if self.returned is not None:
-            self.returned += [self.result_of(value) for value in _outputs(node)]
+            self.returned += [self.result_of(value) for value in outputs(node)]
         if isinstance(node, Assign) and node.expression is not None:
             if node.operator:
                 self._augmented(node)
@@ -253,13 +252,6 @@ class Flow(Binding):
 
     # --- what the function gives out -------------------------------------------------------------
 
-    def result_of(self, value: Expression) -> Result:
-        """What a function gives out, and the parts of it, where they are written there."""
-        parts: tuple[Result, ...] = ()
-        if isinstance(value, Display) and value.kind == "tuple":
-            parts = tuple(self.result_of(e) for e in value.elements)
-        return Result(self.shares(value), self.made(value), parts)
-
     def passed(self) -> Passed:
         """What a function does to memory, found by going through it."""
         if isinstance(self.scope, Lambda):
@@ -275,7 +267,7 @@ class Flow(Binding):
             if _returns_early(self.scope):
                 free = kept[name].free | {name}
                 kept[name] = dataclasses.replace(kept[name], free=free, exact=False)
-        given = [self._of_result(result, left) for result in self.returned]
+        given = [self.of_result(result, left) for result in self.returned]
         found = functools.reduce(operator.or_, given) if given else Passed()
         later = bool(self.scope.decorators or self.scope.asynchronous) or _yields(self.scope)
         return dataclasses.replace(
@@ -284,20 +276,6 @@ class Flow(Binding):
             items=() if later else found.items,
             kept=tuple(sorted(kept.items())),
         )
-
-    def _of_result(self, result: Result, left: dict[str, Places]) -> Passed:
-        found = self.passed_on(result.shared, result.places, left)
-        return dataclasses.replace(
-            found, items=tuple(self._of_result(part, left) for part in result.parts)
-        )
-
-
-def _outputs(node: Statement) -> list[Expression]:
-    """What a statement returns or yields."""
-    if isinstance(node, Return):
-        return [node.expression] if node.expression is not None else []
-    opaque = in_scope(node, OpaqueExpression)
-    return [e for n in opaque if n.word.startswith("yield") for e in n.inside]
 
 
 def _yields(function: Function) -> bool:

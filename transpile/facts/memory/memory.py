@@ -124,7 +124,11 @@ class Memory:
     @functools.cached_property
     def begins_in_place(self) -> bool:
         """Whether any Sequential of the project may begin with a layer that writes its argument."""
-        return may_begin_in_place(self.program.project, self.spellings.module_writes)
+        # of a Sequential that begins with another one, that one tells
+        asked, self.spellings.begins_in_place = self.spellings.begins_in_place, lambda: False
+        found = may_begin_in_place(self.program.project, self.spellings.module_writes)
+        self.spellings.begins_in_place = asked
+        return found
 
     @functools.cached_property
     def reshapes(self) -> bool:

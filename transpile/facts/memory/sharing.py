@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ from ...model.expressions import (
     Attribute,
     Call,
     Comprehension,
-    Constant,
     Dictionary,
     Display,
     ForClause,
@@ -41,6 +39,7 @@ from ..values.lattice import (
 from . import indices
 from .calling import Calling
 from .casts import is_copy
+from .copies import is_moved, moves_apart
 from .paths import of
 from .places import NOTHING, Part, Places, union
 from .spellings import is_inplace_name, is_tensor
@@ -53,7 +52,6 @@ HANDING_ON = frozenset(
     "list tuple dict reversed sorted zip enumerate iter next filter max min copy.copy "
     "itertools.chain collections.OrderedDict collections.deque".split()
 )
-_MOVING = frozenset("permute transpose t movedim moveaxis swapaxes swapdims".split())
 
 
 class Sharing(Calling):
@@ -174,7 +172,7 @@ class Sharing(Calling):
         if value == External("builtins.map") and node.arguments:
             return self.of_map(node.arguments[0], node.arguments[1:])
         if value == External("einops.rearrange"):
-            given = node.arguments and not _moves_apart(node)
+            given = node.arguments and not moves_apart(node)
             return self.shares(node.arguments[0]) if given else NOTHING
         handing = isinstance(value, External) and value.name.removeprefix("builtins.") in HANDING_ON
         if handing or self.makes_object(node.function):
@@ -185,7 +183,7 @@ class Sharing(Calling):
         return union(self.handed(t, node, self.passes(t)) for t in self.functions_called(node))
 
     def _of_method(self, node: Call, function: Attribute, value: Method) -> Places:
-        copied = value.name == "keys" or _is_copied(node, function) or is_copy(node)
+        copied = value.name == "keys" or is_moved(node, function) or is_copy(node)
         if isinstance(value.receiver, Module) or copied:
             return NOTHING
         receiver = function.object
@@ -260,44 +258,6 @@ class Sharing(Calling):
         known = find("torch.Tensor." + node.name) or node.name in self.views
         held = is_anything(of(node.object)) or isinstance(of(node.object), lattice.Object)
         return held and not known
-
-
-def _moves_apart(node: Call) -> bool:
-    """Whether `rearrange(x, "b n (h d) -> (b h) n d")` is certain to copy: it joins dims that do
-    not lie behind one another in x."""
-    given = node.arguments[1] if len(node.arguments) > 1 else None
-    pattern = given.constant if isinstance(given, Constant) else None
-    if not isinstance(pattern, str) or pattern.count("->") != 1:
-        return False
-    left, right = pattern.split("->")
-    order = left.replace("(", " ").replace(")", " ").split()
-    for joined in re.findall(r"\(([^()]*)\)", right):
-        names = [n for n in joined.split() if n != "1"]
-        if any(n not in order for n in names):
-            return False
-        places = [order.index(n) for n in names]
-        if any(b != a + 1 for a, b in zip(places, places[1:])):
-            return True
-    return False
-
-
-def _is_copied(node: Call, function: Attribute) -> bool:
-    """`x.permute(0, 2, 1).contiguous()`: the elements are brought into another order. Only of dims
-    of size 1 it is x itself."""
-    moved: Any = function.object
-    if function.name != "contiguous" or node.arguments:
-        return False
-    if isinstance(moved, Attribute):
-        return moved.name in ("T", "mT")
-    if not isinstance(moved, Call) or not isinstance(moved.function, Attribute):
-        return False
-    if moved.function.name not in _MOVING:
-        return False
-    if moved.function.name != "permute":
-        return True
-    numbers = [indices.number(a) for a in moved.arguments]
-    order = [n % len(numbers) for n in numbers if n is not None]
-    return len(order) == len(numbers) and order != sorted(order)
 
 
 _FORMS: dict[type, Callable[[Sharing, Any], Places]] = {

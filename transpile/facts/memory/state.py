@@ -109,7 +109,8 @@ class State:
             return False
         named = isinstance(a.view.object, (Name, Attribute))
         same = named and a.base == b.base and a.others == b.others
-        same = same or a.view.object is b.view.object
+        made = a.view.object.origin  # of `z.chunk(2)`, of which each part has a copy
+        same = same or made is not None and made == b.view.object.origin and a.others == b.others
         return same and a.parents == b.parents and disjoint(a.view.index, b.view.index)
 
     def sharing(self, path: str, live: frozenset[str]) -> list[str]:

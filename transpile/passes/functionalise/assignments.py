@@ -11,13 +11,9 @@ from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import (
     is_data,
-    is_element,
     is_store,
-    may_be_number,
     stripped,
-    writes_augmented,
 )
-from ...facts.values.lattice import UNKNOWN, Method, Tensor
 from ...model.copy import clone
 from ...model.effects import Declare, Read
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
@@ -26,16 +22,16 @@ from ...model.node import Expression, Statement
 from ...model.statements import Assign, Delete, ExpressionStatement
 from . import nodes
 from .aliases import element_written, follow
+from .augmented import augmented
 from .callees import taken_as_statement
 from .expressions import (
     in_place,
-    is_dropped,
-    plain_views,
     rewritten,
     undecided_write,
     under_flag,
     visit,
 )
+from .forms import is_dropped, plain_views
 from .frame import Frame
 from .rebinding import (
     cast_path,
@@ -47,9 +43,6 @@ from .rebinding import (
 )
 from .taken_back import taken_back
 
-# For each augmented assignment the way to put something into an array.
-_HOW = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power"}
-
 
 def simple(frame: Frame, node: Statement) -> list[Statement]:
     """A simple statement, a copy, without mutation; nothing where what stands before it does all."""
@@ -59,7 +52,7 @@ def simple(frame: Frame, node: Statement) -> list[Statement]:
     if isinstance(node, Assign) and node.expression is not None:
         frame.rebound = frozenset(bound(node))
         if node.operator:
-            return _augmented(frame, node)
+            return augmented(frame, node)
         if len(node.targets) > 1 and any(is_store(t, node.expression) for t in node.targets):
             return _chained(frame, node)
         return _assign(frame, node)
@@ -99,88 +92,6 @@ def _expression(frame: Frame, node: ExpressionStatement) -> list[Statement]:
     return [node]
 
 
-# --- augmented ------------------------------------------------------------------------------------
-
-
-def _augmented(frame: Frame, node: Assign) -> list[Statement]:
-    target, value = node.targets[0], node.expression
-    assert value is not None
-    if isinstance(target, Subscript):
-        visit(frame, target.index)
-    writes = writes_augmented(frame.state, node)
-    visit(frame, value)
-    value = node.expression or value
-    if not writes:
-        _tell_number(frame, node)
-        if isinstance(target, Read):
-            return [nodes.store(clone(target), nodes.binary(target, node.operator, value))]
-        return [node]
-    if is_element(target):
-        return _augmented_store(frame, node, target, value)
-    if isinstance(target, Read) or is_data(target) or not _binds(frame, target):
-        if _is_object_field(frame, target):
-            element_written(frame, target, node)
-            return [node]
-        new = nodes.binary(_plain(frame, target), node.operator, value)
-        return rebind(frame, target, new, node)
-    if frame.goes_over_params(target) or frame.is_elsewhere(target) or frame.is_outer(target):
-        return rebind(frame, target, nodes.binary(clone(target), node.operator, value), node)
-    follow(frame, target, node)
-    return [node]
-
-
-def _binds(frame: Frame, target: Expression) -> bool:
-    """Whether `target += value` binds what it names: `x`, `self.h`."""
-    return (
-        isinstance(target, Name)
-        or isinstance(target, Attribute)
-        and (frame.state.path(target) is not None and not frame.state.paths.is_array(target))
-    )
-
-
-def _is_object_field(frame: Frame, target: Expression) -> bool:
-    """`obj.h += x`, `d["a"] += x`: the field gets the new value as it is written."""
-    if isinstance(target, Subscript):
-        return not is_element(target)
-    unknown = of(target) == UNKNOWN or isinstance(of(target), (Method, Tensor))
-    plain = isinstance(target, Attribute) and not isinstance(target, Read) and not is_data(target)
-    array = frame.state.paths.is_array(target)
-    return plain and unknown and not array and target.name not in ("T", "mT")  # type: ignore[attr-defined]
-
-
-def _plain(frame: Frame, target: Expression) -> Expression:
-    plain: Expression = clone(stripped(target, frame.views))
-    return plain
-
-
-def _tell_number(frame: Frame, node: Assign) -> None:
-    target = node.targets[0]
-    known = of(target)
-    if not isinstance(target, Name) or isinstance(known, Tensor) and known.number is True:
-        return
-    others = frame.reached(target.id) if may_be_number(frame.state, node) else []
-    if others:
-        message = (
-            f"{target.id} is taken for a number: where it is a tensor, {', '.join(others)} may "
-            "change as well"
-        )
-        frame.changes.report("taken-for-granted", node, message)
-
-
-def _augmented_store(frame: Frame, node: Assign, target: Any, value: Expression) -> list[Statement]:
-    """`x[i] += v`. Of repeats in i the last one wins, so that only known places are added to."""
-    base, kind = stripped(target.object, frame.views), indices.kind(target.index, target.object)
-    how = _HOW.get(node.operator)
-    index = clone(target.index)
-    if how is not None and kind in ("basic", "mask", "bools"):
-        made = nodes.put(clone(base), index, how, value)
-    else:
-        old = Subscript(clone(base), clone(target.index))
-        old.value = target.value or Tensor()
-        made = nodes.put(clone(base), index, "set", nodes.binary(old, node.operator, value))
-    return rebind(frame, target.object, made, node, is_detached(frame, target))
-
-
 # --- assignments ----------------------------------------------------------------------------------
 
 
@@ -197,7 +108,9 @@ def _assign(frame: Frame, node: Assign) -> list[Statement]:
     if is_data(target):
         visit(frame, value)
         return rebind(frame, target, node.expression or value, node)
-    if isinstance(target, Display) and any(_needs_own(e, value) for e in target.elements):
+    if isinstance(target, Display) and any(
+        isinstance(e, Read) or is_store(e, value) for e in target.elements
+    ):
         return _unpacked(frame, node, target)
     write = frame.spellings.written(value)
     if write is not None and isinstance(value, Call) and len(node.targets) == 1:
@@ -222,8 +135,7 @@ def _writes(node: Assign) -> list[Statement]:
     assert node.expression is not None
     names = [t for t in node.targets if not isinstance(t, Read)]
     reads = [t for t in node.targets if isinstance(t, Read)]
-    made: list[Statement] = []
-    value = node.expression
+    made, value = list[Statement](), node.expression
     if names:
         made, value = [Assign(names, value)], clone(names[0])
     for i, one in enumerate(reads):
@@ -233,8 +145,7 @@ def _writes(node: Assign) -> list[Statement]:
 
 def _store(frame: Frame, node: Assign, target: Subscript, value: Expression) -> list[Statement]:
     """`x[i] = v`"""
-    source = node.expression if node.expression is not None else value
-    if indices.may_overlap(target, source):
+    if indices.may_overlap(target, value):
         message = (
             "source and target of this copy may overlap: it is converted as if the source were "
             "cloned first"
@@ -243,10 +154,6 @@ def _store(frame: Frame, node: Assign, target: Subscript, value: Expression) -> 
     base = stripped(target.object, frame.views)
     made = nodes.put(clone(base), clone(target.index), "set", value)
     return rebind(frame, target.object, made, node, is_detached(frame, target))
-
-
-def _needs_own(target: Expression, value: Expression) -> bool:
-    return isinstance(target, Read) or is_store(target, value)
 
 
 def _through(frame: Frame, node: Assign, call: Call) -> list[Statement]:
@@ -272,7 +179,8 @@ def _through(frame: Frame, node: Assign, call: Call) -> list[Statement]:
     again = path in frame.live and own != path or bool(set(frame.reached(path)) - {own})
     if undecided and again:
         return _by_flag(frame, node, subject, call, told)
-    if root is not None and own == path and subject is not None and _is_root(frame, subject):
+    whole = isinstance(subject, (Name, Attribute)) and not is_data(subject)
+    if root is not None and own == path and whole:
         follow(frame, root, node)
         return [node]
     if path not in frame.live and not frame.reached(path) and "." not in path:
@@ -280,10 +188,6 @@ def _through(frame: Frame, node: Assign, call: Call) -> list[Statement]:
     if is_detached(frame, subject) or memory_of(frame, subject) == "either":
         return _beside(frame, node, subject)
     return _twice(frame, node, subject, call)
-
-
-def _is_root(frame: Frame, subject: Expression) -> bool:
-    return isinstance(subject, (Name, Attribute)) and not is_data(subject)
 
 
 def _twice(frame: Frame, node: Assign, subject: Expression, call: Call) -> list[Statement]:

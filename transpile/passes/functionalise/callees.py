@@ -10,6 +10,7 @@ from ...facts.memory.making import is_flag
 from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.places import Summary
 from ...facts.memory.summaries import targets
+from ...facts.memory.writes import stripped
 from ...facts.values import lattice
 from ...facts.values.lattice import NUMPY, Method, Module, Sequence, Static, Tensor
 from ...model.copy import clone
@@ -30,9 +31,7 @@ from .aliases import follow, refuse
 from .frame import Frame
 from .order import elsewhere
 from .rebinding import written_path
-
-# What layers of torch's change when they are called.
-_STATISTICS = frozenset({"running_mean", "running_var", "num_batches_tracked"})
+from .states import names_follow
 
 
 def taken_as_statement(frame: Frame, node: ExpressionStatement) -> Statement | None:
@@ -64,7 +63,7 @@ def check_arguments(frame: Frame, node: Call) -> Expression | None:
         if instead is not None:
             return instead
     _layer_writes(frame, node)
-    return _names_follow(frame, node)
+    return names_follow(frame, node)
 
 
 def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression | None:
@@ -82,7 +81,7 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
         named = isinstance(argument, (Name, Attribute, Subscript))
         if taken and named and frame.is_taken(node):
             continue
-        if _is_given_back(frame, node, plain):
+        if _is_given_back(frame, node, plain) or _into_itself(frame, node, name, plain, summary):
             continue
         message = f"{target.name} changes {name} in place, and "
         for own in _owns(frame, plain):
@@ -167,16 +166,40 @@ def _is_given_back(frame: Frame, node: Call, subject: Expression) -> bool:
     current = frame.current
     if not isinstance(current, Assign) or current.expression is not node or current.operator:
         return False
-    target = current.targets[0]
-    if len(current.targets) != 1 or not isinstance(target, Name) or not isinstance(subject, Name):
+    target, path = current.targets[0], frame.state.path(subject)
+    if len(current.targets) != 1 or not isinstance(target, Name) or path is None:
         return False
-    if frame.state.given_back(node) != frame.state.places(subject.id):
+    if frame.state.given_back(node) != frame.state.places(path):
         return False
-    if target.id != subject.id and frame.is_read_later(subject.id):
-        frame.after.append(Assign([nodes.name(subject.id)], nodes.name(target.id)))
+    if target.id != path and frame.is_read_later(path):
+        frame.after.append(nodes.store(clone(subject), nodes.name(target.id)))
     live, frame.live = frame.live, frame.live - {target.id}
     follow(frame, subject, node)
     frame.live = live
+    return True
+
+
+def _into_itself(
+    frame: Frame, node: Call, name: str, subject: Expression, summary: Summary
+) -> bool:
+    """Whether the result of a call that is certain to be what it writes is stored there:
+    `self.w[i] = init_(self.w[i])`. Other names for it follow."""
+    current, passed = frame.current, summary.passed
+    if not isinstance(current, Assign) or current.expression is not node or current.operator:
+        return False
+    if not passed.exact or passed.parameters != {name} or len(current.targets) != 1:
+        return False
+    if not frame.state.is_certain(node, frame.state.functions_called(node)):
+        return False
+    target = current.targets[0]
+    one, other = (spelled(stripped(n, frame.views)) for n in (target, subject))
+    if one is None or one != other:
+        return False
+    path = written_path(frame, subject)
+    if path is not None and frame.state.path(target) == path:
+        live, frame.live = frame.live, frame.live - {path}
+        follow(frame, target, node)
+        frame.live = live
     return True
 
 
@@ -242,70 +265,3 @@ def _refuse(
         if path not in frame.poisoned:  # several functions that the call may run write it
             frame.poisoned.add(path)
             refuse(frame, path, node, message, id)
-
-
-# --- arrays of modules ----------------------------------------------------------------------------
-
-
-def _names_follow(frame: Frame, node: Call) -> Expression | None:
-    """Let the names for what a call changes follow it; what stands for the call, where they are
-    read beside it.
-
-    m = self.bn.running_mean               m = self.bn.running_mean
-    y = self.bn(x)                  ->     y = self.bn(x)
-    return y + m                           m = self.bn.running_mean
-    """
-    state = frame.state
-    for path in [p for p in list(state.env) if on_module(p) and _changes(frame, node, p)]:
-        names = (n for n in state.sharing(path, frozenset(state.env)) if n.isidentifier())
-        for name in names:
-            message = (
-                f"{nodes.source(node.function)} changes {path} in place, and {name} may be the "
-                "same memory: take it after the call, or clone it"
-            )
-            if elsewhere(frame, node, name):
-                return frame.unconverted("aliased-write", node, message)
-            if name not in frame.live or name in frame.rebound:
-                continue
-            if state.places(name) == state.places(path):
-                frame.after.append(Assign([nodes.name(name)], frame.named(path)))
-            else:
-                refuse(frame, name, node, message)
-    return None
-
-
-def _changes(frame: Frame, node: Call, path: str) -> bool:
-    """Whether a call may change what is at a path in place: `self.bn(x)` of
-    `self.bn.running_mean`, `self.step(x)` of `self.count`."""
-    value, attribute = of(node.function), path.rpartition(".")[2]
-    receiver = frame.state.receiver_of(node)
-    owner = value.owner if isinstance(value, lattice.Function) else None
-    if receiver is None or not (isinstance(value, Module) or owner is not None):
-        return False
-    text = frame.state.paths.from_self(f"{spelled(receiver)}.").removesuffix(".")
-    if frame.state.paths.is_self(receiver):
-        text = "self"
-    if not path.startswith((f"{text}.", f"{text}[")):
-        return False
-    if isinstance(value, Module) and not value.is_self and attribute in _STATISTICS:
-        return True
-    called = {t.function for t, _ in targets(frame.state, node)}
-    functions = {f for f in called if isinstance(f, Function)}
-    reached = frame.memory.program.calls.reachable(functions) | functions
-    return any(
-        attribute == field.rpartition(".")[2] and _in_place(frame, f, field)
-        for f in reached
-        for field in frame.memory.summary(f).fields
-    )
-
-
-def _in_place(frame: Frame, function: Function, field: str) -> bool:
-    """Whether a function writes an array where it is, rather than setting another: `self.h = x`."""
-    cause = frame.memory.summary(function).causes.get(field)
-    return not (isinstance(cause, Assign) and not cause.operator and _sets(cause, field))
-
-
-def _sets(cause: Assign, field: str) -> bool:
-    return any(
-        isinstance(t, Attribute) and t.name == field.rpartition(".")[2] for t in cause.targets
-    )

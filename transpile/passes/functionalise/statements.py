@@ -24,7 +24,8 @@ from ...model.statements import (
 )
 from . import nodes
 from .assignments import simple
-from .expressions import plain_views, visit
+from .expressions import visit
+from .forms import plain_views
 from .frame import Frame
 from .taken_back import results
 
