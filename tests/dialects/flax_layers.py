@@ -2,6 +2,9 @@
 buffers."""
 
 import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +12,9 @@ import numpy as np
 from flax import nnx
 
 from benchmarks.layer_definitions import (
+    Namespace,
     definitions,
+    own_case,
     to_jax,
     to_jax_dict,
 )
@@ -52,10 +57,31 @@ class Maker:
 RNGS = nnx.Rngs(0)
 
 
-def named(module):
-    state = nnx.to_flat_state(nnx.state(module, nnx.Not(nnx.RngState)))
-    skipped = ("layers", "values", "parameters")
-    return {".".join(str(p) for p in path if p not in skipped): v for path, v in state}
+@dataclass
+class Sampled:
+    """A module by a table of classes, and what it is called with."""
+
+    ours: Callable[[Any], Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @staticmethod
+    def of(sample):
+        case = own_case(sample, TABLE)
+        return Sampled(lambda table: sample.build(Namespace(table)), case.args, case.kwargs)
+
+
+def named(module, prefix=""):
+    """The arrays by torch's names: a Sequential has its layers in `layers`."""
+    found = {}
+    holder = {"Sequential": "layers", "ParameterList": "values", "ParameterDict": "parameters"}
+    word = holder.get(type(module).__name__)
+    for name, value in vars(getattr(module, word) if word else module).items():
+        if isinstance(value, nnx.Variable) and not isinstance(value, nnx.RngState):
+            found[prefix + name] = value
+        elif isinstance(value, nnx.Module):
+            found |= named(value, f"{prefix}{name}.")
+    return found
 
 
 def arrays_of(eager):

@@ -121,6 +121,28 @@ CASES = {
         "    def __call__(self, x):\n"
         "        return noisy(x, key=self.noise())\n",
     ),
+    "functions that draw more than once take a stream": (
+        "def noisy(x):\n"
+        "    return x + jax.random.normal(draw_key(), x.shape)\n\n\n"
+        "def often(x):\n"
+        "    for _ in range(3):\n"
+        "        x = noisy(x)\n"
+        "    return x\n\n\n"
+        "class A(Module):\n"
+        "    def __call__(self, x):\n"
+        "        return often(x)\n",
+        "def noisy(x, *, key):\n"
+        "    return x + jax.random.normal(key, x.shape)\n\n\n"
+        "def often(x, *, rngs: nnx.Rngs):\n"
+        "    for _ in range(3):\n"
+        "        x = noisy(x, key=rngs())\n"
+        "    return x\n\n\n"
+        "class A(nnx.Module):\n"
+        "    def __init__(self, *, rngs: nnx.Rngs):\n"
+        "        self.noise = rngs.noise.fork()\n\n"
+        "    def __call__(self, x):\n"
+        "        return often(x, rngs=self.noise)\n",
+    ),
     "a builder gives rngs on": (
         "from .linear import Linear\n\n\n"
         "class A(Module):\n"
@@ -346,6 +368,20 @@ def test_equal_layers(graph_mode):
     for a, b in zip(*map(jax.tree.leaves, models), strict=True):
         if not jnp.issubdtype(a.dtype, jax.dtypes.prng_key):
             assert jnp.allclose(a, b, atol=1e-5)
+
+
+def test_copies_draw_other_numbers():
+    text, support, _ = written(
+        "import copy\n\nfrom .containers import ModuleList\nfrom .dropout import Dropout2d\n\n\n"
+        "class A(Module):\n"
+        "    def __init__(self):\n"
+        "        one = Dropout2d(0.5)\n"
+        "        self.layers = ModuleList([copy.deepcopy(one) for _ in range(2)])\n"
+    )
+    assert "nn.copied(one)" in text
+    a, b = run(text, support)[0].A(rngs=nnx.Rngs(0)).layers
+    x = jnp.ones((8, 16, 2, 2))
+    assert not jnp.array_equal(a(x), b(x))
 
 
 def test_parts_written_in_place():

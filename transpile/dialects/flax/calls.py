@@ -152,6 +152,8 @@ def call(low: Lowering, node: Call) -> None:
             low.edits.change(node, lambda n: n.replace(Call(word, n.arguments[:1])))
         elif name == "setattr" and not isinstance(node.arguments[2], (NewArray, Constant)):
             low.edits.change(node.function, lambda n: n.replace(Name("assign")))
+    if dotted(node.function) in ("copy.deepcopy", "deepcopy") and unit in low.plan.building:
+        low.edits.replace(node.function, low.support("copied"))
     if low.plan.targets(node):
         apply(low, node)
     else:

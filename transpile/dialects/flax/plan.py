@@ -8,7 +8,7 @@ from typing import Any
 
 from ...facts.values.lattice import Module as ModuleValue
 from ...model.effects import Key, New, Support
-from ...model.expressions import Call, Comprehension, Lambda
+from ...model.expressions import Comprehension, Lambda
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
@@ -95,9 +95,9 @@ class Plan(Program):
             self.takes[function] = "rngs"
         elif keys or asked:
             plain = [c for c in calls(function) if not isinstance(c, New)]
-            drawing = sum(1 for c in plain if any(t in self.takes for t in self.targets(c)))
-            single = len(keys) + drawing == 1 and asked <= {"key"}
-            repeated = any(_is_repeated(n, function) for n in [*keys, *calls(function)])
+            drawing = [c for c in plain if any(t in self.takes for t in self.targets(c))]
+            single = len(keys) + len(drawing) == 1 and asked <= {"key"}
+            repeated = any(_is_repeated(n, function) for n in [*keys, *drawing])
             known = self.takes.get(function)
             if known != "rngs":
                 self.takes[function] = "key" if single and not repeated else "rngs"
@@ -121,8 +121,6 @@ class Plan(Program):
 
 def _is_repeated(node: Node, function: Function) -> bool:
     """Whether a draw stands in a loop, or in a function inside."""
-    if isinstance(node, Call):
-        return False
     kinds = (For, While, Comprehension, Lambda)
     for around in node.ancestors():
         if around is function:

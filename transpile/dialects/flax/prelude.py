@@ -1,6 +1,7 @@
 """What the output in Flax NNX needs beside torch's layers: kinds of arrays, containers, scans."""
 # mypy: ignore-errors
 
+import copy
 import functools
 import inspect
 
@@ -134,6 +135,17 @@ class ParameterDict(nnx.Module):
         else:
             param = value if isinstance(value, nnx.Variable) else nnx.Param(value)
             self.parameters[name] = param
+
+
+def copied(module):
+    """A copy of a module that draws other numbers than the module does."""
+    made = copy.deepcopy(module)
+    if isinstance(module, nnx.Module):
+        pairs = zip(nnx.iter_graph(module), nnx.iter_graph(made), strict=True)
+        for (_, own), (_, other) in pairs:
+            if isinstance(own, nnx.RngStream):
+                other.key[...] = own()
+    return made
 
 
 def scan_layers(layers, x, *args, **kwargs):
