@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..model.program import File
-from ..model.rule_files import MARKS, imports_of
+from ..model.rule_files import MARKS, imports_of, words_file
 from ..model.rulebook import Definition, Rulebook
 from ..model.statements import Import
 
@@ -142,8 +142,8 @@ class Rules(Source):
         return self._known[name]
 
     def _entry(self, definition: Definition) -> Entry | None:
-        if definition.is_class and self.rulebook.method(definition.name, "init") is not None:
-            return None  # a layer of old
+        if definition.file == words_file() or self.rulebook.is_module(definition):
+            return None  # layers are written by the dialect, and so is what they are written with
         place = definition.file.name, definition.lines[0]
         return Entry(definition.name, rule_text(definition), place, definition.imports)
 

@@ -85,7 +85,10 @@ class EffectsOf:
         if isinstance(value, Module):
             return self._calls_of(value, _path(call.function))
         if isinstance(call, New):
-            made = [self.modules.class_of(ref) for ref in classes_of(value)] if value else []
+            refs = classes_of(value) if value else frozenset()
+            if not refs and isinstance(call.value, Module) and not call.value.open:
+                refs = call.value.classes  # a layer of torch's, which has a name of ours by now
+            made = [self.modules.class_of(ref) for ref in refs]
             if not made or None in made:
                 return None
             built = [self.modules.find(cls, "__init__") for cls in made if cls is not None]

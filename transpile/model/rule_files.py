@@ -34,7 +34,7 @@ def files() -> tuple[list[Path], list[Path]]:
     return sorted(functions), sorted((directory() / "layers").glob("*.py"))
 
 
-def _words_file() -> Path:
+def words_file() -> Path:
     """The file with the words that layers are written with."""
     return Path(__file__).parent.parent / "layer.py"
 
@@ -96,7 +96,7 @@ class _Reader:
 
     def read_words(self) -> None:
         """What layers are written with: the classes that torch has too."""
-        path = _words_file()
+        path = words_file()
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         for node in tree.body:

@@ -67,7 +67,8 @@ class ClassWriter:
         for base in list(cls.bases):
             name = dotted(base)
             found = home.resolve(file, name) if file is not None and name else None
-            if found in PLAIN:
+            plain = isinstance(base, Support) and base.name == "Module"
+            if plain or found in PLAIN:
                 base.replace(eqx(*word.split(".")))
             elif isinstance(found, str) and found.startswith("torch.nn."):
                 base.replace(Support(found.rpartition(".")[2]))

@@ -10,10 +10,10 @@ from ...facts.values.lattice import UNKNOWN, Instance, Method, Module, Tensor, T
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import torch_method
 from ...model.effects import Apply, New
-from ...model.expressions import Attribute, Call, Starred
+from ...model.expressions import Attribute, Call, Name, Starred
 from ...model.names import everywhere
 from ...model.node import Expression
-from ...model.program import Function
+from ...model.program import Class, Function
 from .forward import CALL, is_renamed
 from .scene import Facts, Scene, holds_module
 
@@ -73,6 +73,39 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
         scene.changes.become(node, _new)
     elif isinstance(value, lattice.Class) and _is_given_module(scene, node):
         scene.changes.become(node, _apply)
+    elif classes := _asked(scene, function, value):
+        scene.changes.change(node, _of_one(classes))
+
+
+def _asked(scene: Scene, function: Expression, value: Value) -> frozenset[Class]:
+    """The project's modules that have what a constructor asks of a class that it is given:
+    `block(dim)` beside `block.expansion`. Other classes may be given from outside."""
+    if value != UNKNOWN or not isinstance(function, Name) or not scene.building:
+        return frozenset()
+    scope, project = scene.scope, scene.project
+    given = {p.name for p in scope.parameters} if isinstance(scope, Function) else set()
+    read = [n for n in scope.nodes(Attribute) if isinstance(n.object, Name)]
+    asked = {n.name for n in read if isinstance(n.object, Name) and n.object.id == function.id}
+    if function.id not in given or not asked:
+        return frozenset()
+    return frozenset(
+        cls
+        for cls in project.classes()
+        if project.is_module(cls)
+        and asked <= {n for one in project.ancestors(cls) for n in project.assigned(one)}
+    )
+
+
+def _of_one(classes: frozenset[Class]) -> Callable[[Call], None]:
+    """A New of one of these classes."""
+
+    def change(call: Call) -> None:
+        call.function.value = lattice.Class(lattice.OneOf(classes))
+        made = _new(call)
+        made.value = Module(classes)
+        call.become(made)
+
+    return change
 
 
 def _apply(node: Call) -> Apply:

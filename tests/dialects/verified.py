@@ -1,0 +1,131 @@
+"""A converted class of a target beside torch's, in float64: outputs, gradients, and state after two
+calls in training; weights are torch's, and nothing draws."""
+
+import inspect
+import sys
+import types
+from pathlib import PurePosixPath
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from flax import nnx
+
+from transpile import from_torch, to_torch
+from transpile.command import dialect
+from transpile.source.files import Source
+
+
+def verify(source: str, cls: str, init: str, inputs, target: str):
+    """Raises AssertionError where the two differ."""
+    given = Source(PurePosixPath("module.py"), source, "utf-8", False, "\n")
+    (made,), support, _ = dialect.convert([given], "", target)
+    assert not made.diagnostics, (made.diagnostics, made.code)
+    torch_side, scope = namespace(source, "program"), converted(made.code, support)
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with jax.enable_x64(True):
+            torch.manual_seed(0)
+            theirs = eval(f"{cls}({init})", torch_side)
+            ours = built(eval(f"lambda **k: {cls}({init}{', ' if init else ''}**k)", scope), scope[cls])
+            draws = any(isinstance(m, torch.nn.Dropout) and m.p for m in theirs.modules())
+            for training in (False, True)[: 2 - draws]:
+                compare(theirs.train(training), ours, inputs, target, training)
+    finally:
+        torch.set_default_dtype(default)
+
+
+def namespace(source: str, name: str) -> dict:
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    exec(compile(source, f"{name}.py", "exec"), module.__dict__)
+    return module.__dict__
+
+
+def converted(code: str, support: str | None) -> dict:
+    namespace(support or "", "jax_nn")
+    return namespace(code, "converted")
+
+
+def built(make, cls):
+    """The model, with random streams or a key where its constructor takes them."""
+    takes = inspect.signature(cls.__init__).parameters
+    if "rngs" in takes:
+        return make(rngs=nnx.Rngs(0))
+    return make(key=jax.random.key(0)) if "key" in takes else make()
+
+
+def compare(theirs, ours, inputs, target, training):
+    arrays = [jnp.asarray(x.numpy()) for x in inputs]
+    run = (flax_run if target == "flax" else equinox_run)(theirs, ours, training)
+    for _ in range(1 + training):
+        theirs.zero_grad()
+        want = leaves(theirs(*inputs))
+        sum((y * y.cos()).sum() for y in want if y.requires_grad).backward()
+        got, grads, arrays_after = run(arrays)
+        for a, b in zip(leaves(got), want, strict=True):
+            close(a, b)
+        for name, param in theirs.named_parameters():
+            if name in grads:
+                close(grads[name], torch.zeros_like(param) if param.grad is None else param.grad)
+        for name, value in theirs.state_dict().items():
+            if name in arrays_after:
+                close(arrays_after[name], value)
+
+
+def flax_run(theirs, ours, training):
+    model = from_torch(theirs, ours)
+    model.train() if training else model.eval()
+    graph, params, rest = nnx.split(model, nnx.Param, ...)
+
+    def run(arrays):
+        nonlocal rest
+
+        def loss(params, rest):
+            model = nnx.merge(graph, params, rest, copy=True)
+            out = model(*arrays)
+            total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
+            return total, (out, nnx.split(model, nnx.Param, ...)[2])
+
+        grads, (out, rest) = jax.jit(jax.grad(loss, has_aux=True))(params, rest)
+        named = {k: v.numpy() for k, v in to_torch(nnx.merge(graph, grads, rest)).items()}
+        return out, named, to_torch(nnx.merge(graph, params, rest))
+
+    return run
+
+
+def equinox_run(theirs, ours, training):
+    model, state = from_torch(theirs, ours)
+    model = eqx.nn.inference_mode(model, not training)
+    params, static = eqx.partition(model, eqx.is_inexact_array)
+
+    def run(arrays):
+        nonlocal state
+
+        def loss(params, state):
+            model = eqx.combine(params, static)
+            out = model(*arrays) if state is None else model(*arrays, state=state)
+            out, new = (out, None) if state is None else out
+            total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
+            return total, (out, new)
+
+        grads, (out, state) = jax.jit(jax.grad(loss, has_aux=True))(params, state)
+        whole = eqx.combine(params, static)
+        return out, to_torch(eqx.combine(grads, static), state), to_torch(whole, state)
+
+    return run
+
+
+def leaves(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [value] if hasattr(value, "dtype") else []
+
+
+def close(ours, theirs):
+    np.testing.assert_allclose(np.asarray(ours), theirs.detach().numpy(), rtol=1e-8, atol=1e-8)

@@ -1,0 +1,126 @@
+"""The engine in rooms, as the command uses it: texts become a program, go through the passes, and
+are written in a dialect."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import pickle
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..facts.modules import Library
+from ..facts.program import ProgramFacts
+from ..model import rule_files
+from ..model.diagnostics import Diagnostic
+from ..model.project import Project
+from ..passes import (
+    boolean_operators,
+    branches,
+    canonicalise,
+    detach,
+    driver,
+    fold,
+    functionalise,
+    layers,
+    loops,
+    operations,
+    recognise,
+    scans,
+    simplify,
+    structured_exits,
+)
+from ..passes.recognise.layer_words import library
+from ..source.files import Source, syntax_error
+from ..source.formatting import format_changed
+from ..source.lower import lower
+
+TARGETS = ("flax", "equinox")
+BEFORE = (canonicalise.PASS,)  # on syntax alone, before facts are solved
+PASSES = (
+    fold.PASS,
+    *recognise.PASSES,
+    detach.PASS,
+    functionalise.FUNCTIONALISE,
+    operations.PASS,
+    simplify.PASS,
+    boolean_operators.PASS,
+    structured_exits.PASS,
+    branches.PASS,
+    loops.PASS,
+    scans.PASS,
+    layers.PASS,
+)
+
+
+@dataclass
+class Written:
+    """One file as it comes out."""
+
+    path: PurePosixPath
+    code: str
+    changed: bool
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def convert(
+    sources: Sequence[Source], package: str, target: str
+) -> tuple[list[Written], str | None, list[Diagnostic]]:
+    """Files converted together, with the text of their support file, and why others failed."""
+    project, failed = Project(package), []
+    for source in sources:
+        try:
+            project.add(source.path, lower(source.text, source.path))
+        except Exception as error:
+            if os.environ.get("TORCH_TO_JAX_TRACE"):
+                raise
+            failed.append(syntax_error(source.path, error))
+    project.link()
+    found = driver.run(project, None, BEFORE)
+    project.link()
+    facts = ProgramFacts(project, rule_files.load(), torch_layers())
+    _solve(facts)
+    found += driver.run(project, facts, PASSES)
+    dialect: Any = importlib.import_module(f"..dialects.{target}", __package__)
+    output = dialect.write(project, facts)
+    return _files(sources, project, output, [*found, *output.diagnostics]), output.support, failed
+
+
+def _solve(facts: ProgramFacts) -> None:
+    """What is found once, on torch's program."""
+    for name in ("values", "calls", "stages", "activity", "memory"):
+        getattr(facts, name)
+
+
+def _files(
+    sources: Sequence[Source], project: Project, output: Any, found: Iterable[Diagnostic]
+) -> list[Written]:
+    texts = {source.path: source.text for source in sources}
+    told: dict[str, list[Diagnostic]] = {}
+    for diagnostic in sorted(set(found), key=lambda d: (d.path, d.line, d.column, d.id)):
+        told.setdefault(diagnostic.path, []).append(diagnostic)
+    written = []
+    for file in project.ordered:
+        before = texts[file.path]
+        code = output.files.get(file, before)
+        changed = code != before
+        code = format_changed(code, before) if changed else before
+        written.append(Written(file.path, code, changed, told.get(str(file.path), [])))
+    return written
+
+
+def torch_layers() -> Library:
+    """Torch's layers as classes of the model: a copy of its own for each run, which edits them."""
+    made: Library = pickle.loads(_pickled_layers())
+    return made
+
+
+@functools.cache
+def _pickled_layers() -> bytes:
+    folder = rule_files.directory() / "layers"
+    paths = [p for p in sorted(folder.glob("*.py")) if p.name != "__init__.py"]
+    read = [lower(p.read_text("utf-8"), PurePosixPath(p.name)) for p in paths]
+    return pickle.dumps(library(read))
