@@ -121,7 +121,7 @@ def equinox_run(theirs, ours, training):
 
 def leaves(value):
     if isinstance(value, dict):
-        value = list(value.values())
+        value = [value[name] for name in sorted(value)]  # as jit gives it back
     if isinstance(value, (list, tuple)):
         return [leaf for part in value for leaf in leaves(part)]
     return [value] if hasattr(value, "dtype") else []

@@ -69,7 +69,12 @@ class Written:
 def convert(
     sources: Sequence[Source], package: str, target: str
 ) -> tuple[list[Written], str | None, list[Diagnostic]]:
-    """Files converted together, with the text of their support file, and why others failed."""
+    """Files converted together, with the text of their support file, and why others failed.
+
+    Raises ValueError for a target that is not one of `TARGETS`.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"there is no target {target!r}: use one of {', '.join(TARGETS)}")
     project, failed = Project(package), []
     for source in sources:
         try:

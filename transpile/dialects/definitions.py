@@ -174,7 +174,7 @@ def _defined(node: ast.stmt) -> str | None:
     return None
 
 
-# --- the words of the rule form --------------------------------------------------------------------
+# --- the words of the rule form -------------------------------------------------------------------
 
 
 def rule_text(definition: Definition) -> str:

@@ -67,7 +67,7 @@ def fit(
     _put(file, sorted(wanted - {support}, key=_order), support if support in wanted else "", gone)
 
 
-# --- what is used, and bound ------------------------------------------------------------------------
+# --- what is used, and bound ----------------------------------------------------------------------
 
 
 def _used(file: File, made: bool) -> set[str]:
@@ -135,7 +135,7 @@ def _whole_modules(file: File, words: Words) -> Iterator[str]:
     yield from {"numpy", SUPPORT} & _used(file, made=True)
 
 
-# --- what goes --------------------------------------------------------------------------------------
+# --- what goes ------------------------------------------------------------------------------------
 
 
 def _narrow(project: Project, file: File, used: set[str]) -> list[Import]:
@@ -182,7 +182,7 @@ def _is_torch(name: str) -> bool:
     return name.partition(".")[0] in ("torch", "torchvision", "torchaudio")
 
 
-# --- what comes -------------------------------------------------------------------------------------
+# --- what comes -----------------------------------------------------------------------------------
 
 
 def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None:

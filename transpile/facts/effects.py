@@ -177,7 +177,7 @@ class EffectsOf:
         yield from (v for v in values if isinstance(v, Module))
 
 
-# --- places -----------------------------------------------------------------------------------------
+# --- places ---------------------------------------------------------------------------------------
 
 
 def _path(node: Expression | None) -> str | None:

@@ -59,7 +59,7 @@ class ClassWriter:
         if begins_arrays:
             self._begin(method)
 
-    # --- bases --------------------------------------------------------------------------------------
+    # --- bases ------------------------------------------------------------------------------------
 
     def _bases(self, cls: Class) -> None:
         home, file = self.plan.modules.home(cls), cls.file
@@ -79,7 +79,7 @@ class ClassWriter:
             cls.adopt()
             cls.restate()
 
-    # --- fields -------------------------------------------------------------------------------------
+    # --- fields -----------------------------------------------------------------------------------
 
     def _fields(self, cls: Class, fields: list[Statement]) -> None:
         if not fields:
@@ -118,7 +118,7 @@ class ClassWriter:
             {c.name for c in file.classes() if c.start >= cls.start} if file is not None else set()
         )
 
-    # --- arrays under computed names ----------------------------------------------------------------
+    # --- arrays under computed names --------------------------------------------------------------
 
     def _computed(self, method: Function) -> None:
         """`getattr(self, f"weight_{i}")`: an entry of the dict of arrays."""

@@ -64,7 +64,7 @@ class Building:
         if self.function.name == "__init__" and self.cls in self.plan.inferring:
             self._mode()
 
-    # --- declarations -------------------------------------------------------------------------------
+    # --- declarations -----------------------------------------------------------------------------
 
     def _declare(self, declare: Declare) -> None:
         target, value = declare.targets[0], declare.expression
@@ -111,7 +111,7 @@ class Building:
         else:
             made.replace(made.arguments[0])
 
-    # --- writes -------------------------------------------------------------------------------------
+    # --- writes -----------------------------------------------------------------------------------
 
     def _write(self, write: Write) -> None:
         target, value = write.target, write.value

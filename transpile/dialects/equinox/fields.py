@@ -94,7 +94,7 @@ class Fields:
         assert kind in (BUFFER, CONSTANT) or kind
         return f"{self.prefix}Constant"
 
-    # --- submodules ---------------------------------------------------------------------------------
+    # --- submodules -------------------------------------------------------------------------------
 
     def _submodule(self, value: Expression) -> Iterator[str]:
         if isinstance(value, Conditional):
@@ -139,7 +139,7 @@ class Fields:
             return "list"
         return f"list[{_union(types)}]" if types and ANY not in types else "list"
 
-    # --- what is no array ---------------------------------------------------------------------------
+    # --- what is no array -------------------------------------------------------------------------
 
     def _plain(self, name: str, own: Field, unset: bool) -> Declared:
         if self._is_called(name):
@@ -202,7 +202,7 @@ class Fields:
         values = self.modules.own_fields(self.cls)[name].values
         return any(isinstance(v, (Lambda, Support)) for v in values)
 
-    # --- is it set ----------------------------------------------------------------------------------
+    # --- is it set --------------------------------------------------------------------------------
 
     def _is_certain(self, name: str) -> bool:
         """Whether every way through the constructor sets a field."""

@@ -60,7 +60,7 @@ class Running:
         self._parameters()
         Leaves(self.function, self.plan, self.state).write()
 
-    # --- the form of state --------------------------------------------------------------------------
+    # --- the form of state ------------------------------------------------------------------------
 
     def gives(self, node: Node) -> bool:
         if node in self.done:
@@ -118,7 +118,7 @@ class Running:
     def unsaid(self, node: Expression, why: str) -> None:
         self.reports.report("state-in-expression", node, why)
 
-    # --- the form of keys -----------------------------------------------------------------------------
+    # --- the form of keys -------------------------------------------------------------------------
 
     def draws(self, node: Node) -> bool:
         if isinstance(node, Key):
@@ -147,7 +147,7 @@ class Running:
     def stream(self, key: Expression) -> Expression:
         return Call(Support("key_stream"), [key])
 
-    # --- steps ----------------------------------------------------------------------------------------
+    # --- steps ------------------------------------------------------------------------------------
 
     def _returns(self) -> None:
         """Every return gives the state too."""

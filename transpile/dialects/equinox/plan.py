@@ -46,7 +46,7 @@ class Plan:
         for f in self.signatures.functions:
             self._name(f)
 
-    # --- names --------------------------------------------------------------------------------------
+    # --- names ------------------------------------------------------------------------------------
 
     def _name(self, function: Function) -> None:
         """The names of a function's state and key: all that one call may run have the same."""
@@ -71,7 +71,7 @@ class Plan:
         found = [self._names.get(self.signatures.root(t), ("state", "key")) for t in targets]
         return found[0] if found and not self.signatures.is_container(call) else ("state", "key")
 
-    # --- functions ----------------------------------------------------------------------------------
+    # --- functions --------------------------------------------------------------------------------
 
     def threads(self, function: Function) -> Threads:
         return self.signatures.of(function)
@@ -92,6 +92,8 @@ class Plan:
         and the path of its owner's."""
         for method in self.modules.home(cls).methods(cls).values():
             for tie in method.nodes(Tie):
+                if method.name != "__init__" or tie.parent is not method.body:
+                    continue  # what is tied on one way alone has an owner on each way
                 holder, owner = dotted(tie.target.object), dotted(tie.source.object)
                 if holder is not None and owner is not None and method.parameters:
                     me = method.parameters[0].name
@@ -109,7 +111,7 @@ class Plan:
         """The arrays of a class, as they were declared before anything was edited."""
         return self._arrays.get(cls, {})
 
-    # --- classes ------------------------------------------------------------------------------------
+    # --- classes ----------------------------------------------------------------------------------
 
     def is_stateful(self, cls: Class) -> bool:
         """Whether its calls take a state; of a class without calls, those of the classes below."""

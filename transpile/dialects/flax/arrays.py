@@ -25,7 +25,7 @@ from .program import RUNNING, dotted_read
 IN_PLACE = {"add": "+", "multiply": "*", "divide": "/"}
 
 
-# --- declarations -----------------------------------------------------------------------------------
+# --- declarations ---------------------------------------------------------------------------------
 
 
 def declare(low: Lowering, node: Declare) -> None:
@@ -108,7 +108,7 @@ def assign(low: Lowering, node: Assign) -> None:
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))
 
 
-# --- writes -----------------------------------------------------------------------------------------
+# --- writes ---------------------------------------------------------------------------------------
 
 
 def write(low: Lowering, node: Write) -> None:
@@ -148,12 +148,19 @@ def _detached(node: Write, value: Expression) -> Expression:
 def tie(low: Lowering, node: Tie) -> None:
     """One array has one owner: the other side has None in its place, and reads the owner's."""
     if low.plan.tie_of(node) is None:
-        low.report("tied", node, "a tied array that is reached by no plain path: tie it by hand")
+        low.report(
+            "tied-weight",
+            node,
+            "an array that is tied on some ways alone, or by no plain path: tie it by hand",
+        )
         low.edits.change(
             node,
             lambda n: n.replace(
                 ExpressionStatement(
-                    Call(low.support("unconverted"), [Constant("tied"), Constant("a tied array")])
+                    Call(
+                        low.support("unconverted"),
+                        [Constant("tied-weight"), Constant("a tied array")],
+                    )
                 )
             ),
         )

@@ -39,7 +39,7 @@ class Program:
         self._families = {c: self._family(c) for c in self.classes}
         self._arrays = {c: self._all_arrays(c) for c in self.classes}
         self._computed = {c for c in self.classes if any(isinstance(n, NewArray) for n in c.walk())}
-        self.ties: dict[Class, dict[str, tuple[str, bool]]] = {}
+        self.ties: dict[Class, dict[str, str]] = {}
         self._known_ties: set[Tie] = set()
         self._find_ties()
         self._find_modes()
@@ -176,11 +176,12 @@ class Program:
                 target, source = dotted_read(node.target), dotted_read(node.source)
                 own = self.self_name(function)
                 known = all(p is not None and p.startswith(f"{own}.") for p in (target, source))
-                if cls is None or target is None or source is None or not known:
+                # what is tied on one way alone, `if tied: self.tie()`, has an owner on each way
+                always = function.name == "__init__" and node.parent is function.body
+                if cls is None or target is None or source is None or not (known and always):
                     continue
-                always = node.parent is function.body
                 for one in self.family(cls):
-                    self.ties.setdefault(one, {})[target] = source, always
+                    self.ties.setdefault(one, {})[target] = source
                 self._known_ties.add(node)
 
     def tie_of(self, node: Tie) -> Tie | None:
@@ -191,14 +192,10 @@ class Program:
         cls = self.owner(function)
         if cls is None or path is None or function in self.building:
             return {}
-        found = {t.rpartition("."): source for t, (source, _) in self.ties.get(cls, {}).items()}
+        found = {t.rpartition("."): source for t, source in self.ties.get(cls, {}).items()}
         return {name: source for (holder, _, name), source in found.items() if holder == path}
 
-    def always_tied(self, function: Function | None, path: str) -> bool:
-        cls = self.owner(function)
-        return cls is not None and self.ties[cls][path][1]
-
-    # --- what a call runs --------------------------------------------------------------------------------
+    # --- what a call runs -------------------------------------------------------------------------
 
     def _building(self) -> set[Function]:
         """The constructors, and the methods and functions that they call."""

@@ -3,7 +3,6 @@ about."""
 
 from __future__ import annotations
 
-from ...model.copy import clone
 from ...model.effects import Declare, Read, Tie, Write
 from ...model.expressions import Attribute, Call, Constant, FormattedString, Subscript
 from ...model.names import dotted
@@ -129,14 +128,5 @@ def _read_of_tied(low: Lowering, node: Read) -> bool:
     if path is None or node.name not in source:
         return False
     owner = source[node.name]
-    if low.plan.always_tied(low.unit(node), path):
-        low.edits.change(node, lambda n: n.replace(whole(expression(owner))))
-        return True
-
-    def edit(node: Read) -> None:
-        own = Attribute(clone(node.object), node.name)
-        test = Compare([Attribute(node.object, node.name), Constant(None)], ["is"])
-        node.replace(Conditional(whole(expression(owner)), test, whole(own)))
-
-    low.edits.change(node, edit)
+    low.edits.change(node, lambda n: n.replace(whole(expression(owner))))
     return True

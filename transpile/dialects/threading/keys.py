@@ -77,7 +77,7 @@ class Keys:
         """Give keys to all draws in a function, whose own key has this name."""
         self._fill(function.body, Name(key), first=True)
 
-    # --- allotment ----------------------------------------------------------------------------------
+    # --- allotment --------------------------------------------------------------------------------
 
     def _fill(self, block: Block, key: Expression, first: bool = False) -> None:
         """Give keys to the draws of a block that runs once for a key."""
@@ -158,7 +158,7 @@ class Keys:
         self._expressions(body, inner)
         slots.add(lambda key: self._hand(inner, key, None, False))
 
-    # --- turns --------------------------------------------------------------------------------------
+    # --- turns ------------------------------------------------------------------------------------
 
     def _turns(self, loop: For, slots: Slots) -> None:
         if not self._draws_below(loop.body):

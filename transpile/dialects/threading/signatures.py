@@ -112,7 +112,7 @@ class Signatures:
             for ref in value.refs
         )
 
-    # --- what is looked at --------------------------------------------------------------------------
+    # --- what is looked at ------------------------------------------------------------------------
 
     def _reached(self) -> Iterator[Function]:
         """The functions of the project, and those of the layers that it comes to."""
@@ -163,7 +163,7 @@ class Signatures:
                 return found
             found |= more
 
-    # --- one convention for what one call may run --------------------------------------------------
+    # --- one convention for what one call may run -------------------------------------------------
 
     def _joined(self) -> None:
         for function in self.functions:
@@ -191,7 +191,7 @@ class Signatures:
             function = above
         return function
 
-    # --- the fixed point ----------------------------------------------------------------------------
+    # --- the fixed point --------------------------------------------------------------------------
 
     def _solve(self) -> None:
         changed = True

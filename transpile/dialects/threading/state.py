@@ -146,7 +146,7 @@ class Extraction:
         call = statement.expression
         return call if isinstance(call, Call) and self.form.gives(call) else None
 
-    # --- expressions --------------------------------------------------------------------------------
+    # --- expressions ------------------------------------------------------------------------------
 
     def _several(
         self, found: Sequence[Expression], out: list[Statement], whole: Call | None = None
@@ -225,7 +225,7 @@ class Extraction:
         self._depth -= 1
         out += block.body
 
-    # --- statements with control --------------------------------------------------------------------
+    # --- statements with control ------------------------------------------------------------------
 
     def _while(self, loop: While) -> None:
         """A test that gives a state is asked inside of the loop."""
@@ -264,7 +264,7 @@ class Extraction:
         self.statement(made)
         return True
 
-    # --- questions ----------------------------------------------------------------------------------
+    # --- questions --------------------------------------------------------------------------------
 
     def _has(self, node: Expression) -> bool:
         if isinstance(node, Lambda):

@@ -103,7 +103,7 @@ class _Method:
         return None
 
 
-# --- declarations -----------------------------------------------------------------------------------
+# --- declarations ---------------------------------------------------------------------------------
 
 
 def _declared(method: _Method, edits: Edits) -> None:
@@ -185,7 +185,7 @@ def _array(kind: str) -> Callable[[Call], None]:
     return lambda call: call.become(NewArray(call.function, call.arguments, call.keywords, kind))
 
 
-# --- uses -------------------------------------------------------------------------------------------
+# --- uses -----------------------------------------------------------------------------------------
 
 
 def _used(method: _Method, edits: Edits) -> None:
