@@ -12,7 +12,7 @@ from .verified import verify
 
 ROOT = Path(__file__).parents[2]
 # Some of the fixtures that come out right in both.
-NAMES = "perceptron batch_statistics running_norm recurrence helpers"
+NAMES = "perceptron batch_statistics running_norm helpers"
 
 
 @pytest.mark.parametrize("target", ["flax", "equinox"])
