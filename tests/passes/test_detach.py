@@ -8,94 +8,13 @@ import pytest
 import torch
 
 from tests.passes.solved import IMPORTS, run
+from tests.passes.test_no_grad_names import NAMES, PROGRAMS, REPORTED
+from tests.passes.test_no_grad_names import OTHER_REPORTED as OTHERS
+from tests.test_gradients import LEAVING, VARIABLES
 from transpile.passes import detach
 
 HEAD = "import contextlib\nimport math\n" + IMPORTS + "\n\n"
 
-# A body of `def f(x, y)`: `gt` has a gradient, and the lines stand under no_grad; "-> " gives what
-# is returned.
-NAMES = {
-    "a name": "y = gt -> y * x",
-    "names in a row": "z = gt; w = z -> w * y",
-    "two at once": "a = b = gt -> a * b * y",
-    "a tuple": "a, b = gt, y -> a * b",
-    "a tuple, one computed": "a, b = gt, y * 2 -> a * b * x",
-    "swapped": "a, b = gt, y * 3; a, b = b, a -> a * a * b * x",
-    "conditional": "a = gt if x.dim() == 2 else y -> a * y",
-    "conditional, one computed": "a = gt if x.dim() == 3 else y * 3 -> a * y * x",
-    "conditional on data": "a = gt if x.sum() > 0 else y -> a * y",
-    "conditional on data, one computed": "a = gt if x.sum() > 0 else y * 2 -> a * x",
-    "or": "a = None or gt -> a * y",
-    "of a list": "zs = [gt, y]; a = zs[0]; b = zs -> a * b[1]",
-    "of a dict": "d = {'a': gt}; a = d['a'] -> a * y",
-    "into a list": "zs = [gt, y * 2] -> zs[0] * zs[1] * y",
-    "by a comprehension": "zs = [t for t in (gt, y)] -> zs[0] * zs[1]",
-    "computed by a comprehension": "zs = [t * 2 for t in (gt, y)] -> zs[0] * zs[1] * x",
-    "to a device": "a = gt.to('cpu'); b = gt.to(y.device); c = gt.cpu() -> a * b * c",
-    "asked for a gradient": "a = gt.detach().requires_grad_(); b = gt.requires_grad_() -> a * b * y",
-    "an index": "a = gt[0] -> a * y",
-    "a view": "a = gt.view(-1); b = gt.reshape(4, 6); c = gt.T -> a.view(4, 6) * b * c.T * y",
-    "squeezed, expanded": "a = gt.squeeze(); b = gt.expand(4, 6) -> a * b * y",
-    "rows": "a, *rest = gt -> a * rest[0] * y",
-    "rows of a loop": "for z in gt: w = z -> w * y * z",
-    "elements of a list": "for z in (gt, y): w = z -> w * y * z",
-    "a cast to what it is": "a = gt.double(); b = gt.to(y.dtype); c = gt.type_as(y) -> a * b * c",
-    "a cast": "a = gt.float() -> a * x",
-    "a lambda": "h = lambda t: t; z = h(gt) -> z * y",
-}  # fmt: skip
-PROGRAMS = {
-    "an attribute": "class Box:\n    def __init__(self, v):\n        self.v = v\n\ndef f(x, y):\n    b = Box(x * 2)\n    c = Box(None)\n    with torch.no_grad():\n        c.v = b.v\n        b.w = x\n        z = b.v\n    return c.v * y * b.w * z",
-    "a method of an object": "class Box:\n    def __init__(self, v):\n        self.v = v\n\n    def get(self):\n        return self.v\n\ndef f(x, y):\n    b = Box(x)\n    with torch.no_grad():\n        z = b.get()\n    return z * y",
-    "a function that gives it back": "def g(t):\n    u = t\n    return u\n\ndef f(x, y):\n    with torch.no_grad():\n        z = g(x)\n    return z * y",
-    "a decorated one": "@torch.no_grad()\ndef g(t):\n    return t\n\ndef f(x, y):\n    return g(x * 2) * y",
-    "a decorated one, on some ways": "@torch.no_grad()\ndef g(t, n=2):\n    u = t\n    if n == 3:\n        u = u * 2\n    return u\n\ndef f(x, y):\n    return g(x * 2) * y + g(x, 3) * y",
-    "a default": "def g(t, u=None):\n    with torch.no_grad():\n        u = t if u is None else u\n    return u * t\n\ndef f(x, y):\n    return g(x) + g(x, y) * y",
-    "under a flag": "def g(t, on):\n    with torch.set_grad_enabled(on):\n        z = t\n        w = t * 2\n    return z * w * t\n\ndef f(x, y):\n    return g(x, True) + g(y, False)",
-    "in turns": "z = x * 2\nwith torch.no_grad():\n    for i in range(3):\n        w = z\n        z = w * 2\nreturn w * y * z * x",
-    "set again": "z = x * 3\nwith torch.no_grad():\n    z = x * 2\n    q = z\n    z = x\nreturn z * q * y",
-    "in a branch": "gt = x * 2\nwith torch.no_grad():\n    if x.sum() > 0:\n        a = gt\n    else:\n        a = y * 2\nreturn a * y",
-    "inference": "@torch.inference_mode()\ndef g(t):\n    return t\n\ndef f(x, y):\n    return g(x) * y.detach()",
-}  # fmt: skip
-SAMPLE = "def sample(t):\n    return {'z': t * 2, 'a': t * 3}\n\n"
-LEAVING = {
-    "a dict that a function returns": SAMPLE + "def f(x, y):\n    with torch.no_grad():\n        out = sample(x)\n    return out['z'] * x",
-    "a dict keeps its order": SAMPLE + "def f(x, y):\n    with torch.no_grad():\n        out = sample(x)\n    return sum(i * v for i, v in enumerate(out.values())) * x",
-    "a dict of a decorated function": "@torch.no_grad()\ndef g(t):\n    return {'a': t * 2, 'l': [t * 3, t], 'name': 'g'}\n\ndef f(x, y):\n    out = g(x)\n    return out['a'] * x + out['l'][0] * y + out['l'][1]",
-    "a dict in a tuple": "def g(t):\n    with torch.no_grad():\n        return t * 2, {'k': t * 3}\n\ndef f(x, y):\n    a, b = g(x)\n    return a * x + b['k'] * y",
-    "a dict comprehension": "with torch.no_grad():\n    ts = [x * i for i in range(3)]\n    d = {i: t for i, t in enumerate(ts)}\nreturn d[2] * x",
-    "a dict that is updated": "d = {}\nwith torch.no_grad():\n    d.update(a=x * 2)\n    d.update({'b': x * 3, 'c': y})\n    d.setdefault('e', []).append(x * y)\nreturn (d['a'] + d['b']) * x + d['c'] + d['e'][0]",
-    "a dict under a flag": SAMPLE + "def g(t, train):\n    with torch.set_grad_enabled(train):\n        out = sample(t)\n    return out['a'] * t\n\ndef f(x, y):\n    return g(x, True) + g(y, False)",
-    "appended": "outs = []\nwith torch.no_grad():\n    for i in range(3):\n        outs.append(x * i)\n    outs.append(y)\n    outs.extend([x * 3, y * 2])\nreturn sum(outs) * x",
-    "appended by a comprehension": "outs = []\nwith torch.no_grad():\n    [outs.append(x * i) for i in range(3)]\nreturn sum(outs) * x",
-    "a deque": "from collections import deque\nq = deque()\nwith torch.no_grad():\n    q.append(x * 2)\nreturn q.pop() * x",
-    "an object": "class Box:\n    def __init__(self, v):\n        self.v = v\n\ndef f(x, y):\n    b = Box(None)\n    with torch.no_grad():\n        b.v = x * 2\n        c = Box(y * 3)\n    return b.v * x + y * c.v",
-    "what is no array": "import os\nfrom string import capwords\n\n\ndef f(x, y, root='a'):\n    with torch.no_grad():\n        name, path = capwords('a b'), os.path.join(root, 'b')\n        title = capwords('c')\n        where = os.path.join(root, title)\n        z = x * 2\n    return x * y * len(title) * len(where) + z * len(name + path)",
-    "an object that keeps things": "class Cache:\n    def __init__(self):\n        self.items = []\n\n    def put(self, t):\n        self.items.append(t)\n\ndef f(x, y):\n    c = Cache()\n    with torch.no_grad():\n        c.put(x * 2)\n    return c.items[0] * x",
-    "a generator": "@torch.no_grad()\ndef g(t):\n    for i in range(2):\n        u = t * i\n        yield u\n    yield from [t * 3, t]\n\ndef f(x, y):\n    return sum(g(x)) * x",
-    "a block that yields": SAMPLE + "def g(t):\n    with torch.no_grad():\n        yield sample(t)\n\ndef f(x, y):\n    return [out['a'] for out in g(x)][0] * x",
-    "the last turn of a loop": "def g(t):\n    yield t * 2\n    yield t * 3\n\ndef f(x, y):\n    with torch.no_grad():\n        for t in g(x):\n            pass\n    return t * x",
-    "an attribute of what was computed": "with torch.no_grad():\n    m = x.max(dim=1)\n    v = m.values\n    t = x.T\nreturn v * x[:, 0] + (t @ x).sum()",
-    "with an annotation": "with torch.no_grad():\n    z: torch.Tensor = x * 2\n    if x.dim() == (w := x * 3).dim():\n        z = z + w\nreturn z * x + w",
-    "once where a parameter is set": "@torch.no_grad()\ndef g(t, n):\n    if n > 5:\n        t = t * 2\n    return t\n\ndef f(x, y):\n    return g(x, 3) * x + g(y, 7) * y",
-    "what became part of a tensor": "@torch.no_grad()\ndef g(t):\n    z = torch.zeros(4, 6, dtype=torch.float64)\n    z.add_(t)\n    return z * 2\n\ndef f(x, y):\n    return g(x) * x",
-    "in place of a tensor from outside": "z = x * 2\nwith torch.no_grad():\n    z.mul_(y)\n    z[0] = y[1]\n    z[1:] *= 2\n    torch.relu_(z)\nreturn z * z * y",
-}  # fmt: skip
-VARIABLES = {
-    "computed": "z = torch.autograd.Variable(x * y, requires_grad=True)\nreturn z * x",
-    "an argument": "z = torch.autograd.Variable(x)\nreturn z * x",
-    "the same memory": "z = x * 2\nw = torch.autograd.Variable(z)\nw.mul_(3)\nreturn z * x + w",
-    "in a helper": "from torch.autograd import Variable\ndef g(t):\n    h = Variable(torch.ones(4, 6))\n    return Variable(t + 1) * t * h\ndef f(x, y):\n    return g(x * y)",
-    "of a tensor made of another": "z = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) * x\nw = torch.tensor(z[0])\nreturn w * x",
-}  # fmt: skip
-# What may be the tensor itself or something computed, which only the run tells: said at the line.
-REPORTED = {
-    "contiguous": "a = gt.contiguous() -> a * y",
-    "dropout": "z = F.dropout(gt, 0.5, x.dim() == 3) -> z * y",
-    "flattened": "z = gt.flatten(1) -> z * y",
-}
-OTHERS = {
-    "a function on some ways": "def g(t, n):\n    if n > 2:\n        return t * 2\n    return t\n\ndef f(x, y):\n    with torch.no_grad():\n        z = g(x, 3)\n    return z * y",
-}  # fmt: skip
 
 
 def body(lines):
