@@ -30,8 +30,8 @@ from ...model.operators import Boolean, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, If, Raise, Return, Try, While, With
 from ..calls import Calls, Target
+from ..casts import is_cast, is_copy
 from ..values import lattice
-from .casts import is_cast, is_copy
 
 SAME, COMPUTED, EITHER = "same", "computed", "either"
 

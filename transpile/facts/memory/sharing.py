@@ -22,6 +22,7 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary, Boolean, Conditional
 from ..calls import Target
+from ..casts import is_copy
 from ..values import lattice
 from ..values.lattice import (
     NUMPY,
@@ -38,7 +39,6 @@ from ..values.lattice import (
 )
 from . import indices
 from .calling import Calling
-from .casts import is_copy
 from .copies import is_moved, moves_apart
 from .paths import of
 from .places import NOTHING, Part, Places, union

@@ -12,9 +12,9 @@ from typing import Any
 
 from ...model.expressions import Attribute, Call, Constant, Display, Slice, Subscript
 from ...model.node import Expression
+from ..casts import is_cast
 from ..values.lattice import Method
 from . import indices
-from .casts import is_cast
 from .indices import number
 from .paths import of
 from .spellings import is_tensor

@@ -21,6 +21,7 @@ from ...model.names import in_scope
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, If, Try, While, With
+from ..casts import is_cast, is_copy
 from ..values.lattice import (
     UNKNOWN,
     Method,
@@ -31,7 +32,6 @@ from ..values.lattice import (
     Torch,
 )
 from . import indices
-from .casts import is_cast, is_copy
 from .paths import of
 from .spellings import is_tensor
 from .state import State

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from ...facts.activity import COMPUTED, SAME, Activity, Off, may_carry
-from ...facts.activity.casts import is_cast
 from ...facts.bindings import Liveness
-from ...facts.values.lattice import BOOL, Class, Function, Method, Static, Tensor, Torch
+from ...facts.casts import is_cast
+from ...facts.values.lattice import BOOL, Class, Function, Static, Tensor, Torch
 from ...model import program
 from ...model.copy import clone
 from ...model.effects import Detached
@@ -235,8 +235,3 @@ def _fresh(function: program.Function) -> set[str]:
         for name in (n for target in node.targets for n in target_names(target)):
             made[name] = made.get(name, True) and isinstance(node.expression, fresh)
     return {name for name, always in made.items() if always} - {p.name for p in function.parameters}
-
-
-def is_method(node: Expression) -> bool:
-    """Whether a call is of a method of a tensor, or of what is not known."""
-    return isinstance(node, Call) and isinstance(node.function.value, Method)

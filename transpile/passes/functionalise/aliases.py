@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts.memory import Place, casts
+from ...facts import casts
+from ...facts.memory import Place
 from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.places import closed
 from ...facts.memory.views import view_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...facts.casts import is_cast, is_copy
 from ...facts.memory import indices
-from ...facts.memory.casts import is_cast, is_copy
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.views import view_of

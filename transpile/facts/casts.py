@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-from ...model.expressions import Attribute, Call
-from ..values.lattice import Static, Tensor, Torch
-from .paths import of
+from ..model.expressions import Attribute, Call
+from .values.lattice import Static, Tensor, Torch
 
 _CASTS = frozenset("float double half bfloat16 long int bool type type_as to".split())
 _INT32 = ("torch.int32", "torch.int", "torch.IntTensor", "torch.cuda.IntTensor")
@@ -26,7 +25,7 @@ def is_cast(node: Any) -> TypeGuard[Call]:
 
 
 def _is_place(node: Any) -> bool:
-    value = of(node)
+    value = node.value
     if isinstance(value, Static):
         return value.type in ("device", "str", "bool")
     return isinstance(value, Torch) and value.name == "torch.device"
@@ -36,7 +35,7 @@ def is_copy(node: Any) -> bool:
     """Whether a cast is certain to change the dtype: of an array of ints to floats."""
     if not is_cast(node) or not isinstance(node.function, Attribute):
         return False
-    before, after = of(node.function.object), of(node)
+    before, after = node.function.object.value, node.value
     if not isinstance(before, Tensor) or not isinstance(after, Tensor):
         return False
     return None not in (before.kind, after.kind) and before.kind != after.kind
@@ -48,6 +47,6 @@ def tells(node: Call) -> bool:
     Without 64 bit types JAX has one dtype for torch's int32 and int64: there `x.int()` does not
     tell what torch's x was.
     """
-    named = {getattr(of(a), "name", "") for a in node.arguments}
+    named = {getattr(a.value, "name", "") for a in node.arguments}
     last = node.function.name if isinstance(node.function, Attribute) else ""
     return last != "int" and named.isdisjoint(_INT32)
