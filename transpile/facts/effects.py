@@ -30,6 +30,8 @@ class EffectsOf:
         self.modules, self.rulebook = modules, rulebook
         self._known: dict[Function, tuple[int, Effects]] = {}
         self._solving: dict[Function, Effects] = {}
+        self._awaited: set[Function] = set()  # of these, what was asked for before it was known
+        self._roots: dict[Function, tuple[int, dict[str, str]]] = {}
 
     # --- questions --------------------------------------------------------------------------------
 
@@ -38,20 +40,19 @@ class EffectsOf:
         known = self._known.get(function)
         if known is not None and known[0] == function.version:
             return known[1]
-        if function in self._solving:
+        if function in self._solving:  # what is found rests on what is not yet known
+            self._awaited.add(function)
             return self._solving[function]
-        outermost = not self._solving
         self._solving[function] = NO_EFFECTS
         while True:
             found = self.of_nodes(within([function.body]), function)
-            if found == self._solving[function]:
+            if function not in self._awaited or found == self._solving[function]:
                 break
             self._solving[function] = found
-        if outermost:  # what was found on the way may rest on what was not yet known
-            self._solving.clear()
+        del self._solving[function]
+        self._awaited.discard(function)
+        if not self._awaited:
             self._known[function] = function.version, found
-        else:
-            del self._solving[function]
         return found
 
     def of_block(self, block: Node) -> Effects:
@@ -59,18 +60,18 @@ class EffectsOf:
         return self.of_nodes(within([block]), _function(block))
 
     def of_nodes(self, nodes: Iterable[Node], function: Function | None) -> Effects:
-        roots = dict(_roots(function))
+        roots = self._roots_of(function)
         found = NO_EFFECTS
         for node in nodes:
             if isinstance(node, Function):
-                found |= self._inner(node)
+                found |= self.of_nodes(within([node.body]), node)  # it may be called anywhere
             else:
                 found |= self._of_node(node, roots)
         return found
 
     def of_call(self, call: Call) -> Effects:
         """What one call in a function does, its arguments left out."""
-        return self._of_node(call, dict(_roots(_function(call))))
+        return self._of_node(call, self._roots_of(_function(call)))
 
     def host(self, node: Node) -> str | None:
         """What code does to the host, in words: it prints, a generator of Python's draws, an
@@ -81,7 +82,7 @@ class EffectsOf:
         """The functions that a call may run, each with the path of its `self`; None if unknown."""
         value = call.function.value
         if isinstance(value, FunctionValue):
-            return [(value.function, _owner_path(call.function, value))]
+            return [(value.function, _owner_path(call.function))]
         if isinstance(value, Module):
             return self._calls_of(value, _path(call.function))
         if isinstance(call, New):
@@ -94,6 +95,14 @@ class EffectsOf:
             built = [self.modules.find(cls, "__init__") for cls in made if cls is not None]
             return [(f, "new") for f in built if f is not None]
         return None
+
+    def _roots_of(self, function: Function | None) -> dict[str, str]:
+        if function is None:
+            return {}
+        known = self._roots.get(function)
+        if known is None or known[0] != function.version:
+            known = self._roots[function] = function.version, dict(_roots(function))
+        return known[1]
 
     # --- nodes ------------------------------------------------------------------------------------
 
@@ -141,10 +150,6 @@ class EffectsOf:
             rooted = {n: _rooted(p, roots) if p is not None else None for n, p in given.items()}
             found |= _moved(self.of(function), rooted)
         return found
-
-    def _inner(self, function: Function) -> Effects:
-        """What a function inside does: it may be called wherever it is."""
-        return self.of_nodes(within([function.body]), function)
 
     def _calls_of(
         self, value: Module, path: str | None
@@ -212,10 +217,8 @@ def _function(node: Node) -> Function | None:
     return next((n for n in node.ancestors() if isinstance(n, Function)), None)
 
 
-def _roots(function: Function | None) -> Iterator[tuple[str, str]]:
+def _roots(function: Function) -> Iterator[tuple[str, str]]:
     """What local names of modules stand for: the loop's `layer` for `self.layers.*`."""
-    if function is None:
-        return
     for assign in function.nodes(Assign):
         target, given = assign.targets[0], assign.expression
         if isinstance(target, Name) and given is not None and isinstance(given.value, Module):
@@ -240,7 +243,7 @@ def _ways(iterable: Expression) -> Iterator[Expression]:
         yield iterable
 
 
-def _owner_path(function: Expression, value: FunctionValue) -> str | None:
+def _owner_path(function: Expression) -> str | None:
     """The path of the object whose method is called."""
     return _path(function.object) if isinstance(function, Attribute) else None
 

@@ -140,9 +140,8 @@ class Totality:
 
     def writes(self, call: Apply) -> bool:
         """Whether a call may write an array, or do what is not known."""
-        around = next((n for n in call.ancestors() if isinstance(n, Function)), None)
         found = call.effects
-        if self.effects is not None and around is not None:
+        if self.effects is not None:
             found |= self.effects.of_call(call)
         return bool(found.writes) or found.open
 
