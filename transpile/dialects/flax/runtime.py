@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 # Of the support file: the field in which a container holds what torch keeps under numbers or names
@@ -23,7 +23,8 @@ def arrays(model: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path, variable in nnx.to_flat_state(nnx.state(model, nnx.Not(nnx.RngState))):
         if type(variable).__name__ != "Constant":
-            found[".".join(_names(model, path))] = _at(model, path)
+            name, held = _follow(model, path)
+            found[name] = held
     return found
 
 
@@ -35,18 +36,14 @@ def load(model: Any, values: Mapping[str, Any]) -> Any:
     return model
 
 
-def _names(model: Any, path: tuple[Any, ...]) -> Iterator[str]:
-    owner = model
+def _follow(model: Any, path: tuple[Any, ...]) -> tuple[str, Any]:
+    """The name that torch has for a path, and what stands there."""
+    owner, names = model, []
     for part in path:
         if CONTAINERS.get(type(owner).__name__) != part:
-            yield str(part)
+            names.append(str(part))
         owner = _part(owner, part)
-
-
-def _at(model: Any, path: tuple[Any, ...]) -> Any:
-    for part in path:
-        model = _part(model, part)
-    return model
+    return ".".join(names), owner
 
 
 def _part(owner: Any, part: Any) -> Any:

@@ -12,7 +12,6 @@ from ...model.expressions import (
     Constant,
     Dictionary,
     Display,
-    Name,
     NamedExpression,
     Subscript,
 )
@@ -215,7 +214,3 @@ def _computed_by(node: Expression) -> lattice.Value | None:
 def is_flag(node: Expression) -> bool:
     """True, False or None as it is written, which `flag |= other` binds anew."""
     return isinstance(node, Constant) and node.constant in (True, False, None)
-
-
-def is_named(node: Expression) -> bool:
-    return isinstance(node, (Name, Attribute))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self, TypeVar
 
-from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
 from ...model.names import below
 from ...model.node import Expression, Node
@@ -162,7 +161,3 @@ class State:
 def read_names(node: Expression) -> set[str]:
     """The names in an expression."""
     return {n.id for n in below(node, Name)}
-
-
-def is_read(node: Any) -> bool:
-    return isinstance(node, Read)

@@ -7,8 +7,7 @@ from ...facts.modules import Modules
 from ...facts.stages import Stages
 from ...facts.values import Values
 from ...facts.values.lattice import Mapping, Module, Sequence, Value
-from ...model.expressions import Name
-from ...model.node import Expression, Node
+from ...model.node import Expression
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
 from ...model.rulebook import Rulebook
@@ -50,9 +49,6 @@ class Scene:
     def of(self, node: Expression) -> Value:
         return self.values.of(node)
 
-    def is_own(self, node: Node | None) -> bool:
-        """Whether an expression is the self of a module."""
-        return isinstance(node, Name) and node.id == self.own and self.own is not None
 
 
 def holds_module(value: Value) -> bool:
