@@ -13,6 +13,7 @@ import click
 
 from .. import __version__
 from ..model.diagnostics import CATALOGUE, Diagnostic
+from .convert import TARGETS
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,7 +25,7 @@ def main() -> None:
 @main.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="File or directory to write.")
-@click.option("--target", type=click.Choice(["functional"]), default="functional", show_default=True)
+@click.option("--target", type=click.Choice(TARGETS), default="functional", show_default=True)
 def convert(path: Path, output: Path, target: str) -> None:
     """Convert a file or a directory of PyTorch source to JAX."""
     from .convert import convert_path

@@ -5,20 +5,18 @@ from __future__ import annotations
 import ast
 import gc
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..model.diagnostics import Diagnostic
 from ..source import files
 from ..source.files import Source
 
-if TYPE_CHECKING:
-    from ..first.pipeline import Converted
-
 SUPPORT = "jax_nn.py"
+TARGETS = ("functional", "flax", "equinox")
 
 
 @contextmanager
@@ -74,14 +72,27 @@ class Report:
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     _check_target(target)
+    if target != "functional":
+        return _in_dialect(text, target, path)
     from . import engine
 
     return Result(*engine.convert_text(text, path))
 
 
+def _in_dialect(text: str, target: str, path: str) -> Result:
+    from . import dialect
+
+    ast.parse(text)
+    source = Source(PurePosixPath(path), text, "utf-8", False, "\n")
+    written, support, failed = dialect.convert([source], "", target)
+    if not written:
+        return Result(text, support or "", failed)
+    return Result(written[0].code, support or "", written[0].diagnostics)
+
+
 def _check_target(target: str) -> None:
-    if target != "functional":
-        raise ValueError(f"target {target!r} is not there yet: use 'functional'")
+    if target not in TARGETS:
+        raise ValueError(f"there is no target {target!r}: use one of {', '.join(TARGETS)}")
 
 
 @_without_collection()
@@ -94,17 +105,23 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     root = source.parent if single else source
     sources = _read([source] if single else _files(source), root, report)
     package = root.resolve().name if not single and (root / "__init__.py").exists() else ""
-    names: set[str] = set()
-    for made in _converted(list(sources.values()), package, root, report):
+    if target == "functional":
+        converted, support = _functional(list(sources.values()), package, root, report)
+    else:
+        converted, support = _dialect(list(sources.values()), package, root, report, target)
+    for made in converted:
         file = File(root / made.path, None, made.diagnostics, made.changed)
         report.files.append(file)
-        names.update(made.support)
         if out is not None:
             as_file = single and Path(out).suffix == ".py"
             file.target = Path(out) if as_file else Path(out) / made.path
             _write(file, made, sources[made.path])
     if out is not None and any(f.changed and f.target for f in report.files):
-        _write_support(Path(out), single, names)
+        path = (Path(out).parent if single and Path(out).suffix == ".py" else Path(out)) / SUPPORT
+        existing = path.read_text(encoding="utf-8") if path.exists() else None
+        text = support(existing)
+        if text is not None:
+            files.write_atomically(path, text.encode())
     return report
 
 
@@ -139,24 +156,56 @@ class _Untouched:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     changed: bool = False
     code: str = ""
-    support: frozenset[str] = frozenset()
 
 
-def _converted(
+class _Made(Protocol):
+    """A file as it comes out of either engine."""
+
+    path: PurePosixPath
+    diagnostics: list[Diagnostic]
+    changed: bool
+    code: str
+
+
+# The text of jax_nn.py, given that of the one that stands there; None where none is wanted.
+_Support = Callable[[str | None], str | None]
+
+
+def _functional(
     sources: Sequence[Source], package: str, root: Path, report: Report
-) -> Iterable[Converted | _Untouched]:
+) -> tuple[Iterable[_Made], _Support]:
     """The files as they come out; the report gets those that failed."""
-    if not any("torch" in source.text for source in sources):
-        # Passes begin at files that import torch. Where none does, nothing need be parsed.
-        return [_Untouched(source.path) for source in sources]
+    if not _have_torch(sources):
+        return [_Untouched(source.path) for source in sources], lambda existing: None
+    from ..first import support
     from . import engine
+    from .cache import rulebook
 
     converted, failed = engine.convert_files(sources, package)
     report.files += [File(root / d.path, None, [d]) for d in failed]
-    return converted
+    names = {name for made in converted for name in made.support}
+    return converted, lambda existing: support.write(rulebook(), names, existing)
 
 
-def _write(file: File, made: Converted | _Untouched, source: Source) -> None:
+def _dialect(
+    sources: Sequence[Source], package: str, root: Path, report: Report, target: str
+) -> tuple[Iterable[_Made], _Support]:
+    """The files as they come out in a dialect; the report gets those that failed."""
+    if not _have_torch(sources):
+        return [_Untouched(source.path) for source in sources], lambda existing: None
+    from . import dialect
+
+    converted, support, failed = dialect.convert(sources, package, target)
+    report.files += [File(root / d.path, None, [d]) for d in failed]
+    return converted, lambda existing: support
+
+
+def _have_torch(sources: Sequence[Source]) -> bool:
+    """Passes begin at files that import torch. Where none does, nothing need be parsed."""
+    return any("torch" in source.text for source in sources)
+
+
+def _write(file: File, made: _Made, source: Source) -> None:
     """Write a file, unless what came out is no Python: that is a fault of ours."""
     assert file.target is not None
     code = _formatted(made.code, source.text) if made.changed else source.text
@@ -178,12 +227,3 @@ def _formatted(code: str, original: str) -> str:
     from ..source.formatting import format_changed
 
     return format_changed(code, original)
-
-
-def _write_support(out: Path, single: bool, names: set[str]) -> None:
-    from ..first import support
-    from .cache import rulebook
-
-    path = (out.parent if single and out.suffix == ".py" else out) / SUPPORT
-    existing = path.read_text(encoding="utf-8") if path.exists() else None
-    files.write_atomically(path, support.write(rulebook(), names, existing).encode())

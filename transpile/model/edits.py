@@ -62,12 +62,19 @@ class Edits:
     def remove(self, statement: Statement) -> None:
         self._edits.append((statement, lambda: _block(statement).remove(statement)))
 
-    def commit(self) -> bool:
-        """Make all edits. Returns whether there were any."""
+    def commit(self, failed: Callable[[Scope, Exception], None] | None = None) -> bool:
+        """Make all edits. Returns whether there were any. `failed` is told of an edit that raises,
+        with the function around it; where nobody is to be told it goes on."""
         assert self.scope.version == self.version, "the function has changed since it was looked at"
         ordered = sorted(self._edits, key=lambda edit: _depth(edit[0]), reverse=True)
-        for _, edit in ordered:
-            edit()
+        around = {node: _scope(node) for node, _ in ordered} if failed is not None else {}
+        for node, edit in ordered:
+            try:
+                edit()
+            except Exception as error:
+                if failed is None:
+                    raise
+                failed(around[node], error)
         self._edits = []
         return bool(ordered)
 
@@ -95,3 +102,11 @@ def _block(statement: Statement) -> Block:
 
 def _depth(node: Node) -> int:
     return sum(1 for _ in node.ancestors())
+
+
+def _scope(node: Node) -> Scope:
+    """The scope that a node stands in; that of a scope is itself."""
+    while not isinstance(node, Scope):
+        assert node.parent is not None
+        node = node.parent
+    return node

@@ -40,13 +40,13 @@ def _run_one(one: Pass, scope: Scope, facts: Any) -> list[Diagnostic]:
     except Exception as error:
         if os.environ.get("TORCH_TO_JAX_TRACE"):
             raise
-        return [_give_up(one, scope, error)]
+        return [give_up(one.name, scope, error)]
     return changes.diagnostics
 
 
-def _give_up(one: Pass, scope: Scope, error: Exception) -> Diagnostic:
+def give_up(name: str, scope: Scope, error: Exception) -> Diagnostic:
     """Let a function raise in which a pass of ours has failed; its body may be half changed."""
-    message = f"{one.name} failed here, which is a fault of ours: {type(error).__name__}: {error}"
+    message = f"{name} failed here, which is a fault of ours: {type(error).__name__}: {error}"
     made = Diagnostic(*place(scope), "internal-error", message)
     if isinstance(scope, Function):
         first = scope.body.body[0]

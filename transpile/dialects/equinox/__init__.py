@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...model.effects import Support
@@ -11,10 +11,12 @@ from ...model.expressions import Attribute, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
+from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import support
 from ..definitions import Prelude, Rules, Written
+from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Output
 from .classes import ClassWriter
@@ -33,12 +35,11 @@ WORDS = Words().adding(
 HEADER = "Layers and functions of torch's that the converted code uses, in Equinox."
 
 
-def write(
-    project: Project, facts: Facts, format: Callable[[str], str] = lambda text: text
-) -> Output:
-    """The files of a project as Equinox has them; the model is edited."""
-    plan, reports = Plan(project, facts), Reports()
-    output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
+def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
+    """The files of a project as Equinox has them; the model is edited. `used`: what the support
+    file defines besides."""
+    plan, reports = Plan(project, facts), Reports(Faults("the dialect equinox"))
+    output, wanted = Output(diagnostics=reports.diagnostics), set[str](used)
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered
     freeze(project)
@@ -49,10 +50,13 @@ def write(
             writer.function(function)
     for file in files:
         wanted |= _spelled(file)
+        if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
+            wanted.add("unconverted")
         fit(project, file, WORDS)
         output.files[file] = text_of(file)
     if wanted:
-        output.support = _support(plan, reports, facts, wanted, format)
+        output.support = _support(plan, reports, facts, wanted)
+    output.diagnostics += reports.faults.diagnostics
     return output
 
 
@@ -84,7 +88,6 @@ def _support(
     reports: Reports,
     facts: Facts,
     wanted: set[str],
-    format: Callable[[str], str],
 ) -> str:
     layers = {c.name: c for c in plan.modules.library.project.classes()}
     functions = {
@@ -97,6 +100,7 @@ def _support(
         if isinstance(node, Class):
             writer.write(node)
             _spelled(node, within=True)
+            reports.faults.settle([node], Name)
         if node is None:
             return None
         return Writer().text(node).replace("raise Unsupported(", "raise NotImplementedError(")
@@ -111,7 +115,7 @@ def _support(
 
     prelude = Prelude(Path(__file__).with_name("prelude.py"))
     sources = [prelude, Written(text, place, imports), Rules(facts.rulebook)]
-    return support.write(wanted, sources, HEADER, format)
+    return support.write(wanted, sources, HEADER, format_all)
 
 
 def imported(file: File) -> dict[str, str]:

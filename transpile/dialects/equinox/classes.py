@@ -36,7 +36,8 @@ class ClassWriter:
             self._made.add(cls)
         methods = list(self.plan.modules.home(cls).methods(cls).values())
         for method in methods:
-            self._method(method, cls, made and method.name == "__init__")
+            with self.reports.faults.within(method):
+                self._method(method, cls, made and method.name == "__init__")
         self._bases(cls)
         self._fields(cls, [_statement(f, late) for f in fields])
 
@@ -45,7 +46,8 @@ class ClassWriter:
         if function in self.plan.signatures.functions:
             for inner in function.nodes(Function):
                 self.function(inner)
-            Running(function, self.plan, self.reports).write()
+            with self.reports.faults.within(function):
+                Running(function, self.plan, self.reports).write()
 
     def _method(self, method: Function, cls: Class, begins_arrays: bool) -> None:
         if method not in self.plan.signatures.functions:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from ...model.diagnostics import Diagnostic
 from ...model.node import Node
 from ...passes.pass_ import place
+from ..faults import Faults
 
 
 @dataclass
 class Reports:
+    faults: Faults
     diagnostics: list[Diagnostic] = field(default_factory=list)
     scanned: set[Node] = field(default_factory=set)
 

@@ -33,6 +33,7 @@ from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from ..definitions import Prelude, Rules, Written, imports_in
+from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Facts, Output
 from ..support import write as write_support
@@ -75,14 +76,17 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     names = {*names_used(files), *used, *_bases(project, facts)}
     plan = Plan(project, facts, names)
     prelude = Prelude(Path(__file__).parent / "prelude.py")
-    output = Output()
-    lowered = [lower(plan, file, file.walk()) for file in files]
-    layers = lower_library(plan)
+    output, faults = Output(), Faults("the dialect flax")
+    lowered = [lower(plan, file, file.walk(), faults) for file in files]
+    layers = lower_library(plan, faults)
     for low in lowered:
-        if low.commit():
+        changed = low.commit()
+        faults.settle([low.file], low.support)
+        if changed:
             fit(project, low.file, WORDS)
             output.files[low.file] = text_of(low.file)
         output.diagnostics += low.diagnostics
+    output.diagnostics += faults.diagnostics
     wanted = {*names, *(n for file in files for n in _support_words(file))}
     if wanted:
         sources = [prelude, layers, Rules(facts.rulebook)]
@@ -90,27 +94,31 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     return output
 
 
-def lower(plan: Plan, file: File, nodes: Iterable[Node]) -> Lowering:
+def lower(plan: Plan, file: File, nodes: Iterable[Node], faults: Faults) -> Lowering:
     """Collect the edits of a file."""
-    low = Lowering(plan, file)
+    low = Lowering(plan, file, faults)
     for node in nodes:
         handler = HANDLERS.get(node.__class__)
         if handler is not None:
-            handler(low, node)
+            try:
+                handler(low, node)
+            except Exception as error:
+                faults.note(low.unit(node) or file, error)
         elif low.in_library and isinstance(node, Name):
             calls.library_name(low, node)
     return low
 
 
-def lower_library(plan: Plan) -> Written:
+def lower_library(plan: Plan, faults: Faults) -> Written:
     """The layers that are needed, as the dialect writes them."""
     by_file: dict[File, list[Class | Function]] = {}
     for node in plan.needed.values():
         assert node.file is not None
         by_file.setdefault(node.file, []).append(node)
     for file, definitions in by_file.items():
-        low = lower(plan, file, (n for d in definitions for n in d.walk()))
+        low = lower(plan, file, (n for d in definitions for n in d.walk()), faults)
         low.commit()
+        faults.settle(definitions, low.support)
     needed = plan.needed
 
     def place(name: str) -> tuple[str, int]:

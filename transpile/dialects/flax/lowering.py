@@ -10,6 +10,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Class, File, Function
 from ...model.statements import Assign, Block
 from ...passes.pass_ import place
+from ..faults import Faults
 from ..fresh import fresh, taken
 from .plan import Plan
 
@@ -17,8 +18,8 @@ from .plan import Plan
 class Lowering:
     """The edits of one file, and what is known around a node."""
 
-    def __init__(self, plan: Plan, file: File) -> None:
-        self.plan, self.file = plan, file
+    def __init__(self, plan: Plan, file: File, faults: Faults) -> None:
+        self.plan, self.file, self.faults = plan, file, faults
         self.edits = Edits(file)
         self.diagnostics: list[Diagnostic] = []
         self.skipped: set[Node] = set()  # what an edit around it has taken care of
@@ -111,7 +112,7 @@ class Lowering:
                 for name in uses:
                     name.id = word
                 self.edits.insert_before(first, [Assign([Name(word)], seed())])
-        changed = self.edits.commit()
+        changed = self.edits.commit(self.faults.note)
         for _, uses in self.streams.values():
             if len(uses) == 1:
                 uses[0].replace(seed())
