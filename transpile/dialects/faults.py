@@ -1,0 +1,66 @@
+"""Faults of ours while a dialect writes: each costs the function in which it happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from ..model import effects
+from ..model.diagnostics import Diagnostic
+from ..model.effects import Unconverted
+from ..model.expressions import Call, Constant
+from ..model.node import Expression, Node
+from ..model.program import Function, Scope
+from ..passes.driver import give_up
+
+_EFFECTS = tuple(
+    made
+    for made in vars(effects).values()
+    if isinstance(made, type) and issubclass(made, Node) and made.__module__ == effects.__name__
+)
+
+
+class Faults:
+    """The functions that raise because writing them failed. `name`: the dialect's."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.diagnostics: list[Diagnostic] = []
+        self._failed: dict[Scope, Exception] = {}
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """Note a fault that happens in a function."""
+        try:
+            yield
+        except Exception as error:
+            self.note(scope, error)
+
+    def note(self, scope: Scope, error: Exception) -> None:
+        if os.environ.get("TORCH_TO_JAX_TRACE"):
+            raise error
+        self._failed.setdefault(scope, error)
+
+    def settle(self, nodes: Iterable[Node], unconverted: Callable[[str], Expression]) -> bool:
+        """Let the functions below raise that were noted, and those that still have a node which
+        only JAX with self has. `unconverted`: how a definition of the support file is spelled.
+        Returns whether there were any."""
+        for top in nodes:
+            self._find_left(top)
+        for scope, error in self._failed.items():
+            self.diagnostics.append(give_up(self.name, scope, error))
+            for node in list(scope.walk()):
+                if isinstance(node, Unconverted):
+                    texts: list[Expression] = [Constant(node.id), Constant(node.source)]
+                    node.replace(Call(unconverted("unconverted"), texts))
+        found, self._failed = bool(self._failed), {}
+        return found
+
+    def _find_left(self, top: Node) -> None:
+        for node in top.walk():
+            if isinstance(node, _EFFECTS):
+                around = [n for n in node.ancestors() if isinstance(n, Scope)]
+                if not any(scope in self._failed for scope in around):
+                    what = f"{type(node).__name__} has no form here"
+                    self._failed[around[0]] = NotImplementedError(what)
