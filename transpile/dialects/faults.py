@@ -11,7 +11,7 @@ from ..model.diagnostics import Diagnostic
 from ..model.effects import Unconverted
 from ..model.expressions import Call, Constant
 from ..model.node import Expression, Node
-from ..model.program import Function, Scope
+from ..model.program import Scope
 from ..passes.driver import give_up
 
 _EFFECTS = tuple(

@@ -246,8 +246,11 @@ class Origins:
                 yield from self._given(scope, node.id)
                 return
             scope = self.project.outer(scope)
-        assert node.file is not None
-        found = self.project.definition(node.file, node.id)
+        # what a pass has made has no text of its own, and stands in a file
+        file = next((n for n in node.ancestors() if isinstance(n, File)), node.file)
+        if file is None:
+            return
+        found = self.project.definition(file, node.id)
         if isinstance(found, Expression) and found.file is not None:
             yield from self.names.get((found.file, node.id)) or [Origin(found)]
 

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ...model.effects import Support
-from ...model.expressions import Attribute, Name
+from ...model.effects import Apply, New, Support
+from ...model.expressions import Attribute, Call, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
+from ...model.statements import Block
 from ...source.formatting import format_all
+from ...source.lower_ast import expression
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import support
@@ -49,6 +51,7 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
         for function in _others(file, plan):
             writer.function(function)
     for file in files:
+        _calls_outside(file, plan)
         wanted |= _spelled(file)
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
@@ -68,6 +71,16 @@ def _others(file: File, plan: Plan) -> Iterator[Function]:
             owner = function.owner
             if owner is None or not plan.modules.is_module(owner):
                 yield function
+
+
+def _calls_outside(file: File, plan: Plan) -> None:
+    """What is built outside of functions: in the file, in classes, as defaults of parameters."""
+    for node in [n for n in file.walk() if isinstance(n, (New, Apply))]:
+        if not any(isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors()):
+            draws = plan.signatures.of_outside(node).draws
+            node.become(made := Call(node.function, node.arguments, node.keywords))
+            if draws:
+                made.append(expression("jax.random.key(0)"), "key")
 
 
 def _spelled(file: File | Class, within: bool = False) -> set[str]:

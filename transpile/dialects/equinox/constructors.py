@@ -47,6 +47,10 @@ class Building:
         self.self_name = function.parameters[0].name if function.parameters else "self"
 
     def write(self) -> None:
+        for walk in self.function.nodes(Walk):
+            self.reports.report("module-walk", walk, "a walk over modules is not written yet")
+            raising = ExpressionStatement(Unconverted("module-walk", source_of(walk)))
+            _block(walk).substitute(walk, [raising])
         for declare in self.function.nodes(Declare):
             self._declare(declare)
         for made in self.function.nodes(NewArray):
@@ -57,10 +61,6 @@ class Building:
             self._assign(assign)
         for tie in self.function.nodes(Tie):
             self._tie(tie)
-        for walk in self.function.nodes(Walk):
-            self.reports.report("module-walk", walk, "a walk over modules is not written yet")
-            raising = ExpressionStatement(Unconverted("module-walk", source_of(walk)))
-            _block(walk).substitute(walk, [raising])
         if self.function.name == "__init__" and self.cls in self.plan.inferring:
             self._mode()
 

@@ -9,12 +9,28 @@ def forward(self, x):                      def __call__(self, x, state, *, key=N
 from __future__ import annotations
 
 from ...facts.bindings.activity import bound
-from ...model.effects import Apply, Cond, Key, Layers, Loop, New, Repeat, Scan, Support, Write
+from ...model.effects import (
+    Apply,
+    Cond,
+    Declare,
+    Key,
+    Layers,
+    Loop,
+    New,
+    Repeat,
+    Scan,
+    Support,
+    Tie,
+    Unconverted,
+    Walk,
+    Write,
+)
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, For, Return
+from ...model.statements import Assign, ExpressionStatement, For, Return
 from ...model.turns import turns
+from ...passes.pass_ import source_of
 from ..closures import Closures
 from ..fresh import fresh, taken
 from ..threading.keys import Keys
@@ -23,6 +39,14 @@ from ..threading.state import Extraction, Names
 from .leaves import Leaves, place
 from .plan import Plan
 from .report import Reports
+
+# An Equinox module is frozen once it is built.
+_REFUSED = {
+    Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
+    Declare: ("parameter-write", "an attribute is set on a module that has been built"),
+    Walk: ("module-walk", "a walk over modules is not written yet"),
+    Tie: ("tied-weight", "two arrays become one on a module that has been built"),
+}
 
 
 class Running:
@@ -45,6 +69,7 @@ class Running:
         return name
 
     def write(self) -> None:
+        self._refuse()
         if not self.building:
             if self.threads.gives:
                 Extraction(self, Names(self._taken)).block(self.function.body)
@@ -146,6 +171,18 @@ class Running:
 
     def stream(self, key: Expression) -> Expression:
         return Call(Support("key_stream"), [key])
+
+    def _refuse(self) -> None:
+        """What a module that has been built cannot do: it is frozen."""
+        for node in list(self.function.nodes(Write, Walk, Tie, Declare)):
+            if isinstance(node, Write) and self.signatures.is_state_read(node.target):
+                continue
+            if isinstance(node, Declare) and self.building:
+                continue
+            id, why = _REFUSED[type(node)]
+            self.reports.report(id, node, why)
+            raising = ExpressionStatement(Unconverted(id, source_of(node)))
+            node.parent.substitute(node, [raising])  # type: ignore[union-attr]
 
     # --- steps ------------------------------------------------------------------------------------
 

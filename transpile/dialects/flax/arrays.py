@@ -122,7 +122,9 @@ def write(low: Lowering, node: Write) -> None:
     placed = put and (value.how == "set" or value.how in IN_PLACE)  # type: ignore[attr-defined]
 
     def edit(node: Write) -> None:
-        target = Attribute(node.target.object, node.target.name)
+        target: Any = node.target
+        if isinstance(target, (Read, Attribute)):  # else it is what a walk over params binds
+            target = Attribute(target.object, target.name)
         value: Any = node.value
         made: Assign
         if augmented:

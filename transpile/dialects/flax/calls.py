@@ -88,7 +88,8 @@ def apply(low: Lowering, node: Call) -> None:
     tied = low.plan.tied(low.unit(node), dotted_read(node.function))
     if tied:
         low.edits.change(node.function, lambda f: f.wrap(lambda f: _tied(low, f, tied)))
-    walked(low, node)
+    if walked(low, node):
+        return
     taken = {low.plan.takes[t] for t in low.plan.targets(node) if t in low.plan.takes}
     if not taken:
         if isinstance(node, Apply):
@@ -113,17 +114,17 @@ def _tied(low: Lowering, function: Expression, arrays: dict[str, str]) -> Call:
     return made
 
 
-def walked(low: Lowering, node: Call) -> None:
-    """`self.modules()`: in the order in which they were set, as in torch."""
+def walked(low: Lowering, node: Call) -> bool:
+    """`self.modules()`: in the order in which they were set, as in torch. Whether it is one."""
     function = node.function
     if not isinstance(function, Attribute) or function.name not in WALKS:
-        return
+        return False
     of_module = low.is_self(function.object) or isinstance(function.object.value, Module)
     own = low.plan.owner(low.unit(node))
     if low.in_library and isinstance(function.object, Name):
         of_module = True
     if not of_module or own is not None and low.plan.modules.find(own, function.name):
-        return
+        return False
 
     def edit(node: Call) -> None:
         inner = node.function
@@ -133,6 +134,7 @@ def walked(low: Lowering, node: Call) -> None:
         node.replace(made)
 
     low.edits.change(node, edit)
+    return True
 
 
 def walk(low: Lowering, node: Walk) -> None:

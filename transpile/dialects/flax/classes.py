@@ -30,8 +30,24 @@ def function(low: Lowering, node: Function) -> None:
         statements.append(_stream(name, low.plan.noise_name(cls)))
     if low.plan.has_own_mode(cls):
         statements.append(_set(name, low.plan.mode(cls)))
+    if made and _hands_on(low, node, cls):
+        first = [statements.pop(0)]
+        low.edits.change(node.body, lambda block: block.insert_before(block.body[0], first))
     if statements:
         low.edits.change(node.body, lambda block: _add(block, statements))
+
+
+def _hands_on(low: Lowering, init: Function, cls: Class) -> bool:
+    """Whether a method is handed on while building, `self.apply(self._init_weights)`: it draws
+    from the stream before the constructor ends."""
+    methods = low.plan.modules.home(cls).methods(cls)
+    return any(
+        isinstance(node, Attribute)
+        and node.name in methods
+        and low.is_self(node.object)
+        and not (isinstance(node.parent, Call) and node.parent.function is node)
+        for node in init.body.walk()
+    )
 
 
 def _stream(name: str, stream: str) -> Assign:

@@ -26,7 +26,7 @@ METHODS = frozenset(
 
 # What goes over the parts of a module: functions of the prelude, in torch's order.
 WALKS = frozenset(
-    "modules named_modules children named_children parameters named_parameters".split()
+    "apply modules named_modules children named_children parameters named_parameters".split()
 )
 
 # Layers of which no class is written yet, with the reason.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ...model.diagnostics import Diagnostic
 from ...model.edits import Edits
+from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, File, Function
@@ -113,6 +114,9 @@ class Lowering:
                     name.id = word
                 self.edits.insert_before(first, [Assign([Name(word)], seed())])
         changed = self.edits.commit(self.faults.note)
+        for node in list(self.file.walk()) if changed else ():
+            if isinstance(node, Support):  # of what was made from the model's own blocks
+                node.replace(self.support(node.name))
         for _, uses in self.streams.values():
             if len(uses) == 1:
                 uses[0].replace(seed())

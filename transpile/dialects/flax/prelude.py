@@ -203,11 +203,19 @@ def children(module):
 
 
 def named_parameters(module, prefix="", recurse=True):
-    """The trained arrays by name, in torch's order."""
+    """The Variables of the trained arrays by name, in torch's order."""
     for path, node in named_modules(module, prefix) if recurse else [(prefix, module)]:
         for name, variable in vars(node).items():
             if isinstance(variable, nnx.Param):
-                yield f"{path}.{name}" if path else name, variable[...]
+                yield f"{path}.{name}" if path else name, variable
+
+
+def apply(module, function):
+    """Call a function with all modules below and the module itself, inner before outer."""
+    for child in children(module):
+        apply(child, function)
+    function(module)
+    return module
 
 
 def parameters(module, recurse=True):

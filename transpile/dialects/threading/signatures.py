@@ -61,6 +61,7 @@ class Signatures:
             for function in self.functions
             if function not in self.building
             for write in function.nodes(Write)
+            if isinstance(write.target, Read)  # else it is what a walk over params binds
         }
         self._group: dict[Function, Function] = {}
         self._joined()
@@ -78,6 +79,10 @@ class Signatures:
     def of_call(self, call: Call) -> Threads:
         """What a call of the program takes and gives; nothing for one that was made since."""
         return self._known.get(call, NOTHING)
+
+    def of_outside(self, call: Call) -> Threads:
+        """What a call takes and gives that stands in no function."""
+        return self._of_call(call)
 
     def is_state(self, array: Read) -> bool:
         """Whether an array changes while the model runs."""

@@ -144,7 +144,10 @@ class State:
     # --- calls -----------------------------------------------------------------------------------
 
     def targets(self, function: Expression) -> list[Target]:
-        return self.program.calls.meant(self.original(function))
+        found = self.original(function)
+        if not any(isinstance(n, File) for n in found.ancestors()):
+            return []  # of a statement that is still being made: what it runs is not known
+        return self.program.calls.meant(found)
 
     def original(self, node: E) -> E:
         """Of a copy that stands nowhere, the node of the program: by its place in the text."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...facts.modules import SUBMODULE
+from ...model.copy import clone
 from ...model.effects import BUFFER, PARAM, Declare
-from ...model.expressions import Attribute, Display, Name, Starred
+from ...model.expressions import Attribute, Constant, Display, Name, Starred
 from ...model.names import names_assigned
 from ...model.node import Expression, Statement
 from ...model.program import Class, Function
@@ -80,7 +81,8 @@ def split(scene: Scene, kinds: Kinds, assign: Assign, wanted: dict[Expression, s
         made.append(Assign(plain, value))
     for target in (t for t in assign.targets if not isinstance(t, Display)):
         made.append(statement(target, value))
-        value = _copy(target)
+        # None read again would be an array that may be missing
+        value = clone(value) if isinstance(value, Constant) else _copy(target)
     block.substitute(assign, [*made, *later])
 
 
