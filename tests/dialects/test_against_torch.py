@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
+import transpile
 from fixtures.cases import CASES
+from transpile.dialects import flax
+from transpile.model.effects import Apply
 from transpile.proof.verification import parse_inputs
 
 from .verified import verify
@@ -23,3 +26,86 @@ def test_fixture(case, target):
     inputs = [torch.as_tensor(x) for x in parse_inputs(case.inputs)]
     inputs = [x.double() if x.is_floating_point() else x for x in inputs]
     verify(source, case.cls, case.init, inputs, target)
+
+
+CONTAINERS = '''
+from collections import OrderedDict
+import torch
+from torch import nn
+
+
+class Down(nn.Sequential):
+    def __init__(self, a, b):
+        super().__init__()
+        self.add_module("norm", nn.BatchNorm2d(a))
+        self.add_module("act", nn.ReLU())
+        self.add_module("conv", nn.Conv2d(a, b, 3))
+
+
+class Net(nn.Module):
+    """Names out of their order: what a split and a merge sorts comes out wrong here."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = Down(3, 4)
+        named = [("z", nn.Conv2d(4, 4, 1)), ("a", nn.ReLU()), ("m", nn.Conv2d(4, 5, 1))]
+        self.named = nn.Sequential(OrderedDict(named))
+        self.heads = nn.ModuleDict({"z": nn.Conv2d(5, 6, 1), "b": nn.Conv2d(6, 5, 1)})
+
+    def forward(self, x):
+        x = self.named(self.down(x))
+        for name, head in self.heads.items():
+            x = head(x)
+        return x
+'''
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_containers_keep_their_order(target):
+    torch.manual_seed(0)
+    verify(CONTAINERS, "Net", "", [torch.randn(2, 3, 6, 6, dtype=torch.float64)], target)
+
+
+KEPT = '''
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+        self.last = {value}
+
+    def forward(self, x):
+        return self.last(self.lin(x))
+
+    def double(self, x):
+        return 2 * self.lin(x)
+'''
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+@pytest.mark.parametrize(
+    "value, told",
+    [
+        ("lambda x: self.lin(x)", ["module-value"]),
+        ("self.double", ["module-value"]),
+        ("lambda x: 2 * x", []),
+        ("nn.Linear(max([3], key=lambda i: self.lin.in_features), 3)", []),
+    ],
+)
+def test_a_kept_function_that_holds_modules_is_refused(target, value, told):
+    result = transpile.convert_source(KEPT.replace("{value}", value), target)
+    assert [d.id for d in result.diagnostics] == told
+
+
+def test_a_fault_of_a_dialect_costs_one_function(monkeypatch):
+    def broken(low, node):
+        raise RuntimeError("broken")
+
+    monkeypatch.setitem(flax.HANDLERS, Apply, broken)
+    monkeypatch.delenv("TORCH_TO_JAX_TRACE", raising=False)
+    result = transpile.convert_source(KEPT.replace("{value}", "nn.ReLU()"), "flax")
+    assert {(d.id, d.line) for d in result.diagnostics} == {("internal-error", 12), ("internal-error", 15)}
+    assert "self.lin = nn.Linear(3, 3, rngs=rngs)" in result.code

@@ -46,16 +46,17 @@ class Faults:
         """Let the functions below raise that were noted, and those that still have a node which
         only JAX with self has. `unconverted`: how a definition of the support file is spelled.
         Returns whether there were any."""
-        for top in nodes:
+        tops = list(nodes)
+        for top in tops:
             self._find_left(top)
-        for scope, error in self._failed.items():
-            self.diagnostics.append(give_up(self.name, scope, error))
+        here = [s for s in self._failed if any(t in (s, *s.ancestors()) for t in tops)]
+        for scope in here:
+            self.diagnostics.append(give_up(self.name, scope, self._failed.pop(scope)))
             for node in list(scope.walk()):
                 if isinstance(node, Unconverted):
                     texts: list[Expression] = [Constant(node.id), Constant(node.source)]
                     node.replace(Call(unconverted("unconverted"), texts))
-        found, self._failed = bool(self._failed), {}
-        return found
+        return bool(here)
 
     def _find_left(self, top: Node) -> None:
         for node in top.walk():

@@ -16,7 +16,7 @@ from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import support
+from .. import captured, support
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults
 from ..imports import Words, fit
@@ -30,6 +30,7 @@ WORDS = Words().adding(
     {
         "eqx": "import equinox as eqx",
         "Any": "from typing import Any",
+        "OrderedDict": "from collections import OrderedDict",
         "Callable": "from collections.abc import Callable",
     },
     {"eqx": "equinox"},
@@ -40,7 +41,8 @@ HEADER = "Layers and functions of torch's that the converted code uses, in Equin
 def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     """The files of a project as Equinox has them; the model is edited. `used`: what the support
     file defines besides."""
-    plan, reports = Plan(project, facts), Reports(Faults("the dialect equinox"))
+    told = captured.refuse(project, facts.modules)
+    plan, reports = Plan(project, facts), Reports(Faults("the dialect equinox"), told)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str](used)
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered

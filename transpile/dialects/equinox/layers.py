@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ...facts.values.lattice import Class as ClassValue
 from ...model.effects import New, Support
-from ...model.expressions import Attribute, Call, Dictionary, Display, Name
+from ...model.expressions import Attribute, Call, Display, Name
 from ...model.node import Expression
 from ...model.program import Class
 
 # By the name of the layer: how it is written, and what it is as a type.
+# JAX sorts the keys of a dict whenever a model is taken apart, those of this one it leaves.
+ORDERED = "OrderedDict"
 OWN = {"Dropout": "eqx.nn.Dropout", "ModuleList": "list", "ModuleDict": "dict"}
 
 
@@ -25,11 +27,12 @@ def own(call: New) -> Expression | None:
         return Call(function, [a for _, a in kept], words)
     if name in ("ModuleList", "ModuleDict"):
         if not call.arguments:
-            return Display("list", []) if name == "ModuleList" else Dictionary([])
+            return Display("list", []) if name == "ModuleList" else Call(Name(ORDERED), [])
         given = call.arguments[0]
-        plain = isinstance(given, (Display, Dictionary)) or getattr(given, "kind", "") == "list"
-        word = "list" if name == "ModuleList" else "dict"
-        return given if plain else Call(Name(word), [given])
+        if name == "ModuleDict":
+            return Call(Name(ORDERED), [given])
+        plain = isinstance(given, Display) or getattr(given, "kind", "") == "list"
+        return given if plain else Call(Name("list"), [given])
     return None
 
 

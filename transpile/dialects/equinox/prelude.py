@@ -1,6 +1,8 @@
 """Containers and helpers of the Equinox output: read as text, and copied where they are used."""
 
+import dataclasses
 import inspect
+from collections import OrderedDict
 
 import equinox as eqx
 import jax
@@ -17,7 +19,7 @@ class Sequential(eqx.nn.StatefulLayer):
 
     def __init__(self, *layers):
         named = len(layers) == 1 and isinstance(layers[0], dict)
-        self.layers = dict(layers[0]) if named else layers
+        self.layers = OrderedDict(layers[0]) if named else layers
 
     def is_stateful(self):
         return any(is_stateful(layer) for layer in self)
@@ -31,14 +33,17 @@ class Sequential(eqx.nn.StatefulLayer):
         return x if state is None else (x, state)
 
     def __iter__(self):
-        return iter(self.layers.values() if isinstance(self.layers, dict) else self.layers)
+        given = self.layers.values() if isinstance(self.layers, dict) else self.layers
+        # what a subclass sets as attributes comes after what it hands on
+        fields = [getattr(self, f.name, None) for f in dataclasses.fields(self)]
+        return iter([*given, *(f for f in fields if isinstance(f, eqx.Module))])
 
     def __len__(self):
-        return len(self.layers)
+        return sum(1 for _ in self)
 
     def __getitem__(self, index):
         if isinstance(self.layers, dict) and isinstance(index, slice):
-            return Sequential(dict(list(self.layers.items())[index]))
+            return Sequential(OrderedDict(list(self.layers.items())[index]))
         return Sequential(*tuple(self)[index]) if isinstance(index, slice) else tuple(self)[index]
 
     def __getattr__(self, name):

@@ -62,10 +62,10 @@ def _walk(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         for i, value in enumerate(node):
             yield from _walk(value, f"{prefix}{i}.")
     elif isinstance(node, eqx.Module):
-        held = CONTAINERS.get(type(node).__name__)
+        held = {CONTAINERS.get(c.__name__) for c in type(node).__mro__}
         for field in dataclasses.fields(node):
             if not field.metadata.get("static") and hasattr(node, field.name):
-                below = prefix if field.name == held else f"{prefix}{field.name}."
+                below = prefix if field.name in held else f"{prefix}{field.name}."
                 yield from _walk(getattr(node, field.name), below)
 
 

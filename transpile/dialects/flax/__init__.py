@@ -32,6 +32,7 @@ from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
+from .. import captured
 from ..definitions import Prelude, Rules, Written, imports_in
 from ..faults import Faults
 from ..imports import Words, fit
@@ -73,10 +74,11 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     """The files of a project in Flax NNX, and their support file. `used`: what that defines
     besides."""
     files = project.ordered
+    told = captured.refuse(project, facts.modules)
     names = {*names_used(files), *used, *_bases(project, facts)}
     plan = Plan(project, facts, names)
     prelude = Prelude(Path(__file__).parent / "prelude.py")
-    output, faults = Output(), Faults("the dialect flax")
+    output, faults = Output(diagnostics=told), Faults("the dialect flax")
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
     layers = lower_library(plan, faults)
     for low in lowered:

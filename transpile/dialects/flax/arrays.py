@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.effects import Declare, NewArray, Put, Read, Tie, Write
+from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,
@@ -83,8 +83,8 @@ def _held(value: Expression) -> None:
             isinstance(leaf, Dictionary) or isinstance(leaf, Comprehension) and leaf.kind == "dict"
         )
         if listed or keyed:
-            word = "List" if listed else "Dict"
-            leaf.wrap(lambda leaf, word=word: Call(nnx(word), [leaf]))  # type: ignore[misc]
+            word = nnx("List") if listed else Support("ModuleDict")
+            leaf.wrap(lambda leaf, word=word: Call(word, [leaf]))  # type: ignore[misc]
 
 
 def new_array(low: Lowering, node: NewArray) -> None:

@@ -4,7 +4,7 @@ otherwise."""
 from __future__ import annotations
 
 # In the support file's name: in nnx. An nnx.Dropout scales what it keeps, as torch's does.
-REPLACED = {"ModuleList": "List", "ModuleDict": "Dict", "Dropout": "Dropout", "Module": "Module"}
+REPLACED = {"ModuleList": "List", "Dropout": "Dropout", "Module": "Module"}
 DRAWING = frozenset({"Dropout"})  # that take `rngs`
 RENAMED: dict[str, dict[str | None, str | None]] = {
     "Dropout": {"p": "rate"},

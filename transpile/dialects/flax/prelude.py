@@ -36,18 +36,47 @@ def build(make, *args, rngs, **kwargs):
     return make(*args, **kwargs)
 
 
+class ModuleDict(nnx.Dict):
+    """An `nnx.Dict` that keeps the order in which it was filled, as torch's does: after a split
+    and a merge a plain one is sorted by name."""
+
+    def __init__(self, *modules, **named):
+        object.__setattr__(self, "_order", ())
+        super().__init__(*modules, **named)
+
+    def __setattr__(self, name, module):
+        super().__setattr__(name, module)
+        if name not in self._order and not name.startswith(("_order", "_pytree")):
+            super().__setattr__("_order", (*self._order, name))
+
+    def __iter__(self):
+        return iter(self._order)
+
+    def __len__(self):
+        return len(self._order)
+
+
 class Sequential(nnx.Module):
-    """Each layer on the result of the one before."""
+    """Each layer on the result of the one before; layers that a subclass sets as attributes come
+    after those that it hands on."""
+
+    _added = ()
 
     def __init__(self, *layers):
         named = len(layers) == 1 and isinstance(layers[0], dict)
-        self.layers = nnx.Dict(layers[0]) if named else nnx.List(layers)
+        self.layers = ModuleDict(layers[0]) if named else nnx.List(layers)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name != "layers" and isinstance(value, nnx.Module) and name not in self._added:
+            super().__setattr__("_added", (*self._added, name))
 
     def __iter__(self):
-        return iter(self.layers.values() if isinstance(self.layers, nnx.Dict) else self.layers)
+        given = self.layers.values() if isinstance(self.layers, nnx.Dict) else self.layers
+        return iter([*given, *(getattr(self, name) for name in self._added)])
 
     def __len__(self):
-        return len(self.layers)
+        return len(self.layers) + len(self._added)
 
     def __getitem__(self, index):
         found = list(self)[index]

@@ -40,13 +40,13 @@ def _follow(model: Any, path: tuple[Any, ...]) -> tuple[str, Any]:
     """The name that torch has for a path, and what stands there."""
     owner, names = model, []
     for part in path:
-        if CONTAINERS.get(type(owner).__name__) != part:
+        if part not in [CONTAINERS.get(c.__name__) for c in type(owner).__mro__]:
             names.append(str(part))
         owner = _part(owner, part)
     return ".".join(names), owner
 
 
 def _part(owner: Any, part: Any) -> Any:
-    if isinstance(part, int) or type(owner).__name__ in ("Dict", "List"):
+    if isinstance(part, int) or type(owner).__name__ in ("Dict", "ModuleDict", "List"):
         return owner[part]
     return getattr(owner, part)

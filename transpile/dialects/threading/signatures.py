@@ -15,7 +15,8 @@ from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, classes_of
 from ...model.effects import BUFFER, MIXED, Apply, Key, New, Read, Write
-from ...model.expressions import Call, Name
+from ...model.expressions import Attribute, Call, Name
+from ...model.names import dotted
 from ...model.node import Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
@@ -98,13 +99,28 @@ class Signatures:
     def _all_targets(self, call: Call) -> list[Function] | None:
         found = self.effects.targets(call)
         if found is None:
-            return None
+            return [] if self._builds_container(call) else None
         functions = [function for function, _ in found]
         value = call.function.value
         if isinstance(value, FunctionValue) and value.owner is not None and not value.base:
             home = self.modules.home(value.owner)
             functions += home.overriding(value.owner, value.function.name)
         return functions
+
+    def _builds_container(self, call: Call) -> bool:
+        """`super().__init__(...)` in a class of the user's that is a container of torch's: it keeps
+        what it is given, and runs nothing."""
+        function = call.function
+        if not isinstance(function, Attribute) or function.name != "__init__":
+            return False
+        if not isinstance(function.object, Call) or dotted(function.object.function) != "super":
+            return False
+        cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
+        above = self.modules.lineage(cls)[1:] if cls is not None else []
+        init = next((c for c in above if "__init__" in self.modules.home(c).methods(c)), None)
+        if init is None or self.modules.home(init) is not self.modules.library.project:
+            return False
+        return any(c.name == "Numbered" for c in self.modules.lineage(init))
 
     def is_container(self, call: Call) -> bool:
         """Whether what is called runs one layer after the other, each in its own way."""

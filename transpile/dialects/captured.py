@@ -1,0 +1,83 @@
+"""Functions that a module keeps and that hold the module itself, or modules below it.
+
+    m = self.mlp
+    self.mlpf = lambda x: m.down(m.act(m.up(x)))
+
+A model is taken apart and put together again, by `jit`, by `grad`, when weights are loaded: the
+function would go on with the modules of before, without a word. So it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..facts.modules import Modules
+from ..facts.values.lattice import Module
+from ..model.diagnostics import Diagnostic
+from ..model.effects import BoundMethod, Unconverted
+from ..model.expressions import Attribute, Call, Lambda, Name
+from ..model.names import dotted
+from ..model.node import Expression, Node
+from ..model.program import Class, Function
+from ..model.project import Project
+from ..model.statements import Assign
+from ..passes.pass_ import place, source_of
+
+WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
+
+
+def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
+    """Let each such function raise where it is made."""
+    told = []
+    for cls in [c for c in project.classes() if modules.is_module(c)]:
+        for method in project.methods(cls).values():
+            for assign in method.nodes(Assign):
+                for found in list(_captured(assign, method, cls, modules)):
+                    told.append(Diagnostic(*place(found), "module-value", WHY))
+                    found.replace(Unconverted("module-value", source_of(found)))
+    return told
+
+
+def _captured(
+    assign: Assign, method: Function, cls: Class, modules: Modules
+) -> Iterator[Expression]:
+    self_name = method.parameters[0].name if method.parameters else ""
+    kept = any(isinstance(t, Attribute) and _is(t.object, self_name) for t in assign.targets)
+    if not kept or assign.expression is None:
+        return
+    for node in _held(assign.expression):
+        if isinstance(node, Lambda):
+            held = _holds(node.body, self_name)
+        elif isinstance(node, (BoundMethod, Attribute)):
+            names = {n for c in modules.lineage(cls) for n in modules.home(c).methods(c)}
+            held = _is(node.object, self_name) and node.name in names
+        else:
+            inner = [f for f in method.nodes(Function) if _is(node, f.name)]
+            held = any(_holds(f.body, self_name) for f in inner)
+        if held:
+            yield node
+
+
+def _held(value: Expression) -> Iterator[Expression]:
+    """The functions that a value may hold: in a call they are used at once, but in `partial`."""
+    if isinstance(value, Call):
+        if (dotted(value.function) or "").rpartition(".")[2] == "partial":
+            for argument in value.arguments:
+                yield from _held(argument)
+    elif isinstance(value, (Lambda, BoundMethod, Attribute, Name)):
+        yield value
+    else:
+        for child in value.children():
+            if isinstance(child, Expression):
+                yield from _held(child)
+
+
+def _holds(body: Node, self_name: str) -> bool:
+    return any(
+        isinstance(n, Name) and (n.id == self_name or isinstance(n.value, Module))
+        for n in body.walk()
+    )
+
+
+def _is(node: Node, name: str) -> bool:
+    return isinstance(node, Name) and node.id == name
