@@ -63,9 +63,7 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        return any(
-            d.id in ("syntax-error", "unreadable", "internal-error") for d in self.diagnostics
-        )
+        return any(d.id in ("syntax-error", "unreadable", "internal-error") for d in self.diagnostics)
 
 
 @_without_collection()

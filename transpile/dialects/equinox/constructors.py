@@ -115,6 +115,12 @@ class Building:
 
     def _write(self, write: Write) -> None:
         target, value = write.target, write.value
+        if not isinstance(target, Read):
+            why = "a param is written under a name that a loop or a parameter binds"
+            self.reports.report("parameter-write", write, why)
+            raising = ExpressionStatement(Unconverted("parameter-write", source_of(write)))
+            _block(write).substitute(write, [raising])
+            return
         if target.kind == BUFFER:
             value = Call(self._holder(BUFFER, target.name), [value])
         _block(write).substitute(write, [self._set(target, value)])

@@ -26,7 +26,7 @@ from ...model.expressions import (
     Lambda,
     Name,
 )
-from ...model.names import dotted
+from ...model.names import dotted, names_assigned
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class, Function
@@ -128,6 +128,7 @@ class Fields:
             return False
         first = word.partition(".")[0]
         inside = {p.name for m in self.methods.values() for p in m.parameters}
+        inside |= {name for m in self.methods.values() for name in names_assigned(m)}
         return first not in inside and first != "self"
 
     def _listed(self, value: Expression) -> str:

@@ -37,6 +37,7 @@ from ..definitions import Prelude, Rules, Written, imports_in
 from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Facts, Output
+from ..support import gather
 from ..support import write as write_support
 from . import arrays, calls, classes, control, reads
 from .lowering import Lowering
@@ -75,8 +76,10 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     besides."""
     files = project.ordered
     told = captured.refuse(project, facts.modules)
-    names = {*names_used(files), *used, *_bases(project, facts)}
-    plan = Plan(project, facts, names)
+    asked = {*names_used(files), *used, *_bases(project, facts)}
+    rules = Rules(facts.rulebook)
+    through = {word for entry in gather(asked, [rules]).values() for word in entry.uses}
+    plan = Plan(project, facts, asked | through)
     prelude = Prelude(Path(__file__).parent / "prelude.py")
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
@@ -89,9 +92,9 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
             output.files[low.file] = text_of(low.file)
         output.diagnostics += low.diagnostics
     output.diagnostics += faults.diagnostics
-    wanted = {*names, *(n for file in files for n in _support_words(file))}
+    wanted = {*asked, *(n for file in files for n in _support_words(file))}
     if wanted:
-        sources = [prelude, layers, Rules(facts.rulebook)]
+        sources = [prelude, layers, rules]
         output.support = write_support(wanted, sources, HEADER, format_all)
     return output
 

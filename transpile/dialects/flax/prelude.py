@@ -36,6 +36,9 @@ def build(make, *args, rngs, **kwargs):
     return make(*args, **kwargs)
 
 
+Dropout = nnx.Dropout
+
+
 class ModuleDict(nnx.Dict):
     """An `nnx.Dict` that keeps the order in which it was filled, as torch's does: after a split
     and a merge a plain one is sorted by name."""
