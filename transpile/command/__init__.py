@@ -1,1 +1,3 @@
 """The command line, and conversion of files and directories."""
+
+TARGETS = ("functional", "flax", "equinox")

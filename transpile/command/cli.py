@@ -13,7 +13,7 @@ import click
 
 from .. import __version__
 from ..model.diagnostics import CATALOGUE, Diagnostic
-from .convert import TARGETS
+from . import TARGETS
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

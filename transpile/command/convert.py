@@ -14,9 +14,9 @@ from typing import Protocol
 from ..model.diagnostics import Diagnostic
 from ..source import files
 from ..source.files import Source
+from . import TARGETS
 
 SUPPORT = "jax_nn.py"
-TARGETS = ("functional", "flax", "equinox")
 
 
 @contextmanager
@@ -63,7 +63,9 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        return any(d.id in ("syntax-error", "unreadable", "internal-error") for d in self.diagnostics)
+        return any(
+            d.id in ("syntax-error", "unreadable", "internal-error") for d in self.diagnostics
+        )
 
 
 @_without_collection()

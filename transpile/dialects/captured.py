@@ -38,7 +38,9 @@ def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
     return told
 
 
-def _captured(assign: Assign, method: Function, cls: Class, modules: Modules) -> Iterator[Expression]:
+def _captured(
+    assign: Assign, method: Function, cls: Class, modules: Modules
+) -> Iterator[Expression]:
     self_name = method.parameters[0].name if method.parameters else ""
     kept = any(isinstance(t, Attribute) and _is(t.object, self_name) for t in assign.targets)
     if not kept or assign.expression is None:
@@ -71,7 +73,10 @@ def _held(value: Expression) -> Iterator[Expression]:
 
 
 def _holds(body: Node, self_name: str) -> bool:
-    return any(isinstance(n, Name) and (n.id == self_name or isinstance(n.value, Module)) for n in body.walk())
+    return any(
+        isinstance(n, Name) and (n.id == self_name or isinstance(n.value, Module))
+        for n in body.walk()
+    )
 
 
 def _is(node: Node, name: str) -> bool:

@@ -54,8 +54,7 @@ class Faults:
             self.diagnostics.append(give_up(self.name, scope, self._failed.pop(scope)))
             for node in list(scope.walk()):
                 if isinstance(node, Unconverted):
-                    texts: list[Expression] = [Constant(node.id), Constant(node.source)]
-                    node.replace(Call(unconverted("unconverted"), texts))
+                    node.replace(raising(node, unconverted))
         return bool(here)
 
     def _find_left(self, top: Node) -> None:
@@ -65,3 +64,8 @@ class Faults:
                 if not any(scope in self._failed for scope in around):
                     what = f"{type(node).__name__} has no form here"
                     self._failed[around[0]] = NotImplementedError(what)
+
+
+def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expression:
+    """`nn.unconverted("no-rule", "torch.foo(x)")`; `spelled`: a name of the support file."""
+    return Call(spelled("unconverted"), [Constant(node.id), Constant(node.source)])

@@ -17,7 +17,6 @@ from ...model.effects import (
     Read,
     Support,
     Tie,
-    Unconverted,
     Walk,
     Write,
 )
@@ -34,7 +33,6 @@ from ...model.node import Expression, Statement
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, Pass
-from ...passes.pass_ import source_of
 from .plan import Plan
 from .report import Reports
 
@@ -48,9 +46,7 @@ class Building:
 
     def write(self) -> None:
         for walk in self.function.nodes(Walk):
-            self.reports.report("module-walk", walk, "a walk over modules is not written yet")
-            raising = ExpressionStatement(Unconverted("module-walk", source_of(walk)))
-            _block(walk).substitute(walk, [raising])
+            self.reports.refuse("module-walk", walk, "a walk over modules is not written yet")
         for declare in self.function.nodes(Declare):
             self._declare(declare)
         for made in self.function.nodes(NewArray):
@@ -117,9 +113,7 @@ class Building:
         target, value = write.target, write.value
         if not isinstance(target, Read):
             why = "a param is written under a name that a loop or a parameter binds"
-            self.reports.report("parameter-write", write, why)
-            raising = ExpressionStatement(Unconverted("parameter-write", source_of(write)))
-            _block(write).substitute(write, [raising])
+            self.reports.refuse("parameter-write", write, why)
             return
         if target.kind == BUFFER:
             value = Call(self._holder(BUFFER, target.name), [value])
@@ -166,9 +160,7 @@ class Building:
         holder = dotted(tie.target.object)
         if holder is None or holder not in self.plan.tied(self.cls):
             why = "a tied weight has one owner, which both sides have to reach from here"
-            self.reports.report("tied-weight", tie, why)
-            raising = Unconverted("tied-weight", source_of(tie))
-            _block(tie).substitute(tie, [ExpressionStatement(raising)])
+            self.reports.refuse("tied-weight", tie, why)
             return
         _block(tie).substitute(tie, [self._set(tie.target, Constant(None))])
 

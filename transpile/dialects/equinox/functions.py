@@ -21,16 +21,14 @@ from ...model.effects import (
     Scan,
     Support,
     Tie,
-    Unconverted,
     Walk,
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, ExpressionStatement, For, Return
+from ...model.statements import Assign, For, Return
 from ...model.turns import turns
-from ...passes.pass_ import source_of
 from ..closures import Closures
 from ..fresh import fresh, taken
 from ..threading.keys import Keys
@@ -180,9 +178,7 @@ class Running:
             if isinstance(node, Declare) and self.building:
                 continue
             id, why = _REFUSED[type(node)]
-            self.reports.report(id, node, why)
-            raising = ExpressionStatement(Unconverted(id, source_of(node)))
-            node.parent.substitute(node, [raising])  # type: ignore[union-attr]
+            self.reports.refuse(id, node, why)
 
     # --- steps ------------------------------------------------------------------------------------
 

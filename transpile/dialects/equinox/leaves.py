@@ -27,6 +27,7 @@ from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary
 from ...model.program import Function
+from ..faults import raising
 from .layers import own
 from .plan import Plan
 
@@ -56,8 +57,7 @@ class Leaves:
         elif isinstance(node, Shape):
             node.replace(Call(_dotted("jax.eval_shape"), [Lambda([], node.expression)]))
         elif isinstance(node, Unconverted):
-            texts: list[Expression] = [Constant(node.id), Constant(node.source)]
-            node.replace(Call(Support("unconverted"), texts))
+            node.replace(raising(node, Support))
         elif isinstance(node, BoundMethod):
             node.become(Attribute(node.object, node.name))
         elif isinstance(node, New):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...model.diagnostics import Diagnostic
-from ...model.node import Node
-from ...passes.pass_ import place
+from ...model.effects import Unconverted
+from ...model.node import Node, Statement
+from ...model.statements import Block, ExpressionStatement
+from ...passes.pass_ import place, source_of
 from ..faults import Faults
 
 
@@ -18,3 +20,10 @@ class Reports:
 
     def report(self, id: str, node: Node, message: str) -> None:
         self.diagnostics.append(Diagnostic(*place(node), id, message))
+
+    def refuse(self, id: str, statement: Statement, why: str) -> None:
+        """Report a statement, and let it raise where it stands."""
+        self.report(id, statement, why)
+        raising = ExpressionStatement(Unconverted(id, source_of(statement)))
+        assert isinstance(statement.parent, Block)
+        statement.parent.substitute(statement, [raising])

@@ -25,6 +25,7 @@ from ...model.operators import Unary
 from ...model.statements import For
 from ...passes.pass_ import source_of
 from ...source.lower_ast import expression
+from ..faults import raising
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
 from .lowering import Lowering, nnx
 from .program import dotted_read
@@ -239,5 +240,4 @@ def shape(low: Lowering, node: Shape) -> None:
 
 
 def unconverted(low: Lowering, node: Unconverted) -> None:
-    arguments = [Constant(node.id), Constant(node.source)]
-    low.edits.replace(node, Call(low.support("unconverted"), arguments))
+    low.edits.replace(node, raising(node, low.support))
