@@ -109,3 +109,25 @@ def test_a_fault_of_a_dialect_costs_one_function(monkeypatch):
     result = transpile.convert_source(KEPT.replace("{value}", "nn.ReLU()"), "flax")
     assert {(d.id, d.line) for d in result.diagnostics} == {("internal-error", 12), ("internal-error", 15)}
     assert "self.lin = nn.Linear(3, 3, rngs=rngs)" in result.code
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_a_support_file_is_extended_and_keeps_what_the_user_added(target, tmp_path):
+    (tmp_path / "a.py").write_text(KEPT.replace("{value}", "nn.ReLU()"))
+    (tmp_path / "b.py").write_text(KEPT.replace("{value}", "nn.GELU()"))
+    support = tmp_path / "out" / "jax_nn.py"
+    transpile.convert_path(tmp_path / "a.py", tmp_path / "out" / "a.py", target)
+    support.write_text(support.read_text() + "\n\nimport os\n\n\ndef mine( x ):\n    return os.fspath(x)\n")
+    transpile.convert_path(tmp_path / "b.py", tmp_path / "out" / "b.py", target)
+    text = support.read_text()
+    for part in ("class Linear(", "class ReLU(", "class GELU(", "def mine( x ):", "import os\n"):
+        assert text.count(part) == 1, part
+
+
+def test_targets_are_not_mixed_in_a_folder(tmp_path):
+    (tmp_path / "a.py").write_text(KEPT.replace("{value}", "nn.ReLU()"))
+    for target in ("functional", "flax", "equinox"):
+        transpile.convert_path(tmp_path / "a.py", tmp_path / target / "a.py", target)
+        for other in {"functional", "flax", "equinox"} - {target}:
+            with pytest.raises(ValueError, match=f"is of the target {target}"):
+                transpile.convert_path(tmp_path / "a.py", tmp_path / target / "a.py", other)

@@ -47,14 +47,11 @@ def test_what_completes_a_function_comes_too():
     assert all(f"def {name}(" in text for name in source._completions[completed])
 
 
-def test_the_first_source_counts(tmp_path):
-    path = tmp_path / "prelude.py"
-    path.write_text(
-        "import math\n\n\ndef a():\n    return b() + math.pi\n\n\ndef b():\n    return 1\n"
-    )
+def test_the_first_source_counts():
+    prelude = "import math\n\n\ndef a():\n    return b() + math.pi\n\n\ndef b():\n    return 1\n"
     texts = {"b": "@layer('x')\ndef b():\n    return C.two\n", "C": "class C:\n    two = 2\n"}
     written = Written(texts.get, lambda name: ("z.py", name != "C"), lambda name: {})
-    text = write(["a"], [written, Prelude(path)], HEADER)
+    text = write(["a"], [written, Prelude(prelude)], HEADER)
     assert text == (
         '"""What this code uses."""\n\nimport math\n\n\n'
         "def a():\n    return b() + math.pi\n\n\nclass C:\n    two = 2\n\n\ndef b():\n    return C.two\n"

@@ -28,9 +28,12 @@ def main() -> None:
 @click.option("--target", type=click.Choice(TARGETS), default="functional", show_default=True)
 def convert(path: Path, output: Path, target: str) -> None:
     """Convert a file or a directory of PyTorch source to JAX."""
-    from .convert import convert_path
+    from .convert import OtherTarget, convert_path
 
-    report = convert_path(path, output, target)
+    try:
+        report = convert_path(path, output, target)
+    except OtherTarget as error:
+        raise click.ClickException(str(error)) from None
     _print(report.diagnostics)
     written = sum(f.target is not None for f in report.files)
     click.echo(f"{written} of {len(report.files)} files written, {len(report.diagnostics)} diagnostics", err=True)

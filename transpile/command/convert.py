@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +19,16 @@ from ..source.files import Source
 from . import TARGETS
 
 SUPPORT = "jax_nn.py"
+_MADE = re.compile(r'"""The part of torch.nn that this code uses, (.*)\. Made by torch-to-jax')
+_TARGETS_BY_WORDS = {
+    "as pure functions of explicit params": "functional",
+    "in Flax NNX": "flax",
+    "in Equinox": "equinox",
+}
+
+
+class OtherTarget(ValueError):
+    """The folder that is written to holds what was converted for another target."""
 
 
 @contextmanager
@@ -105,10 +117,11 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     root = source.parent if single else source
     sources = _read([source] if single else _files(source), root, report)
     package = root.resolve().name if not single and (root / "__init__.py").exists() else ""
-    if target == "functional":
-        converted, support = _functional(list(sources.values()), package, root, report)
-    else:
-        converted, support = _dialect(list(sources.values()), package, root, report, target)
+    place = None if out is None else _support_path(Path(out), single)
+    existing = place.read_text("utf-8") if place is not None and place.exists() else None
+    _check_support(place, existing, target)
+    engine = _functional if target == "functional" else functools.partial(_dialect, target=target)
+    converted, support = engine(list(sources.values()), package, root, report, existing)
     for made in converted:
         file = File(root / made.path, None, made.diagnostics, made.changed)
         report.files.append(file)
@@ -116,13 +129,23 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
             as_file = single and Path(out).suffix == ".py"
             file.target = Path(out) if as_file else Path(out) / made.path
             _write(file, made, sources[made.path])
-    if out is not None and any(f.changed and f.target for f in report.files):
-        path = (Path(out).parent if single and Path(out).suffix == ".py" else Path(out)) / SUPPORT
-        existing = path.read_text(encoding="utf-8") if path.exists() else None
-        text = support(existing)
+    if place is not None and any(f.changed and f.target for f in report.files):
+        text = support()
         if text is not None:
-            files.write_atomically(path, text.encode())
+            files.write_atomically(place, text.encode())
     return report
+
+
+def _support_path(out: Path, single: bool) -> Path:
+    return (out.parent if single and out.suffix == ".py" else out) / SUPPORT
+
+
+def _check_support(path: Path | None, existing: str | None, target: str) -> None:
+    """What was converted for another target goes on needing the support file that stands there."""
+    made = _MADE.match(existing or "")
+    if made is not None and _TARGETS_BY_WORDS.get(made[1], target) != target:
+        other = _TARGETS_BY_WORDS[made[1]]
+        raise OtherTarget(f"{path} is of the target {other}: write {target} to another folder")
 
 
 def _files(directory: Path) -> list[Path]:
@@ -167,16 +190,16 @@ class _Made(Protocol):
     code: str
 
 
-# The text of jax_nn.py, given that of the one that stands there; None where none is wanted.
-_Support = Callable[[str | None], str | None]
+# The text of jax_nn.py; None where none is wanted.
+_Support = Callable[[], str | None]
 
 
 def _functional(
-    sources: Sequence[Source], package: str, root: Path, report: Report
+    sources: Sequence[Source], package: str, root: Path, report: Report, existing: str | None
 ) -> tuple[Iterable[_Made], _Support]:
     """The files as they come out; the report gets those that failed."""
     if not _have_torch(sources):
-        return [_Untouched(source.path) for source in sources], lambda existing: None
+        return [_Untouched(source.path) for source in sources], lambda: None
     from ..first import support
     from . import engine
     from .cache import rulebook
@@ -184,20 +207,25 @@ def _functional(
     converted, failed = engine.convert_files(sources, package)
     report.files += [File(root / d.path, None, [d]) for d in failed]
     names = {name for made in converted for name in made.support}
-    return converted, lambda existing: support.write(rulebook(), names, existing)
+    return converted, lambda: support.write(rulebook(), names, existing)
 
 
 def _dialect(
-    sources: Sequence[Source], package: str, root: Path, report: Report, target: str
+    sources: Sequence[Source],
+    package: str,
+    root: Path,
+    report: Report,
+    existing: str | None,
+    target: str,
 ) -> tuple[Iterable[_Made], _Support]:
     """The files as they come out in a dialect; the report gets those that failed."""
     if not _have_torch(sources):
-        return [_Untouched(source.path) for source in sources], lambda existing: None
+        return [_Untouched(source.path) for source in sources], lambda: None
     from . import dialect
 
-    converted, support, failed = dialect.convert(sources, package, target)
+    converted, support, failed = dialect.convert(sources, package, target, existing)
     report.files += [File(root / d.path, None, [d]) for d in failed]
-    return converted, lambda existing: support
+    return converted, lambda: support
 
 
 def _have_torch(sources: Sequence[Source]) -> bool:

@@ -67,9 +67,11 @@ class Written:
 
 
 def convert(
-    sources: Sequence[Source], package: str, target: str
+    sources: Sequence[Source], package: str, target: str, existing: str | None = None
 ) -> tuple[list[Written], str | None, list[Diagnostic]]:
     """Files converted together, with the text of their support file, and why others failed.
+
+    `existing`: the text of the support file that stands where this one goes.
 
     Raises ValueError for a target that is not one of `TARGETS`.
     """
@@ -90,7 +92,7 @@ def convert(
     _solve(facts)
     found += driver.run(project, facts, PASSES)
     dialect: Any = importlib.import_module(f"..dialects.{target}", __package__)
-    output = dialect.write(project, facts)
+    output = dialect.write(project, facts, existing)
     return _files(sources, project, output, [*found, *output.diagnostics]), output.support, failed
 
 

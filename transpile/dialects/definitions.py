@@ -9,7 +9,6 @@ import re
 import symtable
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..model.program import File
 from ..model.rule_files import MARKS, imports_of, words_file
@@ -107,10 +106,10 @@ def imports_in(file: File) -> dict[str, str]:
 
 
 class Prelude(Source):
-    """The definitions of a file of the dialect's own."""
+    """The definitions of a text: of a file of the dialect's own, or the support file that stands
+    where a new one is written, of which what the user added is kept."""
 
-    def __init__(self, path: Path, first: str = " ") -> None:
-        text = path.read_text(encoding="utf-8")
+    def __init__(self, text: str, first: str = " ") -> None:
         tree, lines = ast.parse(text), text.splitlines()
         imports = imports_of(tree)
         self._entries: dict[str, Entry] = {}

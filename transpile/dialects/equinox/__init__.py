@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from ...model.effects import Apply, New, Support
@@ -35,15 +35,15 @@ WORDS = Words().adding(
     },
     {"eqx": "equinox"},
 )
-HEADER = "Layers and functions of torch's that the converted code uses, in Equinox."
+HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
-def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
-    """The files of a project as Equinox has them; the model is edited. `used`: what the support
-    file defines besides."""
+def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
+    """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
+    support file that stands there."""
     told = captured.refuse(project, facts.modules)
     plan, reports = Plan(project, facts), Reports(Faults("the dialect equinox"), told)
-    output, wanted = Output(diagnostics=reports.diagnostics), set[str](used)
+    output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered
     freeze(project)
@@ -60,7 +60,7 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
         fit(project, file, WORDS)
         output.files[file] = text_of(file)
     if wanted:
-        output.support = _support(plan, reports, facts, wanted)
+        output.support = _support(plan, reports, facts, wanted, Prelude(existing or "", "~"))
     output.diagnostics += reports.faults.diagnostics
     return output
 
@@ -103,6 +103,7 @@ def _support(
     reports: Reports,
     facts: Facts,
     wanted: set[str],
+    existing: Prelude,
 ) -> str:
     layers = {c.name: c for c in plan.modules.library.project.classes()}
     functions = {
@@ -128,9 +129,9 @@ def _support(
         node = layers.get(name) or functions[name]
         return {**WORDS.statements, **(imported(node.file) if node.file else {})}
 
-    prelude = Prelude(Path(__file__).with_name("prelude.py"))
-    sources = [prelude, Written(text, place, imports), Rules(facts.rulebook)]
-    return support.write(wanted, sources, HEADER, format_all)
+    prelude = Prelude(Path(__file__).with_name("prelude.py").read_text("utf-8"))
+    sources = [prelude, Written(text, place, imports), Rules(facts.rulebook), existing]
+    return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)
 
 
 def imported(file: File) -> dict[str, str]:

@@ -71,16 +71,16 @@ HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
 }
 
 
-def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
-    """The files of a project in Flax NNX, and their support file. `used`: what that defines
-    besides."""
-    files = project.ordered
+def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
+    """The files of a project in Flax NNX, and their support file. `existing`: the text of the one
+    that stands there."""
+    files, there = project.ordered, Prelude(existing or "", "~")
     told = captured.refuse(project, facts.modules)
-    asked = {*names_used(files), *used, *_bases(project, facts)}
+    asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
     through = {word for entry in gather(asked, [rules]).values() for word in entry.uses}
     plan = Plan(project, facts, asked | through)
-    prelude = Prelude(Path(__file__).parent / "prelude.py")
+    prelude = Prelude(Path(__file__).with_name("prelude.py").read_text("utf-8"))
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
     layers = lower_library(plan, faults)
@@ -94,7 +94,7 @@ def write(project: Project, facts: Facts, used: Iterable[str] = ()) -> Output:
     output.diagnostics += faults.diagnostics
     wanted = {*asked, *(n for file in files for n in _support_words(file))}
     if wanted:
-        sources = [prelude, layers, rules]
+        sources = [prelude, layers, rules, there]
         output.support = write_support(wanted, sources, HEADER, format_all)
     return output
 
