@@ -81,7 +81,8 @@ def support(*names: str) -> str:
     project = Project()
     project.link()
     made = library(layer_files())
-    output = flax.write(project, Facts(Modules(project, made)), names)
+    existing = "\n".join(f"def {name}(): ..." for name in names)
+    output = flax.write(project, Facts(Modules(project, made)), existing)
     return output.support
 
 

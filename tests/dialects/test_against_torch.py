@@ -131,3 +131,50 @@ def test_targets_are_not_mixed_in_a_folder(tmp_path):
         for other in {"functional", "flax", "equinox"} - {target}:
             with pytest.raises(ValueError, match=f"is of the target {target}"):
                 transpile.convert_path(tmp_path / "a.py", tmp_path / target / "a.py", other)
+
+
+BEGINS = """
+import torch
+from torch import nn
+
+
+class Other(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.body = nn.Sequential(nn.ReLU(True), nn.Conv2d(c, c, 1))
+
+
+class Net(nn.Module):
+    def __init__(self, c, n, given):
+        super().__init__()
+        {made}
+
+    def make(self, c, act):
+        layers = []
+        layers.append(nn.Conv2d(c, c, 1))
+        layers.append(act)
+        return nn.Sequential(*layers)
+
+    def forward(self, x):
+        return {layer}(x) + x
+"""
+
+
+@pytest.mark.parametrize(
+    "made, layer, told",
+    [
+        ("self.body = nn.Sequential(*[nn.Conv2d(c, c, 1)] * n)", "self.body", []),
+        ("self.body = self.make(c, nn.ReLU(True))", "self.body", []),
+        (
+            "self.body = nn.ModuleList(self.make(c, nn.ReLU(True)) for i in range(n))",
+            "self.body[0]",
+            [],
+        ),
+        ("self.body = nn.Sequential(nn.ReLU(True), nn.Conv2d(c, c, 1))", "self.body", ["aliased-write"]),
+        ("self.body = self.make(c, given) if n else nn.Sequential(*[nn.ReLU(True), given])", "self.body", ["taken-for-granted"]),
+    ],
+)
+def test_only_a_sequential_that_begins_in_place_writes_its_argument(made, layer, told):
+    source = BEGINS.replace("{made}", made).replace("{layer}", layer)
+    result = transpile.convert_source(source, "flax")
+    assert [d.id for d in result.diagnostics] == told

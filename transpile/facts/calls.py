@@ -44,7 +44,8 @@ class Calls(Origins):
 
     def callers(self, function: Function) -> list[tuple[Function | File, Call]]:
         """The calls of a function, with where they stand."""
-        return [(self.scope(call), call) for call, _ in self.sites.get(function, ())]
+        sites = ((self.scope(call), call) for call, _ in self.sites.get(function, ()))
+        return [(scope, call) for scope, call in sites if scope is not None]
 
     def reachable(self, functions: Iterable[Function]) -> set[Function]:
         """These functions and all that they call."""
@@ -99,10 +100,10 @@ class Calls(Origins):
                 yield Target(found)
         else:
             for target in self._targets(node.function, seen):
-                for result in self._results(target):
+                for result in self.results(target):
                     yield from self._targets(result, seen)
 
-    def _results(self, target: Target) -> list[Expression]:
+    def results(self, target: Target) -> list[Expression]:
         """The expressions that a function returns."""
         if isinstance(target.function, Lambda):
             return [target.function.body]
@@ -121,7 +122,7 @@ class Calls(Origins):
             if isinstance(made, Call) and not known:
                 inner = made.arguments[:1] if is_partial(made) else []
                 if not inner:
-                    inner = [r for t in self.targets(made) for r in self._results(t)]
+                    inner = [r for t in self.targets(made) for r in self.results(t)]
                 if any(self._is_plain(Origin(one), seen) for one in inner):
                     return True
         return False

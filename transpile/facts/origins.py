@@ -64,10 +64,9 @@ class Origins:
                 for name, value in self.project.assigned(cls).items():
                     self.attributes[name].append((cls, Origin(value)))
 
-    def scope(self, node: Node) -> Function | File:
-        """The function, or file, that an expression stands in."""
-        found = next(n for n in node.ancestors() if isinstance(n, (Function, File)))
-        return found
+    def scope(self, node: Node) -> Function | File | None:
+        """The function, or file, that an expression stands in; None while a pass makes it."""
+        return next((n for n in node.ancestors() if isinstance(n, (Function, File))), None)
 
     # --- arguments -------------------------------------------------------------------------------
 
@@ -184,12 +183,15 @@ class Origins:
         if not held and (known or isinstance(value, (lattice.Function, lattice.Torch))):
             yield origin
             return
-        for inner in self._inside(node, held):
+        for inner in self.inside(node, held):
             yield from self.origins(inner, seen)
         if not held and isinstance(node, (Lambda, Call, nodes.Attribute)):
             yield origin
 
-    def _inside(self, node: Expression, held: int) -> Iterator[Origin]:
+    def inside(
+        self, node: Expression, held: int, scope: Function | File | None = None
+    ) -> Iterator[Origin]:
+        """One step on the way back. `scope`: where the expression stands, while a pass makes it."""
         if held < 0:
             return
         if isinstance(node, operators.Conditional):
@@ -199,9 +201,9 @@ class Origins:
         elif isinstance(node, nodes.NamedExpression):
             yield Origin(node.expression, held)
         elif isinstance(node, nodes.Name):
-            yield from (_deeper(o, held) for o in self._of_name(node))
+            yield from (_deeper(o, held) for o in self._of_name(node, scope))
         elif isinstance(node, nodes.Attribute):
-            yield from self._of_attribute(node.object, node.name, held)
+            yield from self._of_attribute(node.object, node.name, held, scope)
         elif isinstance(node, nodes.Subscript):
             yield Origin(node.object, 1)
         elif isinstance(node, Call):
@@ -227,18 +229,20 @@ class Origins:
                 pairs = zip(node.keywords, node.arguments)
                 yield from (Origin(a, int(word is None)) for word, a in pairs)
 
-    def _of_attribute(self, base: Expression, name: str, held: int) -> Iterator[Origin]:
+    def _of_attribute(
+        self, base: Expression, name: str, held: int, scope: Function | File | None = None
+    ) -> Iterator[Origin]:
         """What is assigned to attributes of a name: of self, by its own classes."""
-        scope = self.scope(base)
-        own = self._owner(scope) if self._is_self(base, scope) else None
+        scope = scope or self.scope(base)
+        own = self._owner(scope) if scope is not None and self._is_self(base, scope) else None
         family = self.project.family(own) if own is not None else None
         for owner, origin in self.attributes.get(name, ()):
             if family is None or owner is None or owner in family:
                 yield _deeper(origin, held)
 
-    def _of_name(self, node: nodes.Name) -> Iterator[Origin]:
+    def _of_name(self, node: nodes.Name, scope: Function | File | None = None) -> Iterator[Origin]:
         """What a name of a function, of one around it, or of a file may be bound to."""
-        scope: Function | File | None = self.scope(node)
+        scope = scope or self.scope(node)
         while isinstance(scope, Function):
             bound = self.names.get((scope, node.id), [])
             if bound or any(p.name == node.id for p in scope.parameters):

@@ -6,16 +6,18 @@ are built begin with something else, none of them writes what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ...model.effects import Apply, New
-from ...model.expressions import Attribute, Call, Dictionary, Display, Name, Starred
+from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Starred
 from ...model.names import below, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import File, Function
 from ...model.project import Project
 from ...model.statements import Assign, Block, ExpressionStatement
+from ..calls import Calls
+from ..origins import Origin
 from ..values.lattice import Module, Torch, Value
 from .paths import of
 
@@ -26,12 +28,54 @@ def may_begin_in_place(project: Project, writes: Callable[[Value], bool | None])
     """Whether some Sequential may; `writes` tells it of a layer."""
     for file in project.ordered:
         for call in below(file, *_CALLS):
-            name = of(call.function)
-            if isinstance(name, Torch) and name.name.endswith(".Sequential") and call.arguments:
+            if _is_made_of(call, ".Sequential") and call.arguments:
                 firsts = list(_first(call.arguments[0]))
                 if any(one is None or _may(one, writes) for one in firsts):
                     return True
     return False
+
+
+def may_begin(
+    calls: Calls,
+    layer: Expression,
+    scope: Function | File,
+    writes: Callable[[Value], bool | None],
+) -> bool:
+    """Whether the layer that this expression stands for may: by where it was made."""
+
+    def made_so(origin: Origin) -> bool:
+        node, held = origin
+        if isinstance(node, _CALLS) and held <= 0:
+            return by_call(node)
+        if isinstance(node, _CALLS) and _is_made_of(node, ".ModuleList") and node.arguments:
+            return any_of([Origin(node.arguments[0], 1)])
+        return any_of(
+            calls.inside(node, held, scope if node is layer else None), isinstance(node, Constant)
+        )
+
+    def by_call(node: Call | Apply | New) -> bool:
+        if _is_made_of(node, ".Sequential"):
+            firsts = _first(node.arguments[0]) if node.arguments else ()
+            return any(one is None or _may(one, writes) for one in firsts)
+        results = [r for t in calls.targets(node) for r in calls.results(t)]
+        if isinstance(of(node.function), Torch) or not results:
+            return not isinstance(of(node), Module) or _may(node, writes)
+        return any_of(Origin(result) for result in results)
+
+    seen: set[Origin] = set()
+
+    def any_of(origins: Iterable[Origin], known: bool = False) -> bool:
+        origins = list(origins)
+        left = [one for one in origins if one not in seen]
+        seen.update(left)
+        return any(map(made_so, left)) or not (origins or known)
+
+    return made_so(Origin(layer))
+
+
+def _is_made_of(node: Call | Apply | New, layer: str) -> bool:
+    maker = of(node.function)
+    return isinstance(maker, Torch) and maker.name.endswith(layer)
 
 
 def _may(node: Expression, writes: Callable[[Value], bool | None]) -> bool:

@@ -14,7 +14,8 @@ from ...model.rulebook import Rulebook
 from ...model.statements import Assign
 from ..calls import Calls
 from . import summaries
-from .beginnings import may_begin_in_place
+from .beginnings import may_begin, may_begin_in_place
+from .paths import of
 from .places import Place, Summary, closed
 from .results import Results
 from .spellings import Spellings
@@ -128,6 +129,15 @@ class Memory:
         asked, self.spellings.begins_in_place = self.spellings.begins_in_place, lambda: False
         found = may_begin_in_place(self.program.project, self.spellings.module_writes)
         self.spellings.begins_in_place = asked
+        return found
+
+    def writes_argument(self, layer: Expression, scope: Scope) -> bool | None:
+        """Whether a submodule that is called in a scope writes what it is given; None where only
+        some that it may be do."""
+        value, writes = of(layer), self.spellings.module_writes
+        found = writes(value)
+        if found is None and not may_begin(self.program.calls, layer, scope, writes):
+            return False
         return found
 
     @functools.cached_property

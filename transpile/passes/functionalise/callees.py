@@ -62,8 +62,7 @@ def check_arguments(frame: Frame, node: Call) -> Expression | None:
         instead = _check(frame, node, target, call)
         if instead is not None:
             return instead
-    _layer_writes(frame, node)
-    return names_follow(frame, node)
+    return _layer_writes(frame, node) or names_follow(frame, node)
 
 
 def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression | None:
@@ -232,18 +231,27 @@ def _check_elements(frame: Frame, node: Call, target: Target, call: Call, summar
             _refuse(frame, node, holder, message, itself=False)
 
 
-def _layer_writes(frame: Frame, node: Call) -> None:
+def _layer_writes(frame: Frame, node: Call) -> Expression | None:
     """A Sequential that begins with an in-place activation writes its argument, and gives something
-    else."""
+    else; what stands for the call where its own statement reads the argument again."""
     value, spellings = of(node.function), frame.spellings
     if not isinstance(value, Module) or not node.arguments or spellings.gives_back(value):
-        return
-    if spellings.module_writes(value) is not False:
-        for own in _owns(frame, node.arguments[0]):
-            message = (
-                f"{nodes.source(node.function)} begins with a layer that writes {own} in place"
-            )
+        return None
+    writes = frame.memory.writes_argument(node.function, frame.scope)
+    layer = nodes.source(node.function)
+    for own in _owns(frame, node.arguments[0]):
+        beside = "after" in elsewhere(frame, node, own)
+        if writes:
+            message = f"{layer} begins with a layer that writes {own} in place"
+            if beside:
+                return frame.unconverted(
+                    "aliased-write", node, f"{message}, which is read beside it"
+                )
             _refuse(frame, node, own, message, id="aliased-write")
+        elif writes is None and (beside or _lost(frame, node, own)):
+            message = f"{layer} may begin by writing {own} in place: here {own} keeps its value"
+            frame.changes.report("taken-for-granted", node, f"{message}; give it inplace=False")
+    return None
 
 
 def _refuse(
@@ -256,12 +264,17 @@ def _refuse(
 ) -> None:
     """What the callee has written, and what may be the same memory, raises where it is read; not
     `itself`, where that holds the new values."""
+    for path in _lost(frame, node, own, itself):
+        if path not in frame.poisoned:  # several functions that the call may run write it
+            frame.poisoned.add(path)
+            refuse(frame, path, node, message, id)
+
+
+def _lost(frame: Frame, node: Call, own: str, itself: bool = True) -> list[str]:
+    """The paths that have old values after a call that wrote what a path stands for."""
     current = frame.current
     assigned = isinstance(current, Assign) and node in set(current.walk())
     live = frame.live - frame.rebound if assigned else frame.live  # `q = fn(q)[-n:]`
     kept = frozenset(p for p in frame.state.env if on_module(p))
     lost = [own] if itself and (own in live or on_module(own) or frame.state.is_unheld(own)) else []
-    for path in [*lost, *frame.state.sharing(own, live | kept)]:
-        if path not in frame.poisoned:  # several functions that the call may run write it
-            frame.poisoned.add(path)
-            refuse(frame, path, node, message, id)
+    return [*lost, *frame.state.sharing(own, live | kept)]
