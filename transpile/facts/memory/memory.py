@@ -22,7 +22,7 @@ from .spellings import Spellings
 from .state import Program
 from .summaries import Solved
 from .views import View, view_of
-from .writes import sites, written_root
+from .writes import calls_in, sites, written_root
 
 Scope = Function | File
 
@@ -115,6 +115,30 @@ class Memory:
         state = self.at(statement)
         written = {p for place in self.writes(statement) for p in place.closure()}
         return {n for n, its in state.env.items() if any(p.closure() & written for p in its)}
+
+    def written(self, scope: Scope) -> set[str]:
+        """The paths of a function whose memory it may change in place, itself or by calls."""
+        flow, found = self.state(scope), set[str]()
+        for statement, env in flow.before.items():
+            state = flow.copy(env)
+            subjects = [site.subject for site in sites(state, statement)]
+            for call in calls_in(statement):
+                for target, made in summaries.targets(state, call):
+                    changed = self.summary(target.function)
+                    given = self.program.calls.arguments(made, target)
+                    names = changed.parameters | changed.elements
+                    subjects += [argument for name, argument in given if name in names]
+                    fields = [f for f in changed.fields if f.startswith("self.")]
+                    found.update(filter(None, (state.here(target, call, f) for f in fields)))
+            roots = [written_root(subject, state.views) for subject in subjects]
+            places = [p for root in roots if root is not None for p in state.made(root)]
+            reached = {p for place in places for p in place.closure()}
+            if reached:
+                shared = (
+                    n for n, its in state.env.items() if any(p.closure() & reached for p in its)
+                )
+                found.update(shared)
+        return found
 
     def unique(self, place: Place) -> bool:
         """Whether a place is this function's alone: nobody gave it, and nobody else holds it."""
