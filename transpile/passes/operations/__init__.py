@@ -8,13 +8,14 @@ cast or rounded in the same function, one for `name[whole]` does: it has torch's
 
 from __future__ import annotations
 
+from ...model.effects import Put
 from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
 from ...model.node import Node
 from ...model.operators import Binary, Compare
 from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, Delete, For, Import, OpaqueStatement
 from ..pass_ import Changes, Pass
-from . import calls, headers, names, numbers, promotion, subscripts, tests
+from . import calls, headers, names, numbers, promotion, stores, subscripts, tests
 from .conversion import Conversion, Facts, Handler
 
 __all__ = ["PASS", "Facts", "run"]
@@ -50,6 +51,7 @@ _HANDLERS: dict[type, Handler] = numbers.watched(
         Call: _call,
         Binary: promotion.mark,
         Subscript: subscripts.subscript,
+        Put: stores.put,
         Attribute: names.attribute,
         Name: names.name,
         Compare: tests.compared,

@@ -53,25 +53,26 @@ def picked(c: Conversion, node: Expression, call: Expression, which: str) -> boo
 
 def _index(c: Conversion, node: Subscript) -> bool:
     """Indices that torch takes and JAX does not, or takes for another thing."""
-    parts = parts_of(node)
+    parts = parts_of(node.index)
     moving = [i for i, part in enumerate(parts) if _moves(part)] if c.traced else []
     if moving:
         _window(c, node, parts, moving)
         return True
-    if c.traced and any(_is_mask(part) for part in parts):
+    if c.traced and any(is_mask(part) for part in parts):
         message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
         c.changes.report("data-dependent-shape", node, message)
     for i, part in enumerate(parts):
         _place(c, node, i, part)
-    if len(parts) > 1 and _is_mask(parts[0]) and all(_is_whole(part) for part in parts[1:]):
-        c.changes.replace(node, lambda n: Subscript(n.object, parts_of(n)[0]))  # `x[mask, :, :]`
+    if len(parts) > 1 and is_mask(parts[0]) and all(is_whole(part) for part in parts[1:]):
+        c.changes.replace(
+            node, lambda n: Subscript(n.object, parts_of(n.index)[0])
+        )  # `x[mask, :, :]`
     c.visit_all(node.children())
     return True
 
 
-def parts_of(node: Subscript) -> list[Expression]:
+def parts_of(index: Expression) -> list[Expression]:
     """The indices between the brackets."""
-    index = node.index
     several = isinstance(index, Display) and index.kind == "tuple" and index.enclosed is None
     return index.elements if isinstance(index, Display) and several else [index]
 
@@ -90,9 +91,9 @@ def _place(c: Conversion, node: Subscript, i: int, part: Expression) -> None:
         else:
             made = _array("jnp.array", Tensor(kind="i"))
     elif isinstance(value, Tensor) and value.kind == "u":
-        made = _not_zero
+        made = not_zero
     if made is not None:  # of what stands there by then
-        c.changes.change(node, lambda n: parts_of(n)[i].wrap(made))
+        c.changes.change(node, lambda n: parts_of(n.index)[i].wrap(made))
 
 
 def _array(function: str, value: Tensor) -> Callable[[Expression], Expression]:
@@ -104,19 +105,19 @@ def _array(function: str, value: Tensor) -> Callable[[Expression], Expression]:
     return make
 
 
-def _not_zero(node: Expression) -> Expression:
+def not_zero(node: Expression) -> Expression:
     """`x[mask.byte()]` is `x[mask.byte() != 0]`."""
     made = Compare([node, Constant(0)], ["!="])
     made.value = Tensor(kind="b")
     return made
 
 
-def _is_mask(part: Expression) -> bool:
+def is_mask(part: Expression) -> bool:
     value = known(part)
     return isinstance(value, Tensor) and value.kind in ("b", "u") and not value.number
 
 
-def _is_whole(part: Expression) -> bool:
+def is_whole(part: Expression) -> bool:
     """`:` or `...`"""
     if isinstance(part, Slice):
         return part.lower is None and part.upper is None and part.step is None
@@ -133,7 +134,7 @@ def _window(c: Conversion, node: Subscript, parts: list[Expression], moving: lis
     """`x[:, i : i + n]` where only the data tell i."""
     at = moving[0]
     side = _length(parts[at])
-    others = all(_is_whole(part) for i, part in enumerate(parts) if i != at)
+    others = all(is_whole(part) for i, part in enumerate(parts) if i != at)
     if side is None or len(moving) > 1 or not others:
         message = "a slice whose length follows from data"
         c.unconverted("data-dependent-shape", node, message)
@@ -143,7 +144,7 @@ def _window(c: Conversion, node: Subscript, parts: list[Expression], moving: lis
 
 
 def _windowed(node: Subscript, at: int, side: str) -> Expression:
-    part = parts_of(node)[at]
+    part = parts_of(node.index)[at]
     assert isinstance(part, Slice) and part.lower is not None and isinstance(part.upper, Binary)
     taken = [node.object, part.lower, getattr(part.upper, side), Constant(at)]
     return Call(expression("lax.dynamic_slice_in_dim"), taken)

@@ -1,0 +1,85 @@
+"""What is put into an array at the places of a mask: a choice of two wholes, for a mask that only
+the data tell has no places under jit."""
+
+from __future__ import annotations
+
+from ...facts.memory.indices import covers
+from ...facts.memory.paths import spelled
+from ...facts.values.lattice import Static, Tensor
+from ...model.copy import clone
+from ...model.effects import Put, Support
+from ...model.expressions import Call, Lambda, Name, Subscript
+from ...model.node import Expression, Node
+from ...model.operators import Binary
+from ...model.program import Parameter
+from ...source.lower_ast import expression
+from .conversion import Conversion
+from .literals import known
+from .subscripts import is_mask, is_whole, not_zero, parts_of
+
+_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+
+
+def put(c: Conversion, node: Node) -> bool:
+    """`x[m] = 0`, `x[m] += y[m]`; False of any other index."""
+    assert isinstance(node, Put)
+    first, *rest = parts_of(node.index)
+    if not is_mask(first) or not all(map(is_whole, rest)):
+        return False
+    if c.facts.stage(c.scope) in ("host", "building", "import"):
+        return False
+    if node.how != "set" and node.how not in _OPERATORS:
+        return False
+    new, scalar = node.new, isinstance(known(node.new), Static)
+    chosen = isinstance(new, Subscript) and spelled(new.index) == spelled(node.index)
+    plain = scalar and covers(first, node.base) and spelled(node.base) is not None
+    make = _where if plain else _of_whole if chosen else _updated
+    c.changes.replace(node, make)
+    if chosen:
+        assert isinstance(new, Subscript)
+        c.visit_all([node.base, node.index, new.object])
+    else:
+        c.visit_all(node.children())
+    return True
+
+
+def _mask(node: Put) -> Expression:
+    mask = parts_of(node.index)[0]
+    value = known(mask)
+    return not_zero(mask) if isinstance(value, Tensor) and value.kind == "u" else mask
+
+
+def _combined(node: Put, old: Expression, new: Expression) -> Expression:
+    """`old + new`, of what the store does; new alone where it only sets."""
+    if node.how == "set":
+        return new
+    made = Binary(old, _OPERATORS[node.how], new)
+    made.value = node.base.value
+    return made
+
+
+def _where(node: Put) -> Expression:
+    """`jnp.where(m, 0, x)`"""
+    new = _combined(node, clone(node.base), node.new)
+    return Call(expression("jnp.where"), [_mask(node), new, node.base])
+
+
+def _of_whole(node: Put) -> Expression:
+    """What is put there is chosen by the same mask: `x[m] = y[m]`."""
+    assert isinstance(node.new, Subscript)
+    whole = node.new.object
+    if node.how == "set":
+        return Call(Support("assign_where"), [node.base, _mask(node), whole])
+    new = _combined(node, clone(node.base), whole)
+    return Call(Support("assign_where"), [node.base, _mask(node), new])
+
+
+def _updated(node: Put) -> Expression:
+    if node.how == "set":
+        return Call(Support("store"), [node.base, _mask(node), node.new])
+    if isinstance(known(node.new), Static):
+        old = Name("old")
+        function: Expression = Lambda([Parameter("old")], _combined(node, old, node.new))
+        return Call(Support("update"), [node.base, _mask(node), function])
+    function = expression(f"jnp.{node.how}")
+    return Call(Support("update"), [node.base, _mask(node), function, node.new])
