@@ -1,0 +1,365 @@
+"""What expressions make of selections: the same of the wholes; calls are in `calls`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...facts.memory.indices import number, places
+from ...facts.memory.paths import of
+from ...facts.ranks import moved
+from ...facts.values.lattice import Static, Tensor, Torch
+from ...model.expressions import (
+    Attribute,
+    Comprehension,
+    Constant,
+    Lambda,
+    Name,
+    NamedExpression,
+    Slice,
+    Subscript,
+)
+from ...model.node import Expression, Node
+from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
+from .domain import FINITE, RAW, Chosen, Count, Info, Mixed, origins
+from .frame import Frame, told
+from .masks import aligned, mask_in, mask_of, of_torch, safe, use
+
+_NUMBERS = frozenset({"int", "float", "bool", "", "dtype", "device"})
+_KEPT = frozenset({"data", "dtype", "device"})  # what may be asked of a selection
+
+
+class Part(NamedTuple):
+    """An operand, and what is known of it."""
+
+    node: Expression
+    info: Info
+
+
+def info_of(frame: Frame, node: Expression) -> Info:
+    """Go through an expression, so that its selections stay whole; whether its value is one."""
+    known = frame.handlers
+    handler = next((known[kind] for kind in type(node).__mro__ if kind in known), _generic)
+    return handler(frame, node)
+
+
+def settled(frame: Frame, node: Expression | None, counts: bool = False) -> None:
+    """Go through an expression that may be no selection, and no count unless such are allowed."""
+    info = info_of(frame, node) if node is not None else None
+    if not (counts and isinstance(info, Count)):
+        frame.refuse(info)
+
+
+def part(frame: Frame, node: Expression) -> Part:
+    return Part(node, info_of(frame, node))
+
+
+def _generic(frame: Frame, node: Node) -> Info:
+    """Anything else: what is below it goes its own way."""
+    for child in node.children():
+        if isinstance(child, Expression):
+            settled(frame, child)
+        else:
+            _generic(frame, child)
+    return None
+
+
+def _closed(frame: Frame, node: Expression) -> Info:
+    """A lambda or comprehension: what it reads must be no selection."""
+    frame.refuse_reads(node)
+    return None
+
+
+def _named(frame: Frame, node: NamedExpression) -> Info:
+    settled(frame, node.expression)
+    frame.bind(node.target.id)
+    return None
+
+
+def _name(frame: Frame, node: Name) -> Info:
+    entry = frame.entry(node.id)
+    frame.read.add((node.id, entry.version))
+    if isinstance(entry.info, Mixed):
+        frame.refuse(entry.info)
+        return None
+    if isinstance(entry.info, Count):
+        frame.tell(node, Tensor(kind="i", number=True))
+    return entry.info
+
+
+def _attribute(frame: Frame, node: Attribute) -> Info:
+    """`d.data`, `d.dtype`"""
+    info = info_of(frame, node.object)
+    if node.name not in _KEPT or isinstance(info, Count):
+        frame.refuse(info)
+    return info if node.name == "data" and isinstance(info, Chosen) else None
+
+
+# --- selections -----------------------------------------------------------------------------------
+
+
+def _subscript(frame: Frame, node: Subscript) -> Info:
+    """`x[mask]`, and the length in `d.shape[0]`."""
+    if frame.selects(node):
+        mask = mask_in(node)
+        assert mask is not None
+        return selection(frame, node, node.object, mask, lambda n: n.object)
+    inner, index = node.object, places(node.index)
+    if isinstance(inner, Attribute) and inner.name == "shape" and number(node.index) == 0:
+        info = info_of(frame, inner.object)
+        if isinstance(info, Chosen):
+            return length(frame, node, info, lambda n: n.object.object)
+        frame.refuse(info)
+        return None
+    if len(index) == 2 and getattr(index[1], "constant", ...) is None:  # `w[mask][:, None]`
+        info = info_of(frame, inner)
+        first = getattr(index[0], "constant", None) is ...
+        only = isinstance(index[0], Slice) and not any(index[0].children())
+        if isinstance(info, Chosen) and not info.flat:
+            if first or only and not frame.env.is_loose(info):
+                frame.edit(index[0], _dots)
+                return with_last_dim(info)
+        frame.refuse(info)
+        return None
+    return _generic(frame, node)
+
+
+def selection(
+    frame: Frame,
+    node: Expression,
+    subject: Expression,
+    mask: Expression,
+    whole: Callable[[Any], Expression],
+    flat: bool = False,
+) -> Info:
+    """The whole of what is selected from."""
+    info, made = info_of(frame, subject), mask_of(frame, mask)
+    if info is not None or made is None:
+        frame.refuse(info)
+        frame.refused.add(node)
+        return None
+    frame.edit(node, whole)
+    kind = getattr(of(subject), "kind", None)
+    return Chosen(made, flat, frozenset([node]), frame.ranks(subject), RAW, kind)
+
+
+def _dots(node: Expression) -> Expression:
+    return told(Constant(...), Static(..., ""))
+
+
+def with_last_dim(chosen: Chosen) -> Chosen:
+    """`w[mask].unsqueeze(-1)`, of which the whole has one dim more as well."""
+    return replace(chosen, ranks=moved(chosen.ranks, 1), binding=None)
+
+
+def length(
+    frame: Frame,
+    node: Expression,
+    chosen: Chosen,
+    subject: Callable[[Any], Expression],
+    elements: bool = False,
+) -> Info:
+    """How many places a mask selects, or how many elements."""
+    mask, value = use(frame, chosen), Tensor(kind="i", number=True)
+    if chosen.flat or elements and frame.env.is_loose(chosen):
+        mark = "[flat]" if chosen.flat else "[rows]"
+        make = lambda n: of_torch("Tensor.numel", [subject(n), mask()], mark, value)
+    else:
+        make = lambda n: of_torch("sum", [mask()], "", value)
+    frame.edit(node, make)
+    return Count(chosen.origins)
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+
+def _unary(frame: Frame, node: Unary) -> Info:
+    info = info_of(frame, node.operand)
+    if isinstance(info, Count):
+        kind = "b" if node.operator == "not" else "i"
+        frame.tell(node, Tensor(kind=kind, number=True))
+    elif isinstance(info, Chosen):
+        if node.operator == "not" or node.operator == "~" and info.kind != "b":
+            frame.refuse(info)
+            return None
+        return linear(info)
+    return info
+
+
+def _boolean(frame: Frame, node: Boolean) -> Info:
+    """`n > 0 and flag`"""
+    parts = [part(frame, node.left), part(frame, node.right)]
+    return counted(frame, node, parts, "b")
+
+
+def _conditional(frame: Frame, node: Conditional) -> Info:
+    settled(frame, node.test, counts=True)
+    settled(frame, node.body)
+    settled(frame, node.orelse)
+    return None
+
+
+def _compare(frame: Frame, node: Compare) -> Info:
+    parts = [part(frame, operand) for operand in node.operands]
+    if len(parts) > 2 or node.operators[0] in ("is", "is not", "in", "not in"):
+        frame.refuse(*(p.info for p in parts))
+        return None
+    return compared(frame, node, parts)
+
+
+def compared(frame: Frame, node: Expression, parts: Sequence[Part]) -> Info:
+    """A comparison of selections: a selection of bools, which no gradient passes."""
+    if not any(isinstance(p.info, Chosen) for p in parts):
+        return counted(frame, node, parts, "b")
+    found = together(frame, parts)
+    return found and replace(found, outside=FINITE, kind="b", binding=None)
+
+
+def counted(frame: Frame, node: Expression, parts: Iterable[Part], kind: str) -> Info:
+    """What is made of counts and Python's numbers is Python's in torch, an array here; what is
+    made of counts and arrays is an array in both."""
+    parts = list(parts)
+    for one in parts:
+        if not isinstance(one.info, Count):
+            frame.refuse(one.info)
+    found = origins(*(p.info for p in parts if isinstance(p.info, Count)))
+    others = [of(p.node) for p in parts if not isinstance(p.info, Count)]
+    python = all(isinstance(value, Static) for value in others)
+    if not found or not python and (kind != "b" or any(isinstance(v, Tensor) for v in others)):
+        return None
+    if kind == "i" and any(getattr(value, "type", "") == "float" for value in others):
+        kind = "f"
+    frame.tell(node, Tensor(kind=kind, number=True))
+    return Count(found)
+
+
+def _binary(frame: Frame, node: Binary) -> Info:
+    return operated(frame, node, part(frame, node.left), part(frame, node.right), node.operator)
+
+
+def operated(frame: Frame, node: Expression, left: Part, right: Part, operator: str) -> Info:
+    """Arithmetic of selections by one mask, and numbers."""
+    chosen = [p for p in (left, right) if isinstance(p.info, Chosen)]
+    if not chosen:
+        return counted(frame, node, (left, right), "f" if operator == "/" else "i")
+    found = together(frame, (left, right), arrays=operator in ("+", "-"))
+    if found is None:
+        return None
+    kind = _kind(left, right, operator)
+    if operator in ("&", "|", "^"):
+        return replace(found, outside=FINITE)
+    first = chosen[0] is left
+    if (
+        operator in ("+", "-")
+        or len(chosen) == 1
+        and (operator == "*" or operator == "/" and first)
+    ):
+        return replace(found, outside=folded(operator, left, right), kind=kind)
+    needs = _needs(right, operator)
+    if needs is None:
+        frame.refuse(found)
+        return None
+    for one, at in zip((left, right), needs):
+        if isinstance(one.info, Chosen):
+            safe(frame, one.node, one.info, at)
+    return replace(found, outside=FINITE, kind=kind)
+
+
+def _needs(right: Part, operator: str) -> tuple[str | float, str | float] | None:
+    """What must be outside of the mask in both operands; None where nothing helps."""
+    if operator == "*":
+        return FINITE, FINITE
+    if operator == "/":
+        return FINITE, 1
+    if operator == "**" and not isinstance(right.info, Chosen):
+        whole = getattr(right.node, "constant", None) in (1, 2, 3, 4)
+        return (FINITE if whole else 1), FINITE
+    return None
+
+
+def folded(operator: str, left: Part, right: Part) -> str | float:
+    """What is outside of the mask after arithmetic with numbers, or of two selections."""
+    sides = [_outside(left), _outside(right)]
+    if RAW in sides:
+        return RAW
+    a, b = sides
+    if operator in ("*", "/") and a == 0:
+        return 0
+    if isinstance(a, str) or isinstance(b, str) or operator == "/":
+        return FINITE
+    return a + b if operator == "+" else a - b if operator == "-" else a * b
+
+
+def _outside(one: Part) -> str | float:
+    if isinstance(one.info, Chosen):
+        return one.info.outside
+    constant = getattr(one.node, "constant", None)
+    if isinstance(constant, (int, float)) and not isinstance(constant, bool):
+        return constant
+    return FINITE if isinstance(of(one.node), Static) else RAW
+
+
+def _kind(left: Part, right: Part, operator: str) -> str | None:
+    kinds = [
+        p.info.kind
+        if isinstance(p.info, Chosen)
+        else "i"
+        if isinstance(getattr(p.node, "constant", None), int)
+        else "f"
+        for p in (left, right)
+    ]
+    if None in kinds:
+        return None
+    if "f" in kinds or operator == "/":
+        return "f"
+    return kinds[0] if kinds[0] == kinds[1] else None
+
+
+def linear(chosen: Chosen) -> Chosen:
+    outside = RAW if chosen.outside == RAW else FINITE
+    return replace(chosen, outside=outside, binding=None)
+
+
+def together(frame: Frame, parts: Sequence[Part], arrays: bool = True) -> Chosen | None:
+    """One selection for several by the same mask; whatever else there is must be numbers, or,
+    where such are allowed, arrays without dims. None where that is not so."""
+    chosen = [p.info for p in parts if isinstance(p.info, Chosen)]
+    rest = [p for p in parts if not isinstance(p.info, Chosen)]
+    fits = all(
+        p.info is None and (_is_number(p.node) or arrays and _is_scalar(frame, p.node))
+        for p in rest
+    )
+    found: Chosen | None = chosen[0] if chosen else None
+    for other in chosen[1:]:
+        found = aligned(frame, found, other) if found is not None else None
+    if found is None or not fits:
+        frame.refuse(*(p.info for p in parts))
+        return None
+    return replace(found, origins=origins(*(p.info for p in parts)), binding=None)
+
+
+def _is_number(node: Expression) -> bool:
+    """Whether an operand is a number, or a dtype: known when the function is traced."""
+    value = of(node)
+    known = isinstance(value, Static) and value.type in _NUMBERS or isinstance(value, Torch)
+    plain = isinstance(node, Constant) and isinstance(node.constant, (int, float))
+    return known or plain
+
+
+def _is_scalar(frame: Frame, node: Expression) -> bool:
+    return isinstance(of(node), Tensor) and not frame.env.resolve(frame.ranks(node))
+
+
+EXPRESSIONS: dict[type, Callable[[Frame, Any], Info]] = {
+    Name: _name,
+    Attribute: _attribute,
+    Subscript: _subscript,
+    Unary: _unary,
+    Binary: _binary,
+    Boolean: _boolean,
+    Conditional: _conditional,
+    Compare: _compare,
+    NamedExpression: _named,
+    **dict.fromkeys((Comprehension, Lambda), _closed),
+}
