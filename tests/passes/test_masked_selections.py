@@ -49,6 +49,7 @@ KEPT_WHOLE = {
         "x = x.clone()\nm = x > 0\nx[m] += y[m]\nreturn x",
         "x = x.clone()\nm = x > 0\nx[m] += y[m]\nreturn x",
     ),
+    "whole dims": ("x = x.clone()\nx[y.sum(1) > 0, :] *= 2\nreturn x", "x = x.clone()\nx[y.sum(1) > 0] *= 2\nreturn x"),
     "bytes": ("m = (x > 0).byte()\nreturn x[m, :].sum()", "m = (x > 0).byte()\nreturn torch.sum[mask](x, m != 0)"),
 }  # fmt: skip
 

@@ -28,10 +28,20 @@ def run(scope: Scope, facts: Any) -> Changes:
         target = node.targets[0]
         if not isinstance(target, Subscript) or node.operator in ("", *_KEPT):
             continue
-        number = isinstance(of(node.expression), Static) and node.operator in _LINEAR
-        if mask_in(target) is not None and not number:
+        mask = mask_in(target)
+        if mask is None:
+            continue
+        if not (isinstance(of(node.expression), Static) and node.operator in _LINEAR):
             changes.replace(node, _plain)
+        elif mask is not target.index:  # `x[m, :] *= 2`
+            changes.replace(target, _by_mask)
     return changes
+
+
+def _by_mask(target: Subscript) -> Subscript:
+    mask = mask_in(target)
+    assert mask is not None
+    return Subscript(target.object, mask)
 
 
 def _plain(node: Assign) -> Assign:
