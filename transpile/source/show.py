@@ -36,6 +36,7 @@ from ..model.effects import (
     Walk,
     Write,
 )
+from ..model.expressions import Attribute
 from ..model.node import Expression, Node
 from ..model.program import File
 from ..model.statements import Block, OpaqueStatement
@@ -124,6 +125,8 @@ def _write(show: _Show, node: Write) -> str:
 
 
 def _place(show: _Show, node: Read) -> str:
+    if not isinstance(node, Attribute):  # what a walk over params binds
+        return show.text(node)
     return f"{show.part(node, node.object)}.{node.name}"
 
 

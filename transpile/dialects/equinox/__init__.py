@@ -78,7 +78,9 @@ def _others(file: File, plan: Plan) -> Iterator[Function]:
 def _calls_outside(file: File, plan: Plan) -> None:
     """What is built outside of functions: in the file, in classes, as defaults of parameters."""
     for node in [n for n in file.walk() if isinstance(n, (New, Apply))]:
-        if not any(isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors()):
+        if not any(
+            isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors()
+        ):
             draws = plan.signatures.of_outside(node).draws
             node.become(made := Call(node.function, node.arguments, node.keywords))
             if draws:

@@ -9,6 +9,7 @@ from ...model.node import Expression, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, Pass
 from ...source.lower_ast import expression
+from .changes import Changing
 from .constructors import Building, eqx
 from .fields import Declared, Fields
 from .functions import Running
@@ -47,7 +48,7 @@ class ClassWriter:
             for inner in function.nodes(Function):
                 self.function(inner)
             with self.reports.faults.within(function):
-                Running(function, self.plan, self.reports).write()
+                self._run(function)
 
     def _method(self, method: Function, cls: Class, begins_arrays: bool) -> None:
         if method not in self.plan.signatures.functions:
@@ -57,9 +58,13 @@ class ClassWriter:
         if self.plan.is_building(method):
             Building(method, cls, self.plan, self.reports).write()
         self._computed(method)
-        Running(method, self.plan, self.reports).write()
+        self._run(method)
         if begins_arrays:
             self._begin(method)
+
+    def _run(self, function: Function) -> None:
+        made = Changing(function, self.plan, self.reports).write()
+        Running(function, self.plan, self.reports, made).write()
 
     # --- bases ------------------------------------------------------------------------------------
 

@@ -8,6 +8,8 @@ def forward(self, x):                      def __call__(self, x, state, *, key=N
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...facts.bindings.activity import bound
 from ...model.effects import (
     Apply,
@@ -50,8 +52,11 @@ _REFUSED = {
 class Running:
     """Writes one function that is run, or builds; it is the form that threading asks."""
 
-    def __init__(self, function: Function, plan: Plan, reports: Reports) -> None:
+    def __init__(
+        self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()
+    ) -> None:
         self.function, self.plan, self.reports = function, plan, reports
+        self.inner = inner  # functions that were made in it, inner ones first
         self.signatures = plan.signatures
         self.threads = plan.threads(function)
         self.building = plan.is_building(function)
@@ -74,12 +79,13 @@ class Running:
                 self._returns()
                 self._taken |= taken(self.function)
             self._calls()
-        self._python_loops()
-        keys = Keys(self, self.fresh)
-        if self.threads.draws:
-            keys.function(self.function, self.key)
-            keys.place()
-        self._control(keys)
+        for function in (*self.inner, self.function):
+            self._python_loops(function)
+            keys = Keys(self, self.fresh)
+            if self.threads.draws:
+                keys.function(function, self.key)
+                keys.place()
+            self._control(function, keys)
         self._parameters()
         Leaves(self.function, self.plan, self.state).write()
 
@@ -229,15 +235,15 @@ class Running:
         bound_self = function.owner is not None and not function.decorators
         return sum(p.kind in ("", "/") for p in function.parameters) - bound_self
 
-    def _python_loops(self) -> None:
+    def _python_loops(self, function: Function) -> None:
         """Scans over what has no rows are loops of Python's."""
-        for scan in self.function.nodes(Scan):
+        for scan in function.nodes(Scan):
             if turns(scan) is None:
                 scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
 
-    def _control(self, keys: Keys) -> None:
+    def _control(self, function: Function, keys: Keys) -> None:
         closures = Closures(self.fresh)
-        for node in reversed(list(self.function.nodes(Cond, Loop, Repeat, Scan))):
+        for node in reversed(list(function.nodes(Cond, Loop, Repeat, Scan))):
             threaded = [self.state] if self.state in _bound(node) and self.threads.gives else []
             made: list[Statement] | None
             if isinstance(node, Cond):
@@ -265,13 +271,18 @@ class Running:
             made.insert(at + star, state)
         if self.threads.draws or self._is_protocol():
             at = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
-            required = self.building and function.name == "__init__"
+            required = self.building and self._is_initial()
             made.insert(at, Parameter(self.key, "=", None, None if required else _none()))
         if len(made) > len(function.parameters):
             function.parameters = made
             for parameter in made:
                 parameter.parent = function
             header(function)
+
+    def _is_initial(self) -> bool:
+        """Whether it always gets a key: a constructor, and what changes a module while building."""
+        changes = self.signatures.changes
+        return self.function.name == "__init__" or changes.parameter(self.function) is not None
 
     def _is_protocol(self) -> bool:
         """Whether Equinox's own containers may call it, which hand a key to every layer."""

@@ -7,9 +7,10 @@ from typing import Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import Array, Modules
-from ...model.effects import Mode, Tie
-from ...model.expressions import Call, Name
+from ...model.effects import BUFFER, Mode, Support, Tie
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
+from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
@@ -110,6 +111,12 @@ class Plan:
     def arrays(self, cls: Class) -> dict[str, Array]:
         """The arrays of a class, as they were declared before anything was edited."""
         return self._arrays.get(cls, {})
+
+    def holder(self, kind: str, name: str) -> Expression:
+        """What holds a buffer or constant: it changes while the model runs, or it never does."""
+        if kind == BUFFER and name in self.signatures.written:
+            return Attribute(Attribute(Name("eqx"), "nn"), "StateIndex")
+        return Support("Constant")
 
     # --- classes ----------------------------------------------------------------------------------
 

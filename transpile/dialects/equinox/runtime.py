@@ -65,8 +65,15 @@ def _walk(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         held = {CONTAINERS.get(c.__name__) for c in type(node).__mro__}
         for field in dataclasses.fields(node):
             if not field.metadata.get("static") and hasattr(node, field.name):
-                below = prefix if field.name in held else f"{prefix}{field.name}."
-                yield from _walk(getattr(node, field.name), below)
+                value = getattr(node, field.name)
+                below = prefix if field.name in held or _is_computed(field.name, value) else None
+                yield from _walk(value, f"{prefix}{field.name}." if below is None else below)
+
+
+def _is_computed(name: str, value: Any) -> bool:
+    """Whether a field is the dict of the arrays whose names a class computes."""
+    plain = isinstance(value, dict) and name == "arrays"
+    return plain and all(v is None or hasattr(v, "shape") for v in value.values())
 
 
 def _is_index(value: Any) -> bool:

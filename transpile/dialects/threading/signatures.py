@@ -17,9 +17,10 @@ from ...facts.values.lattice import Module, classes_of
 from ...model.effects import BUFFER, MIXED, Apply, Key, New, Read, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
-from ...model.node import Node
+from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
+from .changes import Changes, handed
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Signatures:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(self._reached())
+        self.changes = Changes(self.functions, self.targets)
         self.building = self._only_built()
         self.written = {
             write.target.name
@@ -85,8 +87,10 @@ class Signatures:
         """What a call takes and gives that stands in no function."""
         return self._of_call(call)
 
-    def is_state(self, array: Read) -> bool:
+    def is_state(self, array: Expression) -> bool:
         """Whether an array changes while the model runs."""
+        if not isinstance(array, Read):  # a param under the name that a walk binds
+            return False
         return array.kind in (BUFFER, MIXED) and array.name in self.written
 
     def is_state_read(self, node: Node) -> bool:
@@ -98,14 +102,22 @@ class Signatures:
 
     def _all_targets(self, call: Call) -> list[Function] | None:
         found = self.effects.targets(call)
+        if found is None and (value := handed(call)) is not None:
+            return [value.function, *self._overriding(value)]
         if found is None:
             return [] if self._builds_container(call) else None
         functions = [function for function, _ in found]
         value = call.function.value
-        if isinstance(value, FunctionValue) and value.owner is not None and not value.base:
-            home = self.modules.home(value.owner)
-            functions += home.overriding(value.owner, value.function.name)
+        if isinstance(value, FunctionValue):
+            functions += self._overriding(value)
         return functions
+
+    def _overriding(self, value: FunctionValue) -> list[Function]:
+        """The methods of classes below that may run in the place of one."""
+        if value.owner is None or value.base:
+            return []
+        home = self.modules.home(value.owner)
+        return list(home.overriding(value.owner, value.function.name))
 
     def _builds_container(self, call: Call) -> bool:
         """`super().__init__(...)` in a class of the user's that is a container of torch's: it keeps
@@ -173,6 +185,7 @@ class Signatures:
                 for target in self.targets(call) or ():
                     callers.setdefault(target, set()).add(function)
         found = {f for f in self.functions if f.name == "__init__" and f.owner is not None}
+        found |= {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
         while True:
             more = {
                 f

@@ -1,0 +1,130 @@
+"""What constructors do to modules that stand elsewhere, in Equinox: initial values are torch's."""
+
+from pathlib import PurePosixPath
+
+import jax
+import numpy as np
+import pytest
+
+from transpile.command import dialect
+from transpile.dialects.equinox import runtime
+from transpile.source.files import Source
+
+from .verified import converted, namespace
+
+HEAD = """
+import torch
+import torch.nn as nn
+
+def bias(m):
+    if type(m).__name__.find("Linear") != -1:
+        m.bias.data.fill_(5.0)
+
+def fill(layer, value=1.0):
+    nn.init.constant_(layer.weight, value)
+    return layer
+
+def fill_all(net):
+    for m in net.modules():
+        if isinstance(m, nn.Linear):
+            nn.init.constant_(m.weight, 4.0)
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.last = nn.Linear(2, 2), nn.Linear(2, 2)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), Block())
+        self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(2)])
+        self.rnn = nn.GRU(2, 2)
+        self.scale = nn.Parameter(torch.ones(2))
+        for name, p in self.named_parameters():
+            p.data.fill_(float(len(name)))
+        self.reset()
+
+    def reset(self):
+BODY
+
+    def _init(self, module):
+        if isinstance(module, nn.Linear):
+            module.weight.data.fill_(3.0)
+        if isinstance(module, Block):
+            nn.init.constant_(module.last.bias, 7.0)
+"""
+BODIES = {
+    "names": "pass",
+    "modules, outer before inner": """
+for m in self.modules():
+    if isinstance(m, Block):
+        nn.init.constant_(m.last.weight, 8.0)
+    elif isinstance(m, nn.Linear):
+        if m.weight.shape[0] != 2:
+            continue
+        n = m.in_features
+        m.weight.data.fill_(2.0 / n)
+""",
+    "apply, inner before outer": "self.apply(self._init)",
+    "apply of a part": "self.net.apply(bias)",
+    "params": "for p in self.parameters():\n    if p.dim() > 1:\n        nn.init.zeros_(p)",
+    "params of a layer": """
+for name, p in self.rnn.named_parameters():
+    if "weight" in name:
+        nn.init.eye_(p.data)
+    else:
+        p.data.zero_()
+""",
+    "params of modules": """
+for m in self.modules():
+    if isinstance(m, nn.GRU):
+        for name, p in m.named_parameters():
+            if name.startswith("weight"):
+                nn.init.ones_(p)
+""",
+    "children": "for m in self.layers.children():\n    nn.init.zeros_(m.weight)",
+    "a list": "for layer in self.layers:\n    nn.init.zeros_(layer.weight)",
+    "a display": "for m in [self.fc, self.net[0]]:\n    nn.init.zeros_(m.weight)",
+    "an item": "nn.init.zeros_(self.net[2].fc.bias)",
+    "another name": "last = self.net[2].last\nlast.bias.data.zero_()\nlast.weight.data.fill_(2.0)",
+    "handed on before": "fc = nn.Linear(2, 2)\nself.fc = fc\nfill(fc)\nnn.init.zeros_(fc.bias)",
+    "a function of a layer": "fill(self.fc, 2.0)\nself.layers[1] = fill(self.layers[1])",
+    "a function of a net": "fill_all(self.net)",
+    "a module replaced": "self.net[0].bias = nn.Parameter(torch.zeros(2))",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+def test_initial_values(body):
+    lines = "\n".join(" " * 8 + line for line in body.strip().splitlines())
+    source = HEAD.replace("BODY", lines)
+    given = Source(PurePosixPath("module.py"), source, "utf-8", False, "\n")
+    (made,), support, _ = dialect.convert([given], "", "equinox")
+    assert not made.diagnostics, (made.diagnostics, made.code)
+    theirs = namespace(source, "program")["Net"]().state_dict()
+    cls = converted(made.code, support)["Net"]
+    ours = runtime.arrays(cls(key=jax.random.key(0)))
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        if not np.allclose(value, value.flatten()[0]) and "eye_" not in body:
+            continue  # a fresh layer's own draws
+        np.testing.assert_allclose(ours[name], value, rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "n = 0\nfor m in self.modules():\n    n += 1\n    if isinstance(m, nn.Linear):\n"
+        "        m.bias.data.fill_(n)",
+        "kept = []\nm = nn.Linear(2, 2)\nkept.append(m)\nself.kept = kept\nnn.init.zeros_(m.weight)",
+        "for m in self.modules():\n    if isinstance(m, nn.Linear):\n        nn.init.zeros_(m.bias)\n"
+        "        break",
+    ],
+)
+def test_what_has_no_place_is_refused(body):
+    lines = "\n".join(" " * 8 + line for line in body.splitlines())
+    given = Source(PurePosixPath("module.py"), HEAD.replace("BODY", lines), "utf-8", False, "\n")
+    (made,), _, _ = dialect.convert([given], "", "equinox")
+    assert [d.id for d in made.diagnostics] in (["module-walk"], ["parameter-write"]), made.code
