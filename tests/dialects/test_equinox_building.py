@@ -5,12 +5,13 @@ from pathlib import PurePosixPath
 import jax
 import numpy as np
 import pytest
+import torch
 
 from transpile.command import dialect
 from transpile.dialects.equinox import runtime
 from transpile.source.files import Source
 
-from .verified import converted, namespace
+from .verified import converted, namespace, verify
 
 HEAD = """
 import torch
@@ -128,3 +129,34 @@ def test_what_has_no_place_is_refused(body):
     given = Source(PurePosixPath("module.py"), HEAD.replace("BODY", lines), "utf-8", False, "\n")
     (made,), _, _ = dialect.convert([given], "", "equinox")
     assert [d.id for d in made.diagnostics] in (["module-walk"], ["parameter-write"]), made.code
+
+
+BUFFERS = """
+import torch
+import torch.nn as nn
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", torch.zeros(3))
+
+    def forward(self, x):
+        return x + self.mask
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("noise", torch.randn(3))
+        self.register_buffer("scale", torch.full((3,), 2.0), persistent=False)
+        self.inner = nn.ModuleList([Inner(), Inner()])
+        self.inner[0].mask.fill_(4)
+
+    def forward(self, x):
+        for m in self.inner:
+            x = m(x * self.noise * self.scale)
+        return x
+"""
+
+
+def test_buffers_that_nothing_writes_come_from_a_checkpoint():
+    verify(BUFFERS, "Net", "", [torch.randn(2, 3, dtype=torch.float64, requires_grad=True)], "equinox")

@@ -59,7 +59,7 @@ def built(make, cls):
 
 
 def compare(theirs, ours, inputs, target, training):
-    arrays = [jnp.asarray(x.numpy()) for x in inputs]
+    arrays = [jnp.asarray(x.detach().numpy()) for x in inputs]
     run = (flax_run if target == "flax" else equinox_run)(theirs, ours, training)
     for _ in range(1 + training):
         theirs.zero_grad()

@@ -118,7 +118,11 @@ class Changing:
         if state or not self.places.has(target):
             return None
         if isinstance(target, Read) and target.kind == BUFFER:
-            value = Call(self.plan.holder(BUFFER, target.name), [value])
+            value = self.plan.held(BUFFER, target.name, self.function.owner, value)
+            static = not self.plan.signatures.is_state(target)
+            if static and not self.places.is_own_attribute(target):
+                given = [clone(target.object), Constant(target.name), value]
+                return self.places.store(target.object, Call(Support("with_field"), given))
         return self.places.store(target, value)
 
     def _assign(self, assign: Assign) -> list[Statement] | None:

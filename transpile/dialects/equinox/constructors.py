@@ -62,7 +62,7 @@ class Building:
             self._held(value.body, kind, name)
             self._held(value.orelse, kind, name)
         elif not (isinstance(value, Constant) and value.constant is None):
-            value.wrap(lambda v: Call(self.plan.holder(kind, name), [v]))
+            value.wrap(lambda v: self.plan.held(kind, name, self.cls, v))
 
     def _mode(self) -> None:
         target = Attribute(Name(self.self_name), "inference")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...facts.modules import ARRAYS, SUBMODULE, Field
 from ...facts.values.lattice import Static
-from ...model.effects import BUFFER, CONSTANT, PARAM, Apply, Declare, New, NewArray, Support
+from ...model.effects import PARAM, Apply, Declare, New, NewArray, Support
 from ...model.expressions import (
     Attribute,
     Call,
@@ -32,7 +32,7 @@ from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, If
 from .layers import OWN, built_name
-from .plan import Plan
+from .plan import STATE, Plan
 
 CALLABLE, ANY = "Callable", "Any"
 STATIC = frozenset({"int", "float", "bool", "str"})
@@ -80,7 +80,9 @@ class Fields:
         if own.kind in ARRAYS:
             optional = any(map(_may_be_none, own.values)) or unset
             held = self._held(own.kind, name)
-            return Declared(name, held + " | None" * optional, held.endswith("Constant"), unset)
+            return Declared(
+                name, held + " | None" * optional, own.kind != PARAM and held != STATE, unset
+            )
         if own.kind == SUBMODULE:
             types = dict.fromkeys(t for value in own.values for t in self._submodule(value))
             return Declared(name, _union(types), unset=unset)
@@ -89,10 +91,8 @@ class Fields:
     def _held(self, kind: str, name: str) -> str:
         if kind == PARAM:
             return "jax.Array"
-        if kind == BUFFER and name in self.plan.signatures.written:
-            return "eqx.nn.StateIndex"
-        assert kind in (BUFFER, CONSTANT) or kind
-        return f"{self.prefix}Constant"
+        word = self.plan.holder(kind, name, self.cls)
+        return word if word == STATE else f"{self.prefix}{word}"
 
     # --- submodules -------------------------------------------------------------------------------
 

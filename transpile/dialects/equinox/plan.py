@@ -18,6 +18,8 @@ from ...model.statements import Return
 from ..fresh import fresh, taken
 from ..threading.signatures import Signatures, Threads
 
+STATE = "eqx.nn.StateIndex"
+
 
 class Facts(Protocol):
     modules: Modules
@@ -112,11 +114,21 @@ class Plan:
         """The arrays of a class, as they were declared before anything was edited."""
         return self._arrays.get(cls, {})
 
-    def holder(self, kind: str, name: str) -> Expression:
-        """What holds a buffer or constant: it changes while the model runs, or it never does."""
+    def holder(self, kind: str, name: str, cls: Class | None) -> str:
+        """What holds a buffer or constant: it changes while the model runs, or it never does;
+        then only what torch saves can come from a checkpoint."""
         if kind == BUFFER and name in self.signatures.written:
-            return Attribute(Attribute(Name("eqx"), "nn"), "StateIndex")
-        return Support("Constant")
+            return STATE
+        array = self.arrays(cls).get(name) if cls is not None else None
+        saved = kind == BUFFER and (array is None or array.persistent)
+        return "Buffer" if saved else "Constant"
+
+    def held(self, kind: str, name: str, cls: Class | None, value: Expression) -> Expression:
+        """A value of a buffer or constant in what holds it."""
+        word = self.holder(kind, name, cls)
+        if word == STATE:
+            return Call(Attribute(Attribute(Name("eqx"), "nn"), "StateIndex"), [value])
+        return Call(Support(word), [value])
 
     # --- classes ----------------------------------------------------------------------------------
 

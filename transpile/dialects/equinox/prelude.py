@@ -123,6 +123,10 @@ class Constant:
         return hash(self._id)
 
 
+class Buffer(Constant):
+    """A constant that checkpoints hold."""
+
+
 def split(key, n):
     """``n`` keys, or ``n`` Nones where no key was given."""
     return [None] * n if key is None else jax.random.split(key, n)

@@ -23,8 +23,10 @@ def arrays(model: Any, state: Any = None) -> dict[str, Any]:
     Without a state, buffers are what the model was built with; None once that has been taken.
     """
     found: dict[str, Any] = {}
-    for name, value in _walk(model, ""):
-        if not _is_index(value):
+    for name, value, _ in _walk(model, ""):
+        if _is_buffer(value):
+            found[name] = value.array
+        elif not _is_index(value):
             found[name] = value
         elif state is not None:
             found[name] = state.get(value)
@@ -40,21 +42,26 @@ def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
     import jax
 
     new = {}  # an array that stands in two places is one afterwards
-    for name, value in _walk(model, ""):
+    for name, value, _ in _walk(model, ""):
         if name in values:
             new[id(value)] = values[name]
     leaves, structure = jax.tree.flatten(model, is_leaf=_is_index)
     indices = {id(leaf): eqx.nn.StateIndex(new[id(leaf)]) for leaf in leaves if _is_index(leaf)}
     filled = [indices.get(id(leaf), new.get(id(leaf), leaf)) for leaf in leaves]
     model = jax.tree.unflatten(structure, filled)
+    for path, value, holder in list(_walk(model, "")):
+        if _is_buffer(value) and path in values:  # what was unflattened is new: nobody else has it
+            made = type(value)(values[path])
+            object.__setattr__(holder, path.rpartition(".")[2], made)
     return eqx.nn.make_with_state(lambda: model)() if indices else (model, None)
 
 
-def _walk(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+def _walk(node: Any, prefix: str, holder: Any = None) -> Iterator[tuple[str, Any, Any]]:
+    """What holds an array, with its path, and the module that has it as a field."""
     import equinox as eqx
 
     if _is_index(node) or eqx.is_array(node):
-        yield prefix[:-1], node
+        yield prefix[:-1], node, holder
     elif isinstance(node, dict):
         for name, value in node.items():
             yield from _walk(value, f"{prefix}{name}.")
@@ -64,16 +71,22 @@ def _walk(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
     elif isinstance(node, eqx.Module):
         held = {CONTAINERS.get(c.__name__) for c in type(node).__mro__}
         for field in dataclasses.fields(node):
-            if not field.metadata.get("static") and hasattr(node, field.name):
-                value = getattr(node, field.name)
+            value = getattr(node, field.name, None)
+            if _is_buffer(value):
+                yield f"{prefix}{field.name}", value, node
+            elif not field.metadata.get("static") and hasattr(node, field.name):
                 below = prefix if field.name in held or _is_computed(field.name, value) else None
-                yield from _walk(value, f"{prefix}{field.name}." if below is None else below)
+                yield from _walk(value, f"{prefix}{field.name}." if below is None else below, node)
 
 
 def _is_computed(name: str, value: Any) -> bool:
     """Whether a field is the dict of the arrays whose names a class computes."""
     plain = isinstance(value, dict) and name == "arrays"
     return plain and all(v is None or hasattr(v, "shape") for v in value.values())
+
+
+def _is_buffer(value: Any) -> bool:
+    return type(value).__name__ == "Buffer"
 
 
 def _is_index(value: Any) -> bool:
