@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...model.effects import Apply, New, Support
-from ...model.expressions import Attribute, Call, Name
+from ...model.effects import Apply, Key, New, Support, Unconverted
+from ...model.expressions import Attribute, Call, Lambda, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
@@ -18,7 +18,7 @@ from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import captured, support
 from ..definitions import Prelude, Rules, Written
-from ..faults import Faults
+from ..faults import Faults, raising
 from ..imports import Words, fit
 from ..output import Output
 from .classes import ClassWriter
@@ -54,6 +54,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
             writer.function(function)
     for file in files:
         _calls_outside(file, plan)
+        _draws_outside(file, reports)
         wanted |= _spelled(file)
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
@@ -85,6 +86,21 @@ def _calls_outside(file: File, plan: Plan) -> None:
             node.become(made := Call(node.function, node.arguments, node.keywords))
             if draws:
                 made.append(expression("jax.random.key(0)"), "key")
+
+
+def _draws_outside(file: File, reports: Reports) -> None:
+    """Draws of a file's own statements, which run once: each has a key of its own."""
+    keys = [n for n in file.walk() if isinstance(n, Key)]
+    outside = [k for k in keys if not any(isinstance(n, Function) for n in k.ancestors())]
+    for number, key in enumerate(outside):
+        if any(isinstance(n, Lambda) for n in key.ancestors()):
+            reports.report("draw-in-value", key, "a function that draws is handed on without a key")
+            key.replace(Unconverted("draw-in-value", "a draw that has no key"))
+        else:
+            key.replace(expression(f"jax.random.key({number})"))
+    for node in [n for n in file.walk() if isinstance(n, Unconverted)]:
+        if not any(isinstance(n, Function) for n in node.ancestors()):
+            node.replace(raising(node, lambda name: Attribute(Name("nn"), name)))
 
 
 def _spelled(file: File | Class, within: bool = False) -> set[str]:

@@ -16,7 +16,7 @@ from ...facts.bindings import Liveness
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Method, Module, Tensor
 from ...model.copy import clone
-from ...model.effects import BUFFER, Apply, Declare, Detached, Key, New, Read, Support, Walk, Write
+from ...model.effects import BUFFER, Declare, Detached, Key, Read, Support, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import dotted, target_names
 from ...model.node import Expression, Node, Statement
@@ -270,7 +270,7 @@ class Changing:
     def _draws(self, function: Function) -> bool:
         calls = self.plan.signatures
         return any(
-            isinstance(n, Key) or isinstance(n, (Apply, New)) and calls.of_call(n).draws
+            isinstance(n, Key) or isinstance(n, Call) and calls.of_call(n).draws
             for n in function.body.walk()
         )
 

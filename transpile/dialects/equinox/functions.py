@@ -94,14 +94,14 @@ class Running:
     def gives(self, node: Node) -> bool:
         if node in self.done:
             return False
-        if isinstance(node, Apply):
+        if isinstance(node, Call):
             return self.signatures.of_call(node).gives
         if isinstance(node, Layers):
             return self.signatures.of_call(node.call).gives
         return isinstance(node, Write) and self.signatures.is_state(node.target)
 
     def takes(self, node: Node) -> bool:
-        if isinstance(node, Apply):
+        if isinstance(node, Call):
             return self.signatures.of_call(node).takes
         return self.signatures.is_state_read(node)
 
@@ -152,7 +152,7 @@ class Running:
     def draws(self, node: Node) -> bool:
         if isinstance(node, Key):
             return True
-        return isinstance(node, (Apply, New)) and self.signatures.of_call(node).draws
+        return isinstance(node, Call) and self.signatures.of_call(node).draws
 
     def give(self, node: Node, key: Expression) -> None:
         if isinstance(node, Key):
@@ -193,7 +193,7 @@ class Running:
         alone = self.plan.is_procedure(self.function)
         for statement in self.function.nodes(Return):
             value = statement.expression
-            if value is not None and isinstance(value, Apply) and self.gives(value):
+            if value is not None and isinstance(value, Call) and self.gives(value):
                 self.done.add(value)  # value and state come out of the call
             elif alone or value is None:
                 made = Name(self.state) if alone else self._pair(Constant(None))
@@ -212,7 +212,7 @@ class Running:
         for layers in self.function.nodes(Layers):
             call = self.scanned(layers)
             layers.parent.substitute(layers, [Assign([Name(layers.carried)], call)])  # type: ignore[union-attr]
-        for call in self.function.nodes(Apply):
+        for call in self.function.nodes(Apply, Call):
             threads = self.signatures.of_call(call)
             if call in self.reports.scanned or not threads.takes:
                 continue

@@ -249,7 +249,7 @@ class Signatures:
                 found |= Threads(is_state, is_state)
             elif isinstance(node, Read) and function not in self.building:
                 found |= Threads(takes=self.is_state(node))
-            elif isinstance(node, (Apply, New)):
+            elif isinstance(node, Call) and _is_threaded(node):
                 found |= self._of_call(node)
             elif isinstance(node, Function) and self._is_value(node, function):
                 found |= self.of(node)
@@ -275,4 +275,11 @@ class Signatures:
 
 
 def _calls(function: Function) -> list[Call]:
-    return [*function.nodes(Apply), *function.nodes(New)]
+    """The calls that may need what is threaded; those of plain functions, which may build."""
+    return [call for call in function.nodes(Apply, New, Call) if _is_threaded(call)]
+
+
+def _is_threaded(node: Node) -> bool:
+    if isinstance(node, (Apply, New)):
+        return True
+    return isinstance(node, Call) and isinstance(node.function.value, FunctionValue)
