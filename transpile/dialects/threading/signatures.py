@@ -105,7 +105,7 @@ class Signatures:
         if found is None and (value := handed(call)) is not None:
             return [value.function, *self._overriding(value)]
         if found is None:
-            return [] if self._builds_container(call) else None
+            return self._above(call)
         functions = [function for function, _ in found]
         value = call.function.value
         if isinstance(value, FunctionValue):
@@ -119,20 +119,30 @@ class Signatures:
         home = self.modules.home(value.owner)
         return list(home.overriding(value.owner, value.function.name))
 
-    def _builds_container(self, call: Call) -> bool:
-        """`super().__init__(...)` in a class of the user's that is a container of torch's: it keeps
-        what it is given, and runs nothing."""
+    def _above(self, call: Call) -> list[Function] | None:
+        """What `super().method(...)` runs where that is a layer's of torch's; nothing where no
+        class above has a constructor, or where it is the one of a container of torch's, which
+        keeps what it is given."""
         function = call.function
-        if not isinstance(function, Attribute) or function.name != "__init__":
-            return False
-        if not isinstance(function.object, Call) or dotted(function.object.function) != "super":
-            return False
+        if not isinstance(function, Attribute) or not isinstance(function.object, Call):
+            return None
         cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
-        above = self.modules.lineage(cls)[1:] if cls is not None else []
-        init = next((c for c in above if "__init__" in self.modules.home(c).methods(c)), None)
-        if init is None or self.modules.home(init) is not self.modules.library.project:
-            return False
-        return any(c.name == "Numbered" for c in self.modules.lineage(init))
+        if dotted(function.object.function) != "super" or cls is None:
+            return None
+        if not self.modules.is_module(cls):
+            return None
+        above = self.modules.lineage(cls)[1:]
+        methods = (self.modules.home(c).methods(c).get(function.name) for c in above)
+        found = next((f for f in methods if f is not None), None)
+        owner = found.owner if found is not None else None
+        if found is None or owner is None:
+            return [] if function.name == "__init__" else None
+        numbered = any(c.name == "Numbered" for c in self.modules.lineage(owner))
+        kept = numbered and function.name == "__init__" and self._is_library(owner)
+        return [] if kept else [found]
+
+    def _is_library(self, cls: Class) -> bool:
+        return self.modules.home(cls) is self.modules.library.project
 
     def is_container(self, call: Call) -> bool:
         """Whether what is called runs one layer after the other, each in its own way."""
@@ -141,8 +151,7 @@ class Signatures:
             return False
         names = [ref if isinstance(ref, str) else ref.name for ref in value.refs]
         return all(name.rpartition(".")[2] == "Sequential" for name in names) and all(
-            isinstance(ref, str) or self.modules.home(ref) is self.modules.library.project
-            for ref in value.refs
+            isinstance(ref, str) or self._is_library(ref) for ref in value.refs
         )
 
     # --- what is looked at ------------------------------------------------------------------------
@@ -211,8 +220,11 @@ class Signatures:
                 self._join_above(function, function.owner)
 
     def _join_above(self, function: Function, owner: Class) -> None:
-        """The calls of a class and of those that it inherits from may stand for each other."""
+        """The calls of a class and of those that it inherits from may stand for each other; those
+        of torch's layers are called as such."""
         for cls in self.modules.lineage(owner)[1:]:
+            if self._is_library(cls) and not self._is_library(owner):
+                return
             other = self.modules.home(cls).methods(cls).get("__call__")
             if other is not None:
                 self._join(function, other)
