@@ -58,17 +58,3 @@ def _keeps_type(turn, layer, x, trees, keys):
     after = jax.eval_shape(lambda x: turn(layer, x, trees[0], keys[0]), x)
     before = jax.eval_shape(lambda x: x, x)
     return jax.tree.map(lambda a: (a.shape, a.dtype), after) == jax.tree.map(lambda a: (a.shape, a.dtype), before)
-
-
-def scan(step, carry, xs, reverse=False):
-    """``lax.scan``, or a loop where a turn changes the type of what it carries: an int that becomes a float, a row that grows."""
-    length = jax.tree.leaves(xs)[0].shape[0]
-    row = jax.tree.map(lambda x: x[0], xs) if length else None
-    before = jax.tree.map(lambda a: (jnp.shape(a), jnp.result_type(a)), carry)
-    if length and jax.tree.map(lambda a: (a.shape, a.dtype), jax.eval_shape(step, carry, row)[0]) == before:
-        return lax.scan(step, carry, xs, reverse=reverse)
-    outputs = []
-    for i in reversed(range(length)) if reverse else range(length):
-        carry, output = step(carry, jax.tree.map(lambda x, i=i: x[i], xs))
-        outputs.append(output)
-    return carry, jax.tree.map(lambda *rows: jnp.stack(rows), *(outputs[::-1] if reverse else outputs))
