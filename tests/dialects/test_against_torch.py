@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import pytest
 import torch
+from flax import nnx
 
 import transpile
 from fixtures.cases import CASES
@@ -11,7 +14,7 @@ from transpile.dialects import flax
 from transpile.model.effects import Apply
 from transpile.proof.verification import parse_inputs
 
-from .verified import verify
+from .verified import converted, verify
 
 ROOT = Path(__file__).parents[2]
 # Some of the fixtures that come out right in both.
@@ -178,3 +181,32 @@ def test_only_a_sequential_that_begins_in_place_writes_its_argument(made, layer,
     source = BEGINS.replace("{made}", made).replace("{layer}", layer)
     result = transpile.convert_source(source, "flax")
     assert [d.id for d in result.diagnostics] == told
+
+
+UNSET = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+        self.seen = None
+
+    def forward(self, x):
+        y = self.lin(x)
+        self.seen = torch.softmax(y, -1)
+        return y * 2
+"""
+
+
+def test_an_array_may_be_none_until_the_model_runs():
+    """Its graph is another one then, as in Flax: `nnx.merge` of new state wants the new graph."""
+    result = transpile.convert_source(UNSET, "flax")
+    model = converted(result.code, result.support)["Net"](rngs=nnx.Rngs(0))
+    x = jnp.arange(6.0).reshape(2, 3)
+    for _ in range(2):
+        y = nnx.jit(lambda model, x: model(x))(model, x)
+        x = x + 1
+        assert jnp.allclose(model.seen[...], jax.nn.softmax(y / 2, -1))

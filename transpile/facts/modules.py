@@ -15,11 +15,11 @@ from ..model.expressions import (
     Attribute,
     Call,
     Comprehension,
-    Constant,
     Display,
     Name,
     NamedExpression,
     Subscript,
+    is_none,
 )
 from ..model.names import below, target_names
 from ..model.node import Expression
@@ -200,7 +200,7 @@ def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> N
         found[name] = Field(kind, [value])
         return
     own.values.append(value)
-    if own.kind == FIELD and kind != FIELD and all(_is_none(v) for v in own.values[:-1]):
+    if own.kind == FIELD and kind != FIELD and all(is_none(v) for v in own.values[:-1]):
         own.kind = kind  # `self.bias = None`, and then a param
     elif kind in ARRAYS and own.kind in ARRAYS and kind != own.kind:
         own.kind = MIXED
@@ -213,11 +213,7 @@ def _optional(own: Field) -> bool:
 def _may_be_none(value: Expression) -> bool:
     if isinstance(value, Conditional):
         return _may_be_none(value.body) or _may_be_none(value.orelse)
-    return _is_none(value)
-
-
-def _is_none(value: Expression) -> bool:
-    return isinstance(value, Constant) and value.constant is None
+    return is_none(value)
 
 
 def _persistent(own: Field) -> bool:

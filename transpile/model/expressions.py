@@ -292,3 +292,8 @@ class OpaqueExpression(Expression):
         super().__init__()
         self.word, self.inside = word, list(inside)
         self.adopt()
+
+
+def is_none(node: Node | None) -> bool:
+    """Whether something is the constant None; not where nothing is there."""
+    return isinstance(node, Constant) and node.constant is None

@@ -22,7 +22,7 @@ from ...model.effects import (
     Support,
     Unconverted,
 )
-from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary
@@ -110,7 +110,7 @@ class Leaves:
         if array is None or not array.optional:
             return False
         tests = (n for n in self.function.nodes(Compare) if len(n.operands) == 2)
-        tested = (t.operands[0] for t in tests if _is_none(t.operands[1]))
+        tested = (t.operands[0] for t in tests if is_none(t.operands[1]))
         return not any(isinstance(t, Attribute) and t.name in self._family(node) for t in tested)
 
     def _family(self, node: Read) -> set[str]:
@@ -143,14 +143,10 @@ def _dotted(name: str) -> Expression:
     return made
 
 
-def _is_none(node: Expression) -> bool:
-    return isinstance(node, Constant) and node.constant is None
-
-
 def _is_tested(node: Expression) -> bool:
     """Whether it is only asked whether it is there: `self.running_mean is None`."""
     around = node.parent
-    return isinstance(around, Compare) and any(map(_is_none, around.operands))
+    return isinstance(around, Compare) and any(map(is_none, around.operands))
 
 
 def _is_base(node: Expression) -> bool:

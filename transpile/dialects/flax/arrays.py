@@ -15,6 +15,7 @@ from ...model.expressions import (
     Display,
     Name,
     Subscript,
+    is_none,
 )
 from ...model.node import Expression
 from ...model.operators import Binary, Conditional
@@ -112,7 +113,8 @@ def assign(low: Lowering, node: Assign) -> None:
 
 
 def write(low: Lowering, node: Write) -> None:
-    """`self.hits[...] += 1`"""
+    """`self.hits[...] += 1`; what was None so far becomes a Variable."""
+    first = low.is_self(node.target.object) and low.plan.is_unset(low.cls(node), node.target.name)
     path, value = dotted_read(node.target), node.value
     same = isinstance(value, Binary) and isinstance(value.left, Read)
     augmented = same and path is not None and dotted_read(value.left) == path  # type: ignore[attr-defined]
@@ -132,6 +134,8 @@ def write(low: Lowering, node: Write) -> None:
         elif placed:
             operator = IN_PLACE.get(value.how, "")
             made = Assign([Subscript(target, value.index)], _detached(node, value.new), operator)
+        elif first:
+            made = Assign([target], Call(low.support("Constant"), [_detached(node, value)]))
         else:
             made = Assign([whole(target)], _detached(node, value))
         node.replace(made)
@@ -173,7 +177,3 @@ def tie(low: Lowering, node: Tie) -> None:
         node.replace(Assign([target], Constant(None)))
 
     low.edits.change(node, edit)
-
-
-def is_none(value: Expression | None) -> bool:
-    return isinstance(value, Constant) and value.constant is None

@@ -13,7 +13,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import classes_of
 from ...model.effects import Mode, New, NewArray, Support, Tie
-from ...model.expressions import Attribute, Call, Name
+from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function
@@ -109,20 +109,27 @@ class Program:
     # --- arrays -----------------------------------------------------------------------------------
 
     def _all_arrays(self, cls: Class) -> dict[str, tuple[str, bool, bool]]:
-        """Kind, whether it may be None, and whether it is first set to None, of what is on self."""
+        """Kind, whether it may be None, and whether construction leaves it None, of what is on
+        self."""
         found: dict[str, tuple[str, bool, bool]] = {}
         for one in reversed(self._families.get(cls, [cls])):
             for name, own in self.modules.own_fields(one).items():
-                kind, optional, _ = found.get(name, ("field", False, False))
+                kind, optional, unset = found.get(name, ("field", False, True))
                 known = own.kind if own.kind != "field" else kind
                 none = any(_may_be_none(v) for v in own.values) or optional
-                found[name] = known, none, True
+                unset = unset and all(map(is_none, own.values))
+                found[name] = known, none, unset
         return found
 
     def array(self, cls: Class | None, name: str) -> tuple[str, bool] | None:
         """The kind of an array of a class, and whether it may be None."""
         found = self._arrays.get(cls, {}).get(name) if cls is not None else None
         return found[:2] if found is not None and found[0] in ARRAYS else None
+
+    def is_unset(self, cls: Class | None, name: str) -> bool:
+        """Whether an array is None until the model runs."""
+        found = self._arrays.get(cls, {}).get(name) if cls is not None else None
+        return found is not None and found[0] in ARRAYS and found[2]
 
     def is_data(self, cls: Class, name: str) -> bool:
         """Whether an attribute holds an array or a submodule in some class of the family."""

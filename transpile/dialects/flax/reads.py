@@ -4,13 +4,12 @@ about."""
 from __future__ import annotations
 
 from ...model.effects import Declare, Read, Tie, Write
-from ...model.expressions import Attribute, Call, Constant, FormattedString, Subscript
+from ...model.expressions import Attribute, Call, Constant, FormattedString, Subscript, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.statements import Assign, Block, If, Raise, Return
 from ...source.lower_ast import expression
-from .arrays import is_none
 from .lowering import Lowering, whole
 from .program import dotted_read
 

@@ -19,7 +19,7 @@ from ...facts.values import lattice
 from ...facts.values.lattice import UNKNOWN, Value
 from ...model.edits import Edits
 from ...model.effects import BUFFER, PARAM, Apply, Declare, Key, Mode, New, NewArray, Read, Write
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
@@ -153,10 +153,6 @@ def _outside(call: Node) -> Node | None:
     return around
 
 
-def _is_none(node: Expression | None) -> bool:
-    return isinstance(node, Constant) and node.constant is None
-
-
 def _is_false(node: Expression | None) -> bool:
     return isinstance(node, Constant) and node.constant is False
 
@@ -207,7 +203,7 @@ def _used(method: _Method, edits: Edits) -> None:
         target = assign.targets[0]
         if isinstance(target, Attribute) and method.array(target) is not None:
             plain = assign.operator == "" and len(assign.targets) == 1
-            if plain and not _is_none(assign.expression):  # `self.bias = None` is no array
+            if plain and not is_none(assign.expression):  # `self.bias = None` is no array
                 edits.change(assign, _write)
 
 
