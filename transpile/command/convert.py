@@ -172,8 +172,8 @@ def _read(paths: Sequence[Path], root: Path, report: Report) -> dict[PurePosixPa
 
 
 @dataclass
-class _Untouched:
-    """A file that stays as it is, in the form of `Converted`."""
+class _File:
+    """A file as it is written; that is as it was where nothing is told of it."""
 
     path: PurePosixPath
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -199,7 +199,7 @@ def _functional(
 ) -> tuple[Iterable[_Made], _Support]:
     """The files as they come out; the report gets those that failed."""
     if not _have_torch(sources):
-        return [_Untouched(source.path) for source in sources], lambda: None
+        return [_File(source.path) for source in sources], lambda: None
     from ..first import support
     from . import engine
     from .cache import rulebook
@@ -207,7 +207,9 @@ def _functional(
     converted, failed = engine.convert_files(sources, package)
     report.files += [File(root / d.path, None, [d]) for d in failed]
     names = {name for made in converted for name in made.support}
-    return converted, lambda: support.write(rulebook(), names, existing)
+    texts = {source.path: source.text for source in sources}
+    formatted = (_formatted(made, texts[made.path]) for made in converted)
+    return formatted, lambda: support.write(rulebook(), names, existing)
 
 
 def _dialect(
@@ -220,7 +222,7 @@ def _dialect(
 ) -> tuple[Iterable[_Made], _Support]:
     """The files as they come out in a dialect; the report gets those that failed."""
     if not _have_torch(sources):
-        return [_Untouched(source.path) for source in sources], lambda: None
+        return [_File(source.path) for source in sources], lambda: None
     from . import dialect
 
     converted, support, failed = dialect.convert(sources, package, target, existing)
@@ -236,7 +238,7 @@ def _have_torch(sources: Sequence[Source]) -> bool:
 def _write(file: File, made: _Made, source: Source) -> None:
     """Write a file, unless what came out is no Python: that is a fault of ours."""
     assert file.target is not None
-    code = _formatted(made.code, source.text) if made.changed else source.text
+    code = made.code if made.changed else source.text
     try:
         ast.parse(code)
     except SyntaxError as error:
@@ -251,7 +253,8 @@ def _write(file: File, made: _Made, source: Source) -> None:
     files.write_atomically(file.target, source.encoded(code))
 
 
-def _formatted(code: str, original: str) -> str:
+def _formatted(made: _Made, original: str) -> _File:
     from ..source.formatting import format_changed
 
-    return format_changed(code, original)
+    code = format_changed(made.code, original) if made.changed else original
+    return _File(made.path, made.diagnostics, made.changed, code)

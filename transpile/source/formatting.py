@@ -79,35 +79,12 @@ def _functions(code: str) -> list[_Function]:
     found: list[_Function] = []
 
     def visit(node: ast.AST, path: str) -> None:
-        for child in ast.iter_child_nodes(node):
-            name = (
-                f"{path}.{child.name}"
-                if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-                else path
-            )
+        for child in _below(node):
+            name = path
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                name = f"{path}.{child.name}"
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                head = (
-                    min(
-                        [
-                            child.body[0].lineno,
-                            *(d.lineno for d in getattr(child.body[0], "decorator_list", [])),
-                        ]
-                    )
-                    - 1
-                )
-                while head > child.lineno and (
-                    not lines[head - 1].strip() or lines[head - 1].lstrip().startswith("#")
-                ):
-                    head -= 1
-                first = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
-                found.append(
-                    _Function(
-                        name,
-                        head,
-                        first if child.body[0].lineno > child.lineno else head,
-                        child.end_lineno or len(lines),
-                    )
-                )
+                found.append(_function(name, child, lines))
             visit(child, name)
 
     try:
@@ -115,6 +92,27 @@ def _functions(code: str) -> list[_Function]:
     except (SyntaxError, ValueError):
         return []
     return found
+
+
+def _function(
+    name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
+) -> _Function:
+    top = node.body[0]
+    head = min([top.lineno, *(d.lineno for d in getattr(top, "decorator_list", []))]) - 1
+    while head > node.lineno and (
+        not lines[head - 1].strip() or lines[head - 1].lstrip().startswith("#")
+    ):
+        head -= 1
+    first = next((i for i in range(head, len(lines)) if lines[i].strip()), head)
+    first = first if top.lineno > node.lineno else head
+    return _Function(name, head, first, node.end_lineno or len(lines))
+
+
+def _below(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements, handlers and cases right below one. Expressions, which hold none, are most
+    of a tree."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, name, ())
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
@@ -174,7 +172,10 @@ def _statements(code: str) -> dict[int, tuple[int, int]]:
         module = ast.parse(code)
     except (SyntaxError, ValueError):
         return found
-    for node in ast.walk(module):
+    todo = [*_below(module)]
+    while todo:
+        node = todo.pop()
+        todo += _below(node)
         if isinstance(node, ast.stmt):
             first, last = node.lineno - 1, node.end_lineno or node.lineno
             if hasattr(node, "body") or hasattr(node, "cases"):  # its header alone

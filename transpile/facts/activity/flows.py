@@ -112,7 +112,8 @@ class Flows:
         solver, of_field = self.solver, isinstance(key, tuple)
 
         def flow() -> None:
-            raw, out = solver.transfer.of(given, at), solver.seen_outside(given, at)
+            raw = solver.transfer.of(given, at)
+            out = raw if at.block is None else solver.seen_outside(given, at)
             if of_field:
                 raw, out = _outside(raw), _outside(out)
             solver.cells.flow(key, raw, out)

@@ -48,10 +48,9 @@ class Transfer:
         """The sources of an expression."""
         if node is None or not _may_carry(node):
             return NONE
-        for kind in node.__class__.__mro__:
-            handler = _TRANSFER.get(kind)
-            if handler is not None:
-                return handler(self, node, at)
+        handler = _handler(node.__class__)
+        if handler is not None:
+            return handler(self, node, at)
         return self.all(node.children(), at) | {OPEN}
 
     def all(self, nodes: Iterable[Node | None], at: Place) -> Sources:
@@ -285,3 +284,12 @@ _TRANSFER: dict[type, Callable[[Transfer, Any, Place], Sources]] = {
     nodes.Lambda: lambda t, node, at: t.of(node.body, at),
     Put: lambda t, node, at: t.all([node.base, node.new], at),
 }
+
+
+_HANDLERS: dict[type, Callable[[Transfer, Any, Place], Sources] | None] = {}
+
+
+def _handler(kind: type) -> Callable[[Transfer, Any, Place], Sources] | None:
+    if kind not in _HANDLERS:
+        _HANDLERS[kind] = next((_TRANSFER[k] for k in kind.__mro__ if k in _TRANSFER), None)
+    return _HANDLERS[kind]
