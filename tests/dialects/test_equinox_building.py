@@ -159,4 +159,31 @@ class Net(nn.Module):
 
 
 def test_buffers_that_nothing_writes_come_from_a_checkpoint():
-    verify(BUFFERS, "Net", "", [torch.randn(2, 3, dtype=torch.float64, requires_grad=True)], "equinox")
+    verify(
+        BUFFERS, "Net", "", [torch.randn(2, 3, dtype=torch.float64, requires_grad=True)], "equinox"
+    )
+
+
+NAMED = """
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        linear = lambda i, o: nn.Linear(i, o)
+        self.parts = nn.ModuleDict({"embed": nn.Linear(3, 3), "head": nn.Linear(3, 3)})
+        self.spare = nn.ModuleList([linear(3, 3), linear(3, 3)])
+        self.net = nn.Sequential(nn.Tanh())
+        self.net.add_module("first", nn.Linear(3, 3))
+
+    def forward(self, x):
+        return self.parts.head(self.net(self.parts.embed(x)))
+"""
+
+
+def test_parts_by_name_and_builders_that_draw():
+    verify(NAMED, "Net", "", [torch.randn(2, 3, dtype=torch.float64)], "equinox")
+    given = Source(PurePosixPath("module.py"), NAMED, "utf-8", False, "\n")
+    (made,), support, _ = dialect.convert([given], "", "equinox")
+    arrays = runtime.arrays(converted(made.code, support)["Net"](key=jax.random.key(0)))
+    assert not np.allclose(arrays["spare.0.weight"], arrays["spare.1.weight"])

@@ -50,6 +50,7 @@ WALKS = {
     "named_parameters": ("map_parameters", True),
 }
 
+_ADDING = ("add_module", "register_module", "append")
 _FROZEN = "arrays have no requires_grad: say what is trained where gradients are taken"
 
 
@@ -145,6 +146,8 @@ class Changing:
 
     def _call(self, statement: ExpressionStatement) -> list[Statement] | None:
         call = statement.expression
+        if isinstance(call, Call) and (added := self._added(call)) is not None:
+            return added
         place = self.changes.argument(call) if isinstance(call, Call) else None
         if place is None or not isinstance(call, Call):
             return None
@@ -152,6 +155,20 @@ class Changing:
             raise Unplaced("a module that is changed has been built: return what is new")
         value = self._applied(call) if is_applied(call) else call
         return self.places.store(place, value)
+
+    def _added(self, call: Call) -> list[Statement] | None:
+        """`net.add_module("conv", conv)`: a Sequential with one more layer."""
+        function, value = call.function, call.function.value
+        if not isinstance(function, Attribute) or not isinstance(value, Method):
+            return None
+        holder = value.receiver
+        sequential = isinstance(holder, Module) and holder.refs == ["torch.nn.Sequential"]
+        if value.name not in _ADDING or not sequential or any(call.keywords):
+            return None
+        if not self.places.has(function.object) or len(call.arguments) not in (1, 2):
+            return None
+        made = Call(Support("with_layer"), [clone(function.object), *reversed(call.arguments)])
+        return self.places.store(function.object, made)
 
     def _expression(self, node: Expression) -> None:
         """`head = nn.Sequential(…).apply(f)`: what is new is what the call gives."""

@@ -8,6 +8,7 @@ Put                 x.at[i].set(v)
 
 from __future__ import annotations
 
+from ...facts.values.lattice import Module
 from ...model.effects import (
     BUFFER,
     CONSTANT,
@@ -47,6 +48,8 @@ class Leaves:
     def _node(self, node: Node) -> None:
         if isinstance(node, Read):
             self._read(node)
+        elif type(node) is Attribute and _is_item(node):
+            node.replace(Subscript(node.object, Constant(node.name)))
         elif isinstance(node, Mode):
             self._mode(node)
         elif isinstance(node, Detached):
@@ -128,6 +131,14 @@ class Leaves:
             around.replace(made)
         else:
             node.replace(Unary("not", made))
+
+
+def _is_item(node: Attribute) -> bool:
+    """`self.parts.embed` of a ModuleDict, which is a dict here."""
+    value = node.object.value
+    if not isinstance(value, Module) or value.open or value.refs != ["torch.nn.ModuleDict"]:
+        return False
+    return not hasattr(dict, node.name)
 
 
 def place(read: Read) -> Expression:

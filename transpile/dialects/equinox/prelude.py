@@ -168,6 +168,18 @@ def with_field(module, name, value):
     return new
 
 
+def with_layer(sequential, layer, name=None):
+    """A Sequential with one more layer."""
+    layers, new = sequential.layers, copied(sequential)
+    if name is None and not isinstance(layers, dict):
+        object.__setattr__(new, "layers", (*layers, layer))
+        return new
+    named = layers if isinstance(layers, dict) else {str(i): m for i, m in enumerate(layers)}
+    name = str(len(named)) if name is None else name
+    object.__setattr__(new, "layers", OrderedDict({**named, name: layer}))
+    return new
+
+
 def copied(module):
     """Another module with the same values."""
     new = object.__new__(type(module))
