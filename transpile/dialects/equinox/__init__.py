@@ -35,6 +35,7 @@ WORDS = Words().adding(
     },
     {"eqx": "equinox"},
 )
+PRELUDES = ("prelude.py", "walks_prelude.py")
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
@@ -147,8 +148,9 @@ def _support(
         node = layers.get(name) or functions[name]
         return {**WORDS.statements, **(imported(node.file) if node.file else {})}
 
-    prelude = Prelude(Path(__file__).with_name("prelude.py").read_text("utf-8"))
-    sources = [prelude, Written(text, place, imports), Rules(facts.rulebook), existing]
+    folder = Path(__file__).parent
+    preludes = [Prelude((folder / name).read_text("utf-8")) for name in PRELUDES]
+    sources = [*preludes, Written(text, place, imports), Rules(facts.rulebook), existing]
     return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)
 
 

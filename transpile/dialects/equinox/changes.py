@@ -10,30 +10,26 @@ for m in self.modules():        def init(m):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...facts.bindings import Liveness
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Method, Module, Tensor
 from ...model.copy import clone
-from ...model.effects import BUFFER, Declare, Detached, Key, Read, Support, Walk, Write
+from ...model.effects import BUFFER, Declare, Key, Read, Support, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
-from ...model.names import dotted, target_names
-from ...model.node import Expression, Node, Statement
+from ...model.names import target_names
+from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import (
     Assign,
     Block,
-    Break,
-    Continue,
     ExpressionStatement,
     For,
-    If,
     Pass,
     Return,
 )
 from ..fresh import fresh, taken
 from ..threading.changes import is_applied, is_part_of_module, root
+from .bodies import freezes, jumps, leaves
 from .places import Places, Unplaced, block_of
 from .plan import Plan
 from .report import Reports
@@ -80,7 +76,7 @@ class Changing:
 
     def _block(self, block: Block) -> None:
         for statement in list(block.body):
-            if _freezes(statement):
+            if freezes(statement):
                 self.reports.report("frozen-params", statement, _FROZEN)
                 block.substitute(statement, [Pass()] if len(block.body) == 1 else [])
                 continue
@@ -264,7 +260,7 @@ class Changing:
         after, before = self._live.after.get(loop, frozenset()), self._live.before.get(loop.body)
         if loop.orelse is not None or inside & (after | (before or frozenset())):
             raise Unplaced("a loop that changes modules hands names on from turn to turn")
-        if _leaves(loop.body) or self.places.changes_self(loop.body):
+        if leaves(loop.body) or self.places.changes_self(loop.body):
             raise Unplaced("a loop that changes modules does more than that")
 
     def _function(self, loop: For, names: list[str]) -> Function:
@@ -274,7 +270,7 @@ class Changing:
         self.places.own.update(names)
         body, changed = loop.body, names[-1]
         self._block(body)
-        for jump in list(_jumps(body)):
+        for jump in list(jumps(body)):
             block_of(jump).substitute(jump, [Return(Name(changed))])
         body.append([Return(Name(changed))])
         made = Function(name, [Parameter(n) for n in names], body)
@@ -297,35 +293,3 @@ class Changing:
         last = function.body.body[-1]
         if not isinstance(last, Return):
             function.body.append([Return(Name(name))])
-
-
-def _jumps(body: Block) -> Iterator[Statement]:
-    """Each `continue` of the loop itself."""
-    for statement in body.body:
-        if isinstance(statement, Continue):
-            yield statement
-        if not isinstance(statement, (For, Function)):
-            for child in statement.children():
-                if isinstance(child, Block):
-                    yield from _jumps(child)
-
-
-def _leaves(body: Block) -> bool:
-    """Whether a turn may end the loop, or the function."""
-    return any(isinstance(node, (Break, Return)) for node in body.walk())
-
-
-def _freezes(statement: Node) -> bool:
-    """Whether all that is done is to say of params whether they are trained."""
-    if isinstance(statement, Assign):
-        target = statement.targets[0]
-        named = isinstance(target, Attribute) and target.name == "requires_grad"
-        return named and isinstance(target.object.value, Tensor)  # type: ignore[attr-defined]
-    if isinstance(statement, ExpressionStatement):
-        done = statement.expression
-        stopped = isinstance(done, Call) and dotted(done.function) == "lax.stop_gradient"
-        return stopped or isinstance(done, Detached)
-    if not isinstance(statement, (For, If)):
-        return False
-    blocks = [child for child in statement.children() if isinstance(child, Block)]
-    return all(_freezes(inner) for block in blocks for inner in block.body)

@@ -28,14 +28,14 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred
-from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, Block, For, Return
+from ...model.statements import Assign, For, Return
 from ...model.turns import turns
 from ...passes.pass_ import source_of
 from ..closures import Closures
 from ..fresh import fresh, taken
+from ..threading.handed import give_streams
 from ..threading.keys import Keys
 from ..threading.making import completes
 from ..threading.state import Extraction, Names
@@ -52,9 +52,6 @@ _REFUSED = {
 }
 
 
-_CALLED_ONCE = ("jax.checkpoint", "jax.remat", "jax.vjp", "jax.grad", "jax.value_and_grad")
-
-
 class Running:
     """Writes one function that is run, or builds; it is the form that threading asks."""
 
@@ -68,7 +65,7 @@ class Running:
         self.building = plan.is_building(function)
         self.state, self.key = plan.state(function), plan.key(function)
         self.done: set[Node] = set()
-        self.done_drawing: set[Node] = set()
+        self.streamed: set[Node] = set()
         self._taken = taken(function) | {self.state, self.key}
         self._named: dict[str, str] = {}
 
@@ -88,7 +85,9 @@ class Running:
             self._calls()
         for function in (*self.inner, self.function):
             self._python_loops(function)
-            self._drawing_values(function)
+            self.streamed |= give_streams(
+                self, function, self.building, self.fresh, self._refuse_draws
+            )
             keys = Keys(self, self.fresh)
             if self.threads.draws:
                 keys.function(function, self.key)
@@ -160,7 +159,7 @@ class Running:
     def draws(self, node: Node) -> bool:
         if isinstance(node, Key):
             return True
-        if node in self.done_drawing:
+        if node in self.streamed:
             return False
         return isinstance(node, Call) and self.signatures.of_call(node).draws
 
@@ -185,6 +184,11 @@ class Running:
 
     def stream(self, key: Expression) -> Expression:
         return Call(Support("key_stream"), [key])
+
+    def _refuse_draws(self, node: Lambda) -> None:
+        why = "a function that draws is handed on, and has one key for all its calls"
+        self.reports.report("draw-in-value", node, why)
+        node.body.replace(Unconverted("draw-in-value", source_of(node)))
 
     def _refuse(self) -> None:
         """What a module that has been built cannot do: it is frozen."""
@@ -250,34 +254,6 @@ class Running:
         for scan in function.nodes(Scan):
             if turns(scan) is None:
                 scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
-
-    def _drawing_values(self, function: Function) -> None:
-        """A function that draws and is handed on takes a key of a stream in each call."""
-        for node in [n for n in function.body.walk() if isinstance(n, Lambda)]:
-            drawing = [n for n in node.body.walk() if self.draws(n)]
-            word = dotted(node.parent.function) or "" if isinstance(node.parent, Call) else ""
-            if not drawing or word in _CALLED_ONCE:
-                continue
-            statement = next(n for n in node.ancestors() if isinstance(n, Statement))
-            block = statement.parent
-            if not isinstance(block, Block) or not self._streams(node, drawing, word):
-                why = "a function that draws is handed on, and has one key for all its calls"
-                self.reports.report("draw-in-value", node, why)
-                node.body.replace(Unconverted("draw-in-value", source_of(node)))
-                continue
-            stream = self.fresh("stream")
-            block.insert_before(statement, [Assign([Name(stream)], self.stream(Key()))])
-            for draw in drawing:
-                self.give(draw, Call(Name("next"), [Name(stream)]))
-                self.done_drawing.add(draw)
-
-    def _streams(self, node: Lambda, drawing: list[Node], word: str) -> bool:
-        """Whether all calls of a function are Python's own, made before the function returns."""
-        local = isinstance(node.parent, Assign) and isinstance(node.parent.targets[0], Name)
-        if self.building and not local:
-            return all(isinstance(draw, New) for draw in drawing)
-        traced = self.function.nodes(Scan, Loop, Repeat, Layers)
-        return not word.startswith("jax.") and (self.building or not traced)
 
     def _control(self, function: Function, keys: Keys) -> None:
         closures = Closures(self.fresh)

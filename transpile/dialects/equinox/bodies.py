@@ -1,0 +1,54 @@
+"""What the body of a loop over modules does beside changing them: how it ends, what it freezes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.values.lattice import Tensor
+from ...model.effects import Detached
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted
+from ...model.node import Node, Statement
+from ...model.program import Function
+from ...model.statements import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    ExpressionStatement,
+    For,
+    If,
+    Return,
+)
+
+
+def jumps(body: Block) -> Iterator[Statement]:
+    """Each `continue` of the loop itself."""
+    for statement in body.body:
+        if isinstance(statement, Continue):
+            yield statement
+        if not isinstance(statement, (For, Function)):
+            for child in statement.children():
+                if isinstance(child, Block):
+                    yield from jumps(child)
+
+
+def leaves(body: Block) -> bool:
+    """Whether a turn may end the loop, or the function."""
+    return any(isinstance(node, (Break, Return)) for node in body.walk())
+
+
+def freezes(statement: Node) -> bool:
+    """Whether all that is done is to say of params whether they are trained."""
+    if isinstance(statement, Assign):
+        target = statement.targets[0]
+        named = isinstance(target, Attribute) and target.name == "requires_grad"
+        return named and isinstance(target.object.value, Tensor)  # type: ignore[attr-defined]
+    if isinstance(statement, ExpressionStatement):
+        done = statement.expression
+        stopped = isinstance(done, Call) and dotted(done.function) == "lax.stop_gradient"
+        return stopped or isinstance(done, Detached)
+    if not isinstance(statement, (For, If)):
+        return False
+    blocks = [child for child in statement.children() if isinstance(child, Block)]
+    return all(freezes(inner) for block in blocks for inner in block.body)

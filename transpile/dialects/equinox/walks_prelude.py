@@ -1,0 +1,172 @@
+"""Helpers of the Equinox output for constructors: modules with other parts, walks over modules."""
+
+from collections import OrderedDict
+
+import equinox as eqx
+
+from .prelude import Sequential, key_stream
+
+
+def with_field(module, name, value):
+    """The module with another value in a field, which may be a static one."""
+    new = copied(module)
+    object.__setattr__(new, name, value)
+    return new
+
+
+def with_layer(sequential, layer, name=None):
+    """A Sequential with one more layer."""
+    layers, new = sequential.layers, copied(sequential)
+    if name is None and not isinstance(layers, dict):
+        object.__setattr__(new, "layers", (*layers, layer))
+        return new
+    named = layers if isinstance(layers, dict) else {str(i): m for i, m in enumerate(layers)}
+    name = str(len(named)) if name is None else name
+    object.__setattr__(new, "layers", OrderedDict({**named, name: layer}))
+    return new
+
+
+def copied(module):
+    """Another module with the same values."""
+    new = object.__new__(type(module))
+    for name, value in vars(module).items():
+        object.__setattr__(new, name, value)
+    return new
+
+
+def update(module, new):
+    """Give a module that is being built the values of another one."""
+    for name, value in vars(new).items():
+        setattr(module, name, value)
+
+
+def is_module(value):
+    """Whether torch has a module for it: a list and a dict of modules are modules there."""
+    if isinstance(value, dict):
+        return any(map(is_module, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(is_module, value))
+    return isinstance(value, eqx.Module) and not isinstance(value, eqx.nn.StateIndex)
+
+
+def named_children(module):
+    """The modules right below one by name, in the order in which they were set."""
+    if isinstance(module, (list, tuple)):
+        found = ((str(i), value) for i, value in enumerate(module))
+    else:
+        found = module.items() if isinstance(module, dict) else vars(module).items()
+    for name, value in found:
+        if isinstance(module, Sequential) and name == "layers":
+            yield from named_children(value)
+        elif is_module(value):
+            yield name, value
+
+
+def children(module):
+    return (child for _, child in named_children(module))
+
+
+def named_modules(module, prefix=""):
+    """The module and all below it by name, outer before inner, each once."""
+    seen = []
+
+    def walk(node, path):
+        if not any(node is other for other in seen):
+            seen.append(node)
+            yield path, node
+            for name, child in named_children(node):
+                yield from walk(child, f"{path}.{name}" if path else name)
+
+    yield from walk(module, prefix)
+
+
+def modules(module):
+    return (found for _, found in named_modules(module))
+
+
+def map_children(function, module, key=None, named=False):
+    """The module with ``function(m)``, or ``function(name, m)``, in the place of each module
+    right below it."""
+    keys = key_stream(key)
+
+    def visit(name, value):
+        given = (name, value) if named else (value,)
+        return function(*given) if key is None else function(*given, key=next(keys))
+
+    def mapped(node, items):
+        return {n: visit(n, value) if is_module(value) else value for n, value in items}
+
+    if isinstance(module, dict):
+        return type(module)(mapped(module, module.items()))
+    if isinstance(module, (list, tuple)):
+        names = map(str, range(len(module)))
+        return type(module)(mapped(module, zip(names, module)).values())
+    new = copied(module)
+    for name, value in vars(module).items():
+        if isinstance(module, Sequential) and name == "layers":
+            object.__setattr__(new, name, map_children(visit, value, named=True))
+        elif is_module(value):
+            object.__setattr__(new, name, visit(name, value))
+    return new
+
+
+def map_modules(function, module, key=None, named=False):
+    """The module with ``function(m)``, or ``function(name, m)``, in the place of itself and of all
+    below it, outer before inner, as torch's ``modules()`` goes."""
+    keys, done = key_stream(key), []
+
+    def visit(path, node):
+        for old, new in done:  # what stands in two places stays one
+            if old is node:
+                return new
+        given = (path, node) if named else (node,)
+        new = function(*given) if key is None else function(*given, key=next(keys))
+        below = f"{path}." if path else ""
+        new = map_children(lambda name, child: visit(below + name, child), new, named=True)
+        done.append((node, new))
+        return new
+
+    return visit("", module)
+
+
+def apply(module, function, key=None):
+    """The module with ``function(m)`` in the place of itself and of all below it, inner before
+    outer, as torch's ``apply()`` goes."""
+    keys = key_stream(key)
+
+    def visit(node):
+        new = map_children(visit, node)
+        return function(new) if key is None else function(new, key=next(keys))
+
+    return visit(module)
+
+
+def map_parameters(function, module, key=None, named=False):
+    """The module with ``function(p)``, or ``function(name, p)``, in the place of each trained
+    array."""
+    keys = key_stream(key)
+
+    def mapped(path, value):
+        below = f"{path}." if path else ""
+        if isinstance(value, dict):
+            return type(value)((n, mapped(f"{below}{n}", v)) for n, v in value.items())
+        if type(value) in (list, tuple):
+            return type(value)(mapped(f"{below}{i}", v) for i, v in enumerate(value))
+        if not eqx.is_array(value):
+            return value
+        given = (path, value) if named else (value,)
+        return function(*given) if key is None else function(*given, key=next(keys))
+
+    def visit(path, node):
+        if isinstance(node, (dict, list, tuple)):
+            return node
+        new = copied(node)
+        for name, value in vars(node).items():
+            if not is_module(value):
+                # torch has what these hold under its own names
+                inner = type(node).__name__ in ("ParameterList", "ParameterDict")
+                below = path if inner or name == "arrays" else f"{path}.{name}" if path else name
+                object.__setattr__(new, name, mapped(below, value))
+        return new
+
+    return map_modules(visit, module, named=True)
