@@ -14,7 +14,7 @@ from ...facts.bindings import Liveness
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Method, Module, Tensor
 from ...model.copy import clone
-from ...model.effects import BUFFER, Declare, Key, Read, Support, Walk, Write
+from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import target_names
 from ...model.node import Expression, Statement
@@ -114,8 +114,8 @@ class Changing:
         state = not self.building and self.plan.signatures.is_state(target)
         if state or not self.places.has(target):
             return None
-        if isinstance(target, Read) and target.kind == BUFFER:
-            value = self.plan.held(BUFFER, target.name, self.function.owner, value)
+        if isinstance(target, Read) and target.kind in (BUFFER, CONSTANT):
+            value = self.plan.held(target.kind, target.name, self.function.owner, value)
             static = not self.plan.signatures.is_state(target)
             if static and not self.places.is_own_attribute(target):
                 given = [clone(target.object), Constant(target.name), value]

@@ -186,7 +186,10 @@ class Places:
             return ExpressionStatement(Call(Support("update"), [target, value]))
         base = self._base(target)
         if base is target:
-            return Assign([target], value)
+            plain = (
+                Attribute(target.object, target.name) if isinstance(target, Attribute) else target
+            )
+            return Assign([plain], value)  # a read of what is held there is no target
         where = Lambda([Parameter("m")], _from(target, base, Name("m")))
         call = Call(Attribute(Name("eqx"), "tree_at"), [where, clone(base), value])
         if none:
