@@ -5,7 +5,7 @@ init(self.fc)                   self.fc = init(self.fc)
 for m in self.modules():        def init(m):
     zeros_(m.weight)                m = eqx.tree_at(lambda m: m.weight, m, v)
                                     return m
-                                nn.update(self, nn.map_modules(init, self))
+                                nn.assign_fields(self, nn.map_modules(init, self))
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class Places:
 
     def _set(self, target: Expression, value: Expression, none: bool) -> Statement:
         if self._is_self(target):
-            return ExpressionStatement(Call(Support("update"), [target, value]))
+            return ExpressionStatement(Call(Support("assign_fields"), [target, value]))
         base = self._base(target)
         if base is target:
             plain = (

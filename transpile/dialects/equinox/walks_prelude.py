@@ -34,7 +34,7 @@ def copied(module):
     return new
 
 
-def update(module, new):
+def assign_fields(module, new):
     """Give a module that is being built the values of another one."""
     for name, value in vars(new).items():
         setattr(module, name, value)
