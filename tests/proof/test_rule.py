@@ -1,6 +1,5 @@
 """The check of one rule: wrong ones fail, right ones pass, and those never compared fail too."""
 
-import jax
 import jax.numpy as jnp
 import pytest
 import torch
@@ -47,14 +46,6 @@ def no_longer_different(input):
 @rule("torch.sinh")
 def refusing(input):
     raise Unsupported("hyperbolic")
-
-
-@pytest.fixture(autouse=True)
-def quickly():
-    """As the command does."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def proof(name, function, samples=None):

@@ -121,12 +121,26 @@ class Node:
         node: Node | None = self
         while node is not None:
             node.touched = True
-            node.changed()
             node = node.parent
+        self.tell_around()
 
-    def changed(self) -> None:
+    def tell_around(self) -> None:
+        """Say to this node and all around it that something has changed here."""
+        below: Node | None = None
+        node: Node | None = self
+        own = True
+        while node is not None:
+            node.changed(own)
+            own = own and not (below is not None and node.runs_apart(below))
+            below, node = node, node.parent
+
+    def runs_apart(self, part: Node) -> bool:
+        """Whether a part of it belongs to another scope than what stands around this node."""
+        return False
+
+    def changed(self, own: bool) -> None:
         """What a node does when something below it has changed: those that keep indices drop
-        them."""
+        them. `own`: it stands in the scope that this node is, or is in."""
 
     def place(self) -> tuple[int, int] | None:
         """What it fills in its parent's text, with its parentheses; None where it has no place
@@ -162,8 +176,7 @@ class Node:
         parent._put(self, new)
         new.slot = slot
         new.inherit(self)
-        for around in new.ancestors():
-            around.changed()
+        parent.tell_around()
 
     def restate(self) -> None:
         """Forget its own text: it is rendered anew from its parts, which keep theirs."""

@@ -52,9 +52,13 @@ class Scope(Node):
                 self._index.setdefault(node.__class__, []).append(node)
         return self._index
 
-    def changed(self) -> None:
+    def changed(self, own: bool) -> None:
         self.version += 1
-        self._index = None
+        if own:
+            self._index = None
+
+    def runs_apart(self, part: Node) -> bool:
+        return any(part is root for root in self.own())
 
 
 class Parameter(Node):

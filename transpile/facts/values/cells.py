@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -48,25 +49,52 @@ class Run:
 
 
 class Cell:
-    """One fact that crosses functions: the join of what runs say of it."""
+    """One fact that crosses functions: the join of what runs say of it, in their order.
 
-    __slots__ = ("key", "joined", "said", "value", "readers")
+    `prefixes` has what each run and those before it say together. Thousands of runs may tell
+    one cell of something, one after the other: what joins as before is not joined again.
+    """
+
+    __slots__ = ("key", "joined", "said", "order", "prefixes", "value", "readers")
 
     def __init__(self, key: tuple[Any, ...], joined: Callable[[Any, Any], Any]) -> None:
         self.key, self.joined = key, joined
         self.said: dict[Run, Any] = {}
+        self.order: list[Run] = []
+        self.prefixes: list[Any] = []
         self.value: Any = None
         self.readers: set[Run] = set()
 
-    def settle(self) -> bool:
-        """Take the join of what is said now, in the order of runs; whether it changed."""
-        found: Any = None
-        for run in sorted(self.said, key=_rank) if len(self.said) > 1 else self.said:
-            said = self.said[run]
+    def say(self, run: Run, value: Any) -> bool:
+        """Let this be what a run says; whether the join changed."""
+        at = bisect.bisect_left(self.order, run.rank, key=_rank)
+        if run not in self.said:
+            self.order.insert(at, run)
+            self.prefixes.insert(at, None)
+        self.said[run] = value
+        return self._settle(at)
+
+    def take_back(self, run: Run) -> bool:
+        """Let a run say nothing; whether the join changed."""
+        if run not in self.said:
+            return self._settle(len(self.order))
+        at = bisect.bisect_left(self.order, run.rank, key=_rank)
+        del self.said[run], self.order[at], self.prefixes[at]
+        return self._settle(at)
+
+    def _settle(self, first: int) -> bool:
+        prefixes = self.prefixes
+        found: Any = prefixes[first - 1] if first else None
+        for at in range(first, len(prefixes)):
+            said = self.said[self.order[at]]
             found = said if found is None else self.joined(found, said)
-        changed = not same(found, self.value)
+            if same(found, prefixes[at]):
+                break  # the others join as they did
+            prefixes[at] = found
+        whole = prefixes[-1] if prefixes else None
+        changed = not same(whole, self.value)
         if changed:
-            self.value = found
+            self.value = whole
         return changed
 
 

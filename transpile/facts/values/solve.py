@@ -117,14 +117,12 @@ class Solver(Facts):
                 known = run.made.get(cell)
                 run.made[cell] = value if known is None else cell.joined(value, known)
             elif cell not in run.made:
-                cell.said.pop(run, None)
-                if cell.settle():
+                if cell.take_back(run):
                     self.changed(cell)
         for cell, value in run.made.items():
             if cell in old and same(cell.said.get(run), value) and same(cell.value, value):
                 continue
-            cell.said[run] = value
-            if cell.settle():
+            if cell.say(run, value):
                 self.changed(cell)
 
     # --- solving ---------------------------------------------------------------------------------

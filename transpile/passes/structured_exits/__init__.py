@@ -61,7 +61,7 @@ def run(scope: Scope, facts: Facts) -> Changes:
         return changes
     # rehearsed on a copy: what it reports is known, and whether it fails, before anything changes
     copy = clone(scope)
-    copy.changed()
+    copy.changed(own=True)
     version, exits = copy.version, Exits(copy)
     exits.run()
     changes.diagnostics += exits.diagnostics
