@@ -34,11 +34,12 @@ from ..model.statements import (
     With,
 )
 from .lower_expressions import ExpressionLowering, operator_text
+from .parse import parse
 
 
 def lower(text: str, path: PurePosixPath) -> File:
     """A file as a model. Raises `libcst.ParserSyntaxError` where it is not Python."""
-    module = cst.parse_module(text)
+    module = parse(text)
     file = File(path, text, Block())
     lowering = Lowering(module, file)
     file.body = lowering.module(module)

@@ -4,7 +4,8 @@ are made."""
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...model.effects import Collect, Layers, Loop, Scan, Tie, Write
@@ -53,10 +54,19 @@ class Event(NamedTuple):
 def events(node: Node | None) -> Iterator[Event]:
     """What a node reads and binds of the names of its scope, in the order of evaluation; blocks
     one after the other."""
-    if node is None:
-        return
-    special = _special(node.__class__)
-    yield from _all(node.children()) if special is None else special(node)
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Name):
+            yield Event(Kind.READ, node.id, node)
+        elif node is not None:
+            kind: Any = node.__class__
+            order, special = _handlers(kind)
+            if special is not None:
+                yield from special(node)
+            else:
+                below = node.children() if order is None else order(node)
+                stack.extend(reversed(below))
 
 
 def read(node: Node | None) -> list[str]:
@@ -201,11 +211,22 @@ def _layers(node: Layers) -> Iterator[Event]:
     yield Event(Kind.BIND, node.carried, node)
 
 
+# What is evaluated in another order than that of its parts.
+_Order = Callable[[Any], Sequence[Node | None]]
+_ORDER: dict[type[Node], _Order] = {
+    Conditional: lambda node: [node.test, node.body, node.orelse],
+    Dictionary: lambda node: node.entries,
+    Block: lambda node: node.body,
+    Call: lambda node: [node.function, *node.arguments],
+    Loop: lambda node: [node.bound, node.test, node.body],
+    Collect: lambda node: [node.expression],
+    Write: lambda node: [node.value, node.target],
+    Tie: lambda node: [node.source, node.target],
+}
+
+# What binds a name, or is a scope of its own.
 _Handler = Callable[[Any], Iterator[Event]]
 _SPECIAL: dict[type[Node], _Handler] = {
-    Name: lambda node: iter([Event(Kind.READ, node.id, node)]),
-    Conditional: lambda node: _all([node.test, node.body, node.orelse]),
-    Dictionary: lambda node: _all(node.entries),
     Comprehension: _comprehension,
     Lambda: _lambda,
     NamedExpression: _named,
@@ -217,19 +238,17 @@ _SPECIAL: dict[type[Node], _Handler] = {
     Delete: _delete,
     Import: _import,
     OpaqueStatement: _opaque,
-    Block: lambda node: _all(node.body),
     Assign: _assign,
-    Call: lambda node: _all([node.function, *node.arguments]),
-    Loop: lambda node: _all([node.bound, node.test, node.body]),
     Scan: _scan,
-    Collect: lambda node: events(node.expression),
     Layers: _layers,
-    Write: lambda node: _all([node.value, node.target]),
-    Tie: lambda node: _all([node.source, node.target]),
 }
 
 
-def _special(kind: type[Node]) -> _Handler | None:
-    """How nodes of a class are gone through, where that is not in the order of their parts: a
-    node of JAX with self as the kind of node that it is."""
-    return next((_SPECIAL[base] for base in kind.__mro__ if base in _SPECIAL), None)
+@functools.cache
+def _handlers(kind: type[Node]) -> tuple[_Order | None, _Handler | None]:
+    """How nodes of a class are gone through; a node of JAX with self as the kind of node that it
+    is."""
+    for base in kind.__mro__:
+        if base in _ORDER or base in _SPECIAL:
+            return _ORDER.get(base), _SPECIAL.get(base)
+    return None, None

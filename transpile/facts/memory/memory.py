@@ -186,6 +186,18 @@ class Memory:
             self.program.summaries[function] = Summary(passed=passed)
         return self.program.summaries[function]
 
+    @functools.cached_property
+    def writing_methods(self) -> dict[str, list[Function]]:
+        """The methods that write what they are given, by name: what a call on an object of an
+        unknown class may run."""
+        self._solve()
+        found: dict[str, list[Function]] = {}
+        for function, summary in self.program.summaries.items():
+            if isinstance(function, Function) and summary:
+                if self.program.project.owner(function) is not None:
+                    found.setdefault(function.name, []).append(function)
+        return found
+
     @property
     def results(self) -> Results:
         """Which functions give back what they write."""

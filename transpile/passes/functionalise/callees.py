@@ -24,7 +24,6 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.node import Expression, Statement
-from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement
 from . import nodes
 from .aliases import follow, refuse
@@ -103,12 +102,8 @@ def _callees(frame: Frame, node: Call) -> Iterator[tuple[Target, Call]]:
     known = Tensor, Sequence, Static, Module
     if isinstance(value, Method) and not isinstance(value.receiver, known):
         if not seen:  # of an object of some class
-            project = frame.memory.program.project
-            for function, summary in frame.memory.program.summaries.items():
-                method = isinstance(function, Function) and project.owner(function) is not None
-                if method and summary and function not in seen and isinstance(function, Function):
-                    if function.name == value.name:
-                        yield Target(function), node
+            for function in frame.memory.writing_methods.get(value.name, ()):
+                yield Target(function), node
 
 
 def _arguments(
