@@ -4,11 +4,11 @@ stream of their own."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...facts.values.lattice import Module as ModuleValue
 from ...model.effects import Key, New, Support
-from ...model.expressions import Comprehension, Lambda
+from ...model.expressions import Call, Comprehension, Lambda
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
@@ -16,7 +16,15 @@ from ...model.statements import For, Return, While
 from ..fresh import attributes, fresh
 from ..output import Facts
 from .layers import DRAWING, REPLACED
-from .program import Program, calls
+from .program import Program
+
+
+class Inside(NamedTuple):
+    """What a function has that may draw: keys, calls with what they run, modules that it makes."""
+
+    keys: list[Key]
+    calls: list[tuple[Call, list[Function]]]
+    made: list[New]
 
 
 class Plan(Program):
@@ -26,6 +34,7 @@ class Plan(Program):
         super().__init__(project, facts, used)
         self.noise: set[Class] = set()  # the classes whose own methods draw when they are called
         self.takes: dict[Function, str] = {}  # "rngs" or "key"
+        self._insides: dict[Function, Inside] = {}
         self._names = {c: self._noise_name(c) for c in self.classes}
         self._solve()
 
@@ -74,33 +83,44 @@ class Plan(Program):
                 break
 
     def _ask(self, function: Function) -> None:
-        cls = self.owner(function)
-        keys = [n for n in function.body.walk() if isinstance(n, Key)]
-        plain = [c for c in calls(function) if not isinstance(c, New)]
-        asked = {self.takes[t] for c in plain for t in self.targets(c) if t in self.takes}
-        built = any(self.needs(c) is not False for c in calls(function) if isinstance(c, New))
+        cls, inside = self.owner(function), self._inside(function)
+        asked = {self.takes[t] for _, ts in inside.calls for t in ts if t in self.takes}
+        built = any(self.needs(c) is not False for c in inside.made)
         if cls is None:
-            self._ask_plain(function, keys, asked, built)
+            self._ask_plain(function, inside, asked, built)
         elif function in self.building:
-            if keys or asked or built or function.name == "__init__" and self.has_own_noise(cls):
+            own = function.name == "__init__" and self.has_own_noise(cls)
+            if inside.keys or asked or built or own:
                 self.takes[function] = "rngs"
         else:
-            if keys or asked:
+            if inside.keys or asked:
                 self.noise.add(cls)
             if built:
                 self.takes[function] = "rngs"
 
-    def _ask_plain(self, function: Function, keys: list[Key], asked: set[str], built: bool) -> None:
+    def _ask_plain(self, function: Function, inside: Inside, asked: set[str], built: bool) -> None:
         if built and self.gives_module(function):
             self.takes[function] = "rngs"
-        elif keys or asked:
-            plain = [c for c in calls(function) if not isinstance(c, New)]
-            drawing = [c for c in plain if any(t in self.takes for t in self.targets(c))]
-            single = len(keys) + len(drawing) == 1 and asked <= {"key"}
-            repeated = any(_is_repeated(n, function) for n in [*keys, *drawing])
+        elif inside.keys or asked:
+            drawing = [c for c, ts in inside.calls if any(t in self.takes for t in ts)]
+            single = len(inside.keys) + len(drawing) == 1 and asked <= {"key"}
+            repeated = any(_is_repeated(n, function) for n in [*inside.keys, *drawing])
             known = self.takes.get(function)
             if known != "rngs":
                 self.takes[function] = "key" if single and not repeated else "rngs"
+
+    def _inside(self, function: Function) -> Inside:
+        found = self._insides.get(function)
+        if found is None:
+            found = self._insides[function] = Inside([], [], [])
+            for node in function.body.walk():
+                if isinstance(node, Key):
+                    found.keys.append(node)
+                elif isinstance(node, New):
+                    found.made.append(node)
+                elif isinstance(node, Call):
+                    found.calls.append((node, self.targets(node)))
+        return found
 
     def gives_module(self, function: Function) -> bool:
         """Whether a function builds a model for others: it returns one."""
