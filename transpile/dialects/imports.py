@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from ..model.expressions import Attribute, Constant, Name
 from ..model.layout import comments
+from ..model.libraries import is_built_on_torch
 from ..model.names import binds, dotted
 from ..model.node import Statement
 from ..model.program import Class, File, Function, Parameter
@@ -179,7 +180,7 @@ def _meant(statement: Import, name: Imported) -> str:
 
 
 def _is_torch(name: str) -> bool:
-    return name.partition(".")[0] in ("torch", "torchvision", "torchaudio")
+    return name.partition(".")[0] == "torch" or is_built_on_torch(name)
 
 
 # --- what comes -----------------------------------------------------------------------------------

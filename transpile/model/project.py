@@ -10,6 +10,7 @@ from typing import Any
 from .classes import PLAIN_MODULE, Classes, Definition
 from .expressions import Constant, Name, Subscript
 from .functions import Functions
+from .libraries import canonical
 from .names import dotted
 from .node import Expression, Statement
 from .program import Class, File, Function
@@ -99,7 +100,7 @@ class Project(Classes, Functions):
                 inner = self.files.get(f"{self.names[found].dotted}.{part}")
                 found = self.definition(found, part) or inner
             elif isinstance(found, str):
-                found = self.lookup(f"{found}.{part}") or f"{found}.{part}"
+                found = self.meaning(f"{found}.{part}")
             else:
                 return None
         if isinstance(found, Expression):
@@ -117,7 +118,7 @@ class Project(Classes, Functions):
         if found is not None:
             return found
         if name in names.imports:
-            return self.lookup(names.imports[name], seen) or names.imports[name]
+            return self.meaning(names.imports[name], seen)
         if name in names.assigned:
             return names.assigned[name]
         for star in names.stars:
@@ -127,6 +128,10 @@ class Project(Classes, Functions):
                 if found is not None:
                     return found
         return None
+
+    def meaning(self, name: str, seen: frozenset[str] = frozenset()) -> Definition:
+        """What an absolute dotted name means: the project's, or torch's name where it has one."""
+        return self.lookup(name, seen) or canonical(name)
 
     def lookup(self, name: str, seen: frozenset[str] = frozenset()) -> Definition | None:
         """A file by its dotted name, or what is defined in one; None if not the project's."""
@@ -154,7 +159,7 @@ class Project(Classes, Functions):
         if isinstance(found, Class) and found.file is file and name in names.imports:
             order = names.all_classes
             if order.index(found) >= order.index(cls):
-                return self.lookup(names.imports[name]) or names.imports[name]
+                return self.meaning(names.imports[name])
         return found
 
     # --- reading a file --------------------------------------------------------------------------

@@ -10,6 +10,7 @@
     getattr(self, "a")                       self.a
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
+    @register_model                          nothing: timm notes the function in a table
 
 Only what stands in the text decides it: no values are known yet.
 """
@@ -21,10 +22,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..model.expressions import Attribute, Call, Constant, Lambda, Name, Starred, Subscript
+from ..model.libraries import registers
 from ..model.names import dotted
 from ..model.node import Expression, Node
-from ..model.program import Class, Function, Scope
-from ..model.statements import Assign, Delete, ExpressionStatement
+from ..model.program import Class, File, Function, Scope
+from ..model.statements import Assign, Delete, ExpressionStatement, Import
 from .pass_ import Changes, Pass
 
 _THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
@@ -37,6 +39,10 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     changes = Changes(scope)
     function, cls = _method(scope)
     own = function.parameters[0].name if function is not None and function.parameters else None
+    for decorated in scope.nodes(Function):
+        for decorator in decorated.decorators:
+            if registers(_imported(scope, decorator)):
+                changes.change(decorator, decorated.undecorate)
     for statement in scope.nodes(ExpressionStatement):
         if _set(statement.expression) is not None or _absent(statement.expression) is not None:
             changes.replace(statement, _stored)
@@ -51,6 +57,19 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         if edit is not None:
             changes.replace(call, edit)
     return changes
+
+
+def _imported(scope: Scope, node: Expression) -> str:
+    """The dotted name that an import at the top of a file gives to an expression, or nothing."""
+    head, _, rest = (dotted(node) or "").partition(".")
+    file = scope if isinstance(scope, File) else scope.file
+    for statement in file.nodes(Import) if head and file is not None else ():
+        for name in statement.names:
+            if name.bound == head:
+                module = statement.module or ""
+                whole = f"{module}.{name.name}" if module else name.name if name.alias else head
+                return f"{whole}.{rest}" if rest else whole
+    return ""
 
 
 def _method(scope: Scope) -> tuple[Function | None, Class | None]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...model import program
 from ...model.expressions import Attribute
+from ...model.libraries import canonical
 from . import distributions, functions
 from .assignments import local_name
 from .frame import Env, Frame
@@ -102,8 +103,8 @@ def _of_object(frame: Frame, base: Object, name: str) -> Value:
 
 
 def _of_external(frame: Frame, base: External, name: str) -> Value:
-    found = f"{base.name}.{name}"
-    if found in frame.facts.rulebook.by_torch:  # `timm.layers.DropPath`
+    found = canonical(f"{base.name}.{name}")
+    if found.startswith("torch.") or found in frame.facts.rulebook.by_torch:
         return torch_name(frame, found)
     return FLOAT if base.name in ("numpy", "math") and name in ("pi", "e") else External(found)
 

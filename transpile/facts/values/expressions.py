@@ -37,7 +37,7 @@ def _global(frame: Frame, name: str) -> Value:
     facts, file = frame.facts, frame.file
     imports = facts.project.names[file].imports
     if frame.function is None and name in imports:  # what the file defines below is not there yet
-        found: Any = facts.project.lookup(imports[name]) or imports[name]
+        found: Any = facts.project.meaning(imports[name])
     else:
         found = facts.project.definition(file, name)
     if isinstance(found, str):

@@ -8,7 +8,7 @@ from ...model.expressions import Attribute, Call
 from ...model.names import dotted
 from ...model.node import Node
 from ...source.lower_ast import expression
-from . import promotion, tests
+from . import foreign, promotion, tests
 from .bind import arguments_of
 from .conversion import Conversion
 from .layers import initialised, layer
@@ -30,7 +30,9 @@ def called(c: Conversion, node: Node) -> bool:
     if found is not None:
         return _drawn(c, node, found) or method(c, node, found)
     if isinstance(value, External):
-        return promotion.of_numpy(c, node, value.name) or _builtin(c, node, value.name)
+        if promotion.of_numpy(c, node, value.name) or _builtin(c, node, value.name):
+            return True
+        foreign.host(c, node, value.name)
     return False
 
 

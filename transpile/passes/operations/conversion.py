@@ -52,6 +52,7 @@ class Conversion:
         self.compared = 0  # the comparisons around: no gradient passes through them
         self.beside: set[Node] = set()  # calls that make a number which meets an array
         self.kept: set[Node] = set()  # NumPy's numbers that meet no array: `int(np.sqrt(n))`
+        self.told: set[str] = set()  # names of other libraries that were reported
         self.imported = frozenset(_imported(scope))
         parameters = scope.parameters if isinstance(scope, Function) else []
         self.given = frozenset(p.name for p in parameters)  # by a call, if the scope is a function

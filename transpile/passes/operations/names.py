@@ -11,6 +11,7 @@ from ...model.node import Expression, Node
 from ...model.rulebook import Definition
 from ...source.lower_ast import expression
 from ...source.splice import show
+from . import foreign
 from .bind import Argument, argument_of, bind
 from .conversion import Conversion
 from .inline import Use
@@ -28,6 +29,8 @@ def name(c: Conversion, node: Node) -> bool:
     found = c.torch_name(node)
     if found is not None:
         reference(c, node, found)
+    else:
+        foreign.built_on_torch(c, node)
     return True
 
 
@@ -37,6 +40,8 @@ def attribute(c: Conversion, node: Node) -> bool:
     found = c.torch_name(node)
     if found is not None:
         reference(c, node, found)
+        return True
+    if foreign.built_on_torch(c, node):
         return True
     if node.name in ("values", "indices") and picked(c, node, node.object, f".{node.name}"):
         return True

@@ -1,0 +1,63 @@
+"""Libraries that are built on torch: what torch, or a rule, calls a name of theirs.
+
+    timm.models.layers.trunc_normal_    torch.nn.init.trunc_normal_
+    timm.models.layers.DropPath         timm.layers.DropPath, which has a rule
+    pytorch_lightning.LightningModule   torch.nn.Module
+
+The rest of such a library is torch modules and torch tensors: it has no equivalent.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LIGHTNING = re.compile(
+    r"(?:pytorch_lightning|lightning(?:\.pytorch)?)(?:\.core)?(?:\.\w+)?\.LightningModule"
+)
+_LAYERS = re.compile(r"timm(?:\.models)?\.layers(?:\.\w+)?\.(\w+)")  # they moved between versions
+_REGISTERS = re.compile(r"timm(?:\.models)?(?:\.\w+)?\.register_model")
+_TIMMS = {
+    "trunc_normal_": "torch.nn.init.trunc_normal_",
+    "to_1tuple": "torch.nn.modules.utils._single",
+    "to_2tuple": "torch.nn.modules.utils._pair",
+    "to_3tuple": "torch.nn.modules.utils._triple",
+    "to_4tuple": "torch.nn.modules.utils._quadruple",
+    "to_ntuple": "torch.nn.modules.utils._ntuple",
+    "DropPath": "timm.layers.DropPath",
+    "drop_path": "timm.layers.drop_path",
+}
+_BUILT_ON_TORCH = frozenset(
+    "accelerate apex deepspeed detectron2 dgl diffusers efficientnet_pytorch fairscale fairseq "
+    "fastai flash_attn ignite kornia lightning mamba_ssm mmcls mmcv mmdet mmengine mmseg monai "
+    "open_clip peft pretrainedmodels pytorch3d pytorch_lightning pytorch_metric_learning "
+    "segmentation_models_pytorch sentence_transformers spconv timm torch_cluster torch_geometric "
+    "torch_scatter torch_sparse torchaudio torchmetrics torchtext torchvision transformers "
+    "xformers".split()
+)
+# Constants, versions, and what reads text or settings alone.
+_WITHOUT_TORCH = re.compile(
+    r".*\.[A-Z0-9_]+|.*\.__\w+__.*|transformers\..*(Tokenizer|Config|Processor).*"
+)
+
+
+def canonical(name: str) -> str:
+    """What torch, or a rule, calls a dotted name of such a library; any other as it is."""
+    if name.startswith("timm"):
+        layer = _LAYERS.fullmatch(name)
+        return _TIMMS.get(layer[1], name) if layer is not None else name
+    return "torch.nn.Module" if "Lightning" in name and _LIGHTNING.fullmatch(name) else name
+
+
+def is_built_on_torch(name: str) -> bool:
+    """Whether a dotted name is one of such a library."""
+    return name.partition(".")[0] in _BUILT_ON_TORCH
+
+
+def computes_with_torch(name: str) -> bool:
+    """Whether what such a library has under a dotted name makes or takes torch's tensors."""
+    return "." in name and is_built_on_torch(name) and not _WITHOUT_TORCH.fullmatch(name)
+
+
+def registers(name: str) -> bool:
+    """Whether it is a decorator that only notes a function in a library's table of models."""
+    return _REGISTERS.fullmatch(name) is not None

@@ -1,0 +1,51 @@
+"""Other libraries: what is built on torch, and what computes with the numbers of an array.
+
+Both are reported and left as they stand: `torchvision.ops.nms(boxes, scores, 0.5)` takes torch's
+tensors, and `linear_sum_assignment(cost)` has no numbers under jax.jit.
+"""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import External, Tensor, Value, is_traced
+from ...model.expressions import Call
+from ...model.libraries import computes_with_torch, is_built_on_torch
+from ...model.names import dotted
+from ...model.node import Expression
+from .conversion import Conversion
+from .literals import known
+
+_HOST = frozenset({"cv2", "numpy", "pandas", "scipy", "skimage", "sklearn"})
+# What such libraries hand on, or compute with as it is.
+_AS_IT_IS = frozenset(
+    {"builtins", "collections", "copy", "einops", "functools", "itertools", "math", "typing"}
+)
+
+
+def built_on_torch(c: Conversion, node: Expression) -> bool:
+    """Tell of a name of such a library, once in a scope; whether it is one."""
+    value = known(node)
+    if not isinstance(value, External) or not is_built_on_torch(value.name):
+        return False
+    if (dotted(node) or "").partition(".")[0] not in c.imported:
+        return False
+    if value.name not in c.told and computes_with_torch(value.name):
+        c.told.add(value.name)
+        message = f"{value.name} is built on torch, and has no JAX equivalent here"
+        c.changes.report("no-rule", node, message)
+    return True
+
+
+def host(c: Conversion, node: Call, name: str) -> None:
+    """Tell of a call that needs the numbers of an array in a forward pass."""
+    library = name.partition(".")[0]
+    if not c.traced or "." not in name or library in _AS_IT_IS or name.startswith("numpy.random."):
+        return
+    if any(_needs(known(argument), library in _HOST) for argument in node.arguments):
+        message = f"{name} computes with the numbers of an array, which it has not under jax.jit: "
+        c.changes.report("unsupported", node, message + "call it outside, or write it with jax.numpy")
+
+
+def _needs(value: Value, host: bool) -> bool:
+    """Whether a value is traced, and is certain to be taken for NumPy's array: `x.numpy()`, of
+    whatever library."""
+    return is_traced(value) and (host or isinstance(value, Tensor) and value.host)
