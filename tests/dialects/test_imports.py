@@ -40,6 +40,10 @@ CASES = {
         "from einops import rearrange\nfrom flax import nnx\nfrom jax import lax\n"
         "\n\nx = jnp.f(rearrange, math.pi, np, lax, nnx)\n",
     ),
+    "in the places of two": (
+        "import torch\nfrom torch import nn\n\n\nx = JNP.ones(3)\nNN.f(x)\n",
+        "import jax.numpy as jnp\n\nimport jax_nn as nn\n\n\nx = jnp.ones(3)\nnn.f(x)\n",
+    ),
     "with comments": (
         "import torch  # the library\nimport os\n\ny = JAX.f(os)\n",
         "import jax  # the library\nimport os\n\ny = jax.f(os)\n",

@@ -204,8 +204,11 @@ def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None
         own = import_statement(support)
         own.comments = BLANK
         if gone and not _follows(body, gone[0]):
-            own.comments = None
-            body.substitute(gone.pop(0), [own])
+            if comments(gone[0])[0]:
+                own.comments = None
+                body.substitute(gone.pop(0), [own])
+            else:
+                body.insert_before(gone[0], [own])
         else:
             _insert(body, _last_import(body, gone), [own])
     for statement in gone:

@@ -22,6 +22,7 @@ from ...model.effects import (
     Shape,
     Support,
     Unconverted,
+    Unset,
 )
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
 from ...model.names import dotted
@@ -61,6 +62,8 @@ class Leaves:
             node.replace(Call(_dotted("jax.eval_shape"), [Lambda([], node.expression)]))
         elif isinstance(node, Unconverted):
             node.replace(raising(node, Support))
+        elif isinstance(node, Unset):
+            node.replace(Constant(None))
         elif isinstance(node, BoundMethod):
             node.become(Attribute(node.object, node.name))
         elif isinstance(node, New):

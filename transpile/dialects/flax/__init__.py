@@ -21,10 +21,11 @@ from ...model.effects import (
     Support,
     Tie,
     Unconverted,
+    Unset,
     Walk,
     Write,
 )
-from ...model.expressions import Call, Name
+from ...model.expressions import Call, Constant, Name
 from ...model.node import Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
@@ -67,6 +68,7 @@ HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Unconverted: calls.unconverted,
     Function: classes.function,
     Class: classes.class_,
+    Unset: lambda low, node: low.edits.replace(node, Constant(None)),
     **control.HANDLERS,
 }
 

@@ -114,7 +114,9 @@ def assign(low: Lowering, node: Assign) -> None:
 
 def write(low: Lowering, node: Write) -> None:
     """`self.hits[...] += 1`; what was None so far becomes a Variable."""
-    first = low.is_self(node.target.object) and low.plan.is_unset(low.cls(node), node.target.name)
+    own: Any = node.target  # else it is a name, which a walk over params binds
+    first = isinstance(own, (Read, Attribute)) and low.is_self(own.object)
+    first = first and low.plan.is_unset(low.cls(node), own.name)
     path, value = dotted_read(node.target), node.value
     same = isinstance(value, Binary) and isinstance(value.left, Read)
     augmented = same and path is not None and dotted_read(value.left) == path  # type: ignore[attr-defined]
@@ -125,7 +127,7 @@ def write(low: Lowering, node: Write) -> None:
 
     def edit(node: Write) -> None:
         target: Any = node.target
-        if isinstance(target, (Read, Attribute)):  # else it is what a walk over params binds
+        if isinstance(target, (Read, Attribute)):
             target = Attribute(target.object, target.name)
         value: Any = node.value
         made: Assign

@@ -136,7 +136,7 @@ class _Loops:
             raise Refused("a loop on a tensor's value that changes nothing")
         for name in names:
             start = self.carrying.start(name, node)
-            if start == "missing":
+            if start in ("missing", "unset"):
                 raise Refused(f"{name} is set only inside a loop that may have no turn")
             if start == "none":
                 raise Refused(f"{name} is None before a loop on a tensor's value", keep=True)
