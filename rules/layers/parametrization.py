@@ -169,7 +169,8 @@ class SpectralNormFunction(Module):
             v = unit(jax.random.normal(draw_key(), (columns,)), eps)
             for _ in range(15):
                 u, v = self.power_step(matrix, v)
-            self._u, self._v = Buffer(u), Buffer(v)
+            self._u = Buffer(u)
+            self._v = Buffer(v)
 
     def power_step(self, matrix, v):
         u = unit(matrix @ v, self.eps)

@@ -90,9 +90,9 @@ def same(text: str, wanted: str) -> bool:
     return ast.dump(ast.parse(text)) == ast.dump(ast.parse(wanted))
 
 
-def layer_names() -> list[str]:
+def layer_names() -> set[str]:
     """The classes that the layer files define for torch's names."""
-    return sorted({cls.name for cls in library(layer_files()).classes.values()})
+    return {cls.name for cls in library(layer_files()).classes.values()}
 
 
 __all__ = ["layer_names", "lattice", "prepared", "same", "support", "written"]

@@ -46,6 +46,7 @@ from .plan import Plan
 from .program import names_used
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
+PRELUDES = ("prelude.py", "normed_prelude.py")
 WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,
@@ -80,9 +81,9 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     told = captured.refuse(project, facts.modules)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
-    through = {word for entry in gather(asked, [rules]).values() for word in entry.uses}
-    plan = Plan(project, facts, asked | through)
-    prelude = Prelude(Path(__file__).with_name("prelude.py").read_text("utf-8"))
+    preludes = [Prelude(Path(__file__).with_name(n).read_text("utf-8")) for n in PRELUDES]
+    gathered = gather(asked, [*preludes, rules]).values()
+    plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
     layers = lower_library(plan, faults)
@@ -96,7 +97,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     output.diagnostics += faults.diagnostics
     wanted = {*asked, *(n for file in files for n in _support_words(file))}
     if wanted:
-        sources = [prelude, layers, rules, there]
+        sources = [*preludes, layers, rules, there]
         output.support = write_support(wanted, sources, HEADER, format_all)
     return output
 

@@ -3,6 +3,8 @@ module itself, or is `rngs`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...facts.values.lattice import Module
 from ...model.effects import (
     Apply,
@@ -41,6 +43,7 @@ def new(low: Lowering, node: New) -> None:
         arguments = [Constant("unsupported"), Constant(source)]
         low.edits.replace(node, Call(low.support("unconverted"), arguments))
         return
+    handed(low, node)
     needs, name = low.plan.needs(node), replaced(low, node.function)
     rngs = low.rngs(node) if needs is not False else None
 
@@ -86,6 +89,7 @@ def _as_flax_has_it(node: New, name: str) -> None:
 
 def apply(low: Lowering, node: Call) -> None:
     """A call of what draws by itself: a function that takes a key, or a method that builds."""
+    handed(low, node)
     tied = low.plan.tied(low.unit(node), dotted_read(node.function))
     if tied:
         low.edits.change(node.function, lambda f: f.wrap(lambda f: _tied(low, f, tied)))
@@ -160,7 +164,20 @@ def call(low: Lowering, node: Call) -> None:
     if low.plan.targets(node):
         apply(low, node)
     else:
+        handed(low, node)
         walked(low, node)
+
+
+def handed(low: Lowering, node: Call) -> None:
+    """`functools.partial(init, rngs=rngs)`: a function that draws, as a value."""
+    for argument, function in low.plan.handed(node):
+        if function in low.plan.takes:
+            low.edits.wrap(argument, _partial(low.plan.takes[function], low.rngs(node)))
+
+
+def _partial(word: str, given: Expression) -> Callable[[Expression], Call]:
+    partial = Attribute(Name("functools"), "partial")
+    return lambda function: Call(partial, [function, given], [None, word])
 
 
 def key(low: Lowering, node: Key) -> None:

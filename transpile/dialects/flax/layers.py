@@ -5,7 +5,15 @@ from __future__ import annotations
 
 # In the support file's name: in nnx. An nnx.Dropout scales what it keeps, as torch's does.
 REPLACED = {"ModuleList": "List", "Dropout": "Dropout", "Module": "Module"}
-DRAWING = frozenset({"Dropout"})  # that take `rngs`
+DRAWING = frozenset({"Dropout", "SpectralNorm", "ParametrizedSpectralNorm"})  # that take `rngs`
+# Layers around a layer: functions of the prelude, which give the layer's class a property.
+FUNCTIONS = {
+    "WeightNorm": "weight_norm",
+    "SpectralNorm": "spectral_norm",
+    "Parametrized": "register_parametrization",
+    "ParametrizedWeightNorm": "parametrized_weight_norm",
+    "ParametrizedSpectralNorm": "parametrized_spectral_norm",
+}
 RENAMED: dict[str, dict[str | None, str | None]] = {
     "Dropout": {"p": "rate"},
     "ModuleList": {"modules": None},
@@ -31,17 +39,6 @@ WALKS = frozenset(
 
 # Layers of which no class is written yet, with the reason.
 UNWRITTEN = {
-    **dict.fromkeys(
-        [
-            "WeightNorm",
-            "SpectralNorm",
-            "Parametrized",
-            "ParametrizedWeightNorm",
-            "ParametrizedSpectralNorm",
-            "ParametrizationList",
-        ],
-        "an array that is computed from others before each call",
-    ),
     **dict.fromkeys(
         ["LazyLinear"]
         + [

@@ -13,6 +13,7 @@ from ...model.statements import Assign, Block
 from ...passes.pass_ import place
 from ..faults import Faults
 from ..fresh import fresh, taken
+from .layers import FUNCTIONS
 from .plan import Plan
 
 
@@ -55,6 +56,7 @@ class Lowering:
 
     def support(self, name: str) -> Expression:
         """A definition of the support file, as this file says it."""
+        name = FUNCTIONS.get(name, name)
         return Name(name) if self.in_library else Attribute(Name("nn"), name)
 
     def report(self, id: str, node: Node, message: str) -> None:

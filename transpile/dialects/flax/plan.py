@@ -13,18 +13,20 @@ from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
 from ...model.statements import For, Return, While
-from ..fresh import attributes, fresh
+from ..fresh import attributes, fresh, taken
 from ..output import Facts
 from .layers import DRAWING, REPLACED
 from .program import Program
 
 
 class Inside(NamedTuple):
-    """What a function has that may draw: keys, calls with what they run, modules that it makes."""
+    """What a function has that may draw: keys, calls with what they run, modules that it makes,
+    and the functions that it hands on."""
 
     keys: list[Key]
     calls: list[tuple[Call, list[Function]]]
     made: list[New]
+    handed: list[Function]
 
 
 class Plan(Program):
@@ -35,6 +37,8 @@ class Plan(Program):
         self.noise: set[Class] = set()  # the classes whose own methods draw when they are called
         self.takes: dict[Function, str] = {}  # "rngs" or "key"
         self._insides: dict[Function, Inside] = {}
+        # what is handed on as a value is called any number of times: it takes a stream
+        self._handed = {f for unit in self.units for f in self._inside(unit).handed}
         self._names = {c: self._noise_name(c) for c in self.classes}
         self._solve()
 
@@ -84,7 +88,8 @@ class Plan(Program):
 
     def _ask(self, function: Function) -> None:
         cls, inside = self.owner(function), self._inside(function)
-        asked = {self.takes[t] for _, ts in inside.calls for t in ts if t in self.takes}
+        run = [*inside.handed, *(t for _, ts in inside.calls for t in ts)]
+        asked = {self.takes[t] for t in run if t in self.takes}
         built = any(self.needs(c) is not False for c in inside.made)
         if cls is None:
             self._ask_plain(function, inside, asked, built)
@@ -103,7 +108,8 @@ class Plan(Program):
             self.takes[function] = "rngs"
         elif inside.keys or asked:
             drawing = [c for c, ts in inside.calls if any(t in self.takes for t in ts)]
-            single = len(inside.keys) + len(drawing) == 1 and asked <= {"key"}
+            once = function not in self._handed and "key" not in taken(function)
+            single = once and len(inside.keys) + len(drawing) == 1 and asked <= {"key"}
             repeated = any(_is_repeated(n, function) for n in [*inside.keys, *drawing])
             known = self.takes.get(function)
             if known != "rngs":
@@ -112,7 +118,7 @@ class Plan(Program):
     def _inside(self, function: Function) -> Inside:
         found = self._insides.get(function)
         if found is None:
-            found = self._insides[function] = Inside([], [], [])
+            found = self._insides[function] = Inside([], [], [], [])
             for node in function.body.walk():
                 if isinstance(node, Key):
                     found.keys.append(node)
@@ -120,6 +126,8 @@ class Plan(Program):
                     found.made.append(node)
                 elif isinstance(node, Call):
                     found.calls.append((node, self.targets(node)))
+                if isinstance(node, Call):
+                    found.handed.extend(f for _, f in self.handed(node))
         return found
 
     def gives_module(self, function: Function) -> bool:

@@ -13,12 +13,13 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import classes_of
 from ...model.effects import Mode, New, NewArray, Support, Tie
-from ...model.expressions import Attribute, Call, Name, is_none
+from ...model.expressions import Attribute, Call, Name, Starred, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ..output import Facts
+from .layers import FUNCTIONS
 
 RUNNING = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 DETERMINISTIC, RUNNING_AVERAGE = "deterministic", "use_running_average"
@@ -234,6 +235,15 @@ class Program:
                 return [f for f in [next(filter(None, own), None)] if f is not None]
         return []
 
+    def handed(self, call: Call) -> list[tuple[Expression, Function]]:
+        """The functions of the program that a call is given as values: `net.apply(init)`."""
+        given = [a.expression if isinstance(a, Starred) else a for a in call.arguments]
+        return [
+            (argument, argument.value.function)
+            for argument in given
+            if isinstance(argument.value, FunctionValue)
+        ]
+
     def built(self, call: New) -> list[Class] | None:
         """The classes of what is built; None where they are not all known."""
         if isinstance(call.function, Support):
@@ -272,7 +282,8 @@ def names_used(files: Iterable[File], plan_names: Iterable[str] = ()) -> set[str
     """The definitions of the support file that files refer to."""
     found = set(plan_names)
     for file in files:
-        found |= {n.name for n in file.walk() if isinstance(n, Support)}
+        names = {n.name for n in file.walk() if isinstance(n, Support)}
+        found |= {FUNCTIONS.get(name, name) for name in names}
     return found
 
 

@@ -16,6 +16,7 @@ from ...model.node import Expression
 from ...model.program import Class
 from ...model.program import Function as Method
 from ...model.project import Project
+from ...model.rulebook import Rulebook
 from ...model.statements import Assign
 from .stores import assigned
 
@@ -33,6 +34,8 @@ class Facts(Protocol):
     def stages(self) -> Stages: ...
     @property
     def modules(self) -> Modules: ...
+    @property
+    def rulebook(self) -> Rulebook: ...
 
 
 def chooses(facts: Facts, cls: Class, method: Method, name: str, value: Expression | None) -> bool:

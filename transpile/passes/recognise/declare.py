@@ -5,6 +5,7 @@
     self.scale = torch.ones(3)                Declare self.scale = torch.ones(3), constant
     self.add_module("fc", nn.Linear(3, 4))    Declare self.fc = nn.Linear(3, 4), submodule
     self.a = self.b = nn.ReLU()               a Declare for each
+    weight_norm(self.fc)                      Declare self.fc = weight_norm(self.fc), submodule
     super().__init__()                        nothing, where it is that of nn.Module
 
 Plain fields stay as they are. What is set under a computed name stays a call of setattr.
@@ -23,7 +24,7 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
 from .kinds import Kinds, is_tie, sides
-from .registered import registered
+from .registered import registered, wraps_own
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split
 from .stores import own_name
@@ -43,6 +44,8 @@ def declare(scene: Scene, kinds: Kinds) -> None:
                 stripped.update(_parameters(scene, assign.expression))
         for statement in function.nodes(ExpressionStatement):
             stripped.update(_parameters(scene, registered(scene, kinds, statement)))
+            if wraps_own(scene, statement.expression) is not None:
+                scene.changes.replace(statement, _wrapped)
         if function.name == "__init__":
             _missing(scene, kinds, function, scene.cls)
     for call in function.nodes(Call):
@@ -95,6 +98,14 @@ def _declaration(assign: Assign, kind: str, kinds: Kinds, cls: Class | None) -> 
     made = declared(target, value, kind, kinds, cls)
     made.annotation = assign.annotation
     return made.adopt()
+
+
+def _wrapped(statement: ExpressionStatement) -> Declare:
+    """`self.fc = weight_norm(self.fc)`: the wrapper stands where the layer stood."""
+    call = statement.expression
+    assert isinstance(call, Call) and isinstance(call.arguments[0], Attribute)
+    target = clone(call.arguments[0])
+    return Declare(target, call, SUBMODULE, target.name)
 
 
 # --- params --------------------------------------------------------------------------------------

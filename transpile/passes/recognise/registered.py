@@ -14,7 +14,7 @@ from ...model.statements import ExpressionStatement
 from .kinds import Kinds
 from .scene import Scene
 from .split import named
-from .stores import ADDS, Registration, registration
+from .stores import ADDS, Registration, own_name, registration
 
 
 def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Expression | None:
@@ -76,6 +76,18 @@ def _computed(scene: Scene, statement: ExpressionStatement, made: Registration) 
         return ExpressionStatement(Call(Name("setattr"), [own, again.name, value]))
 
     scene.changes.replace(statement, make)
+
+
+def wraps_own(scene: Scene, call: Expression) -> str | None:
+    """The submodule of self that a call changes in place, `weight_norm(self.fc)`: a layer around
+    it."""
+    if not isinstance(call, Call) or not call.arguments or call.keywords[0] is not None:
+        return None
+    value, rulebook = scene.of(call.function), scene.facts.rulebook
+    rule = rulebook.layer(value.name) if isinstance(value, Torch) else None
+    if rule is None or not any(p.name == "module" for p in rulebook.constructor(rule)):
+        return None
+    return own_name(call.arguments[0], scene.own)
 
 
 def _is_plain_constructor(scene: Scene, call: Call, cls: Class) -> bool:

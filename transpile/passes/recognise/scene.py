@@ -10,7 +10,6 @@ from ...facts.values.lattice import Mapping, Module, Sequence, Value
 from ...model.node import Expression
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
-from ...model.rulebook import Rulebook
 from ..pass_ import Changes
 from .choices import Facts as Structure
 
@@ -20,8 +19,6 @@ class Facts(Structure):
 
     @property
     def calls(self) -> Calls: ...  # type: ignore[empty-body]
-    @property
-    def rulebook(self) -> Rulebook: ...  # type: ignore[empty-body]
 
 
 class Scene:

@@ -1,0 +1,91 @@
+"""Layers of which an array is computed, in Flax NNX, beside torch."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+import torch
+from flax import nnx
+
+import transpile
+
+from .verified import converted, verify
+
+NORMED = '''
+import torch
+import torch.nn as nn
+from torch.nn.utils import spectral_norm, weight_norm
+from torch.nn.utils.parametrizations import spectral_norm as spectral, weight_norm as weight
+
+
+class Symmetric(nn.Module):
+    def forward(self, w):
+        return w.triu() + w.triu(1).transpose(-1, -2)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {made}
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                nn.init.uniform_(m.weight)
+                m.bias.data.fill_(1)
+
+    def forward(self, x):
+        return self.b(torch.tanh(self.a(x))) + self.a.weight.sum()
+'''
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "self.a, self.b = weight_norm(nn.Linear(3, 3)), weight_norm(nn.Linear(3, 3), dim=1)",
+        "self.a, self.b = spectral_norm(nn.Linear(3, 3)), spectral_norm(nn.Linear(3, 3), n_power_iterations=2)",
+        "self.a, self.b = weight(nn.Linear(3, 3)), spectral(nn.Linear(3, 3))",
+        "self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)\n        spectral_norm(self.a)\n        weight_norm(self.b)",
+        "self.a = nn.Linear(3, 3)\n        self.b = nn.Linear(3, 3)\n"
+        "        nn.utils.parametrize.register_parametrization(self.a, 'weight', Symmetric())",
+    ],
+    ids=["weight", "spectral", "parametrizations", "in place", "own"],
+)
+def test_normed(made):
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, dtype=torch.float64)
+    verify(NORMED.replace("{made}", made), "Net", "", [x], "flax")
+
+
+def test_what_initialises_a_spectral_norm_gives_the_original_its_values():
+    source = NORMED.replace("{made}", "self.a = spectral_norm(nn.Linear(3, 3))\n        self.b = nn.Tanh()")
+    result = transpile.convert_source(source, "flax")
+    model = converted(result.code, result.support)["Net"](rngs=nnx.Rngs(0))
+    assert (model.a.weight_orig[...] >= 0).all()
+    assert jnp.allclose(jnp.linalg.norm(model.a.weight_u[...]), 1)
+
+
+DRAWN = '''
+import torch.nn as nn
+
+
+def init(m, std=0.1):
+    if isinstance(m, nn.Linear):
+        nn.init.normal_(m.weight, 0, std)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(30, 30), nn.Linear(30, 30)
+        self.apply(init)
+
+    def forward(self, x):
+        return self.b(self.a(x))
+'''
+
+
+def test_a_function_that_draws_is_handed_on_with_a_stream():
+    result = transpile.convert_source(DRAWN, "flax")
+    assert "nn.apply(self, functools.partial(init, rngs=rngs))" in result.code
+    model = converted(result.code, result.support)["Net"](rngs=nnx.Rngs(0))
+    a, b = model.a.kernel if hasattr(model.a, "kernel") else model.a.weight, model.b.weight
+    assert 0.08 < jnp.std(a[...]) < 0.12 and not jnp.array_equal(a[...], b[...])
+    assert jax.tree.leaves(nnx.state(model, nnx.Param))
