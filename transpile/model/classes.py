@@ -123,17 +123,21 @@ class Classes:
         found = self._first(self.order(cls), method)
         return found if isinstance(found, Function) else None
 
-    def above(self, cls: Class, method: str) -> Function | str | None:
-        """What `super().method` is here: a function, or the torch layer that has it.
+    def above(self, cls: Class, method: str, behind: object = None) -> Function | str | None:
+        """What `super().method` is here: a function, or the torch layer that has it; for
+        `super(Base, self)` what comes `behind` Base.
 
         In a mixin it is what comes next in the classes that inherit from it; None if they differ.
         """
-        found = set()
+        found, start = set(), cls
+        if isinstance(behind, Class) and behind in self.order(cls):
+            start = behind
         for c in (cls, *self.descendants(cls)):
             order = self.order(c)
-            found.add(self._first(order[order.index(cls) + 1 :], method))
+            found.add(self._first(order[order.index(start) + 1 :], method))
         found.discard(None)
-        own = self._first(self.order(cls)[1:], method)
+        order = self.order(cls)
+        own = self._first(order[order.index(start) + 1 :], method)
         return own or (found.pop() if len(found) == 1 else None)
 
     def overriding(self, cls: Class, name: str) -> list[Function]:

@@ -3,6 +3,7 @@
     super(Net, self).f(x)                    super().f(x)
     nn.LayerNorm.forward(self, x)            super().forward(x), of the first base
     setattr(self, "a", m)                    self.a = m
+    self.add_module("a", m),                 self.add_module("a", m)
     self.__setattr__("a", m)                 self.a = m
     m._modules["a"]                          m.a
     m._modules[name] = layer                 setattr(m, name, layer)
@@ -21,7 +22,7 @@ import keyword
 from collections.abc import Callable
 from typing import Any
 
-from ..model.expressions import Attribute, Call, Constant, Lambda, Name, Starred, Subscript
+from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred, Subscript
 from ..model.libraries import registers
 from ..model.names import dotted
 from ..model.node import Expression, Node
@@ -46,6 +47,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for statement in scope.nodes(ExpressionStatement):
         if _set(statement.expression) is not None or _absent(statement.expression) is not None:
             changes.replace(statement, _stored)
+        elif _is_lone(statement.expression):
+            changes.change(statement.expression, lambda e: e.replace(e.elements[0]))
     for assign in scope.nodes(Assign):
         if _placed(assign):
             changes.replace(assign, _put)
@@ -70,6 +73,12 @@ def _imported(scope: Scope, node: Expression) -> str:
                 whole = f"{module}.{name.name}" if module else name.name if name.alias else head
                 return f"{whole}.{rest}" if rest else whole
     return ""
+
+
+def _is_lone(node: Expression) -> bool:
+    """A call with a comma behind it, which makes a tuple of it that nothing takes."""
+    lone = isinstance(node, Display) and node.kind == "tuple" and len(node.elements) == 1
+    return lone and isinstance(node.elements[0], Call)  # type: ignore[attr-defined]
 
 
 def _method(scope: Scope) -> tuple[Function | None, Class | None]:

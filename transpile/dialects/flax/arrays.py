@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...model.copy import clone
 from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
@@ -18,7 +19,7 @@ from ...model.expressions import (
     is_none,
 )
 from ...model.node import Expression
-from ...model.operators import Binary, Conditional
+from ...model.operators import Binary, Compare, Conditional
 from ...model.statements import Assign, ExpressionStatement
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
@@ -34,6 +35,8 @@ def declare(low: Lowering, node: Declare) -> None:
     cls = low.cls(node)
     first = node.targets[0]
     none = is_none(node.expression) and cls is not None and low.plan.is_data(cls, node.name)
+    again = cls is not None and low.plan.is_set_again(cls, node.name)
+    given = {leaf: low.plan.given(leaf) for leaf in _leaves(node.expression)}
 
     def edit(node: Declare) -> None:
         assert node.expression is not None
@@ -42,8 +45,11 @@ def declare(low: Lowering, node: Declare) -> None:
         elif node.kind == "submodule":
             _held(node.expression)
         else:
+            absent = [end for end in _ends(node.expression) if again and is_none(end)]
             for leaf in _leaves(node.expression):
-                leaf.wrap(lambda v: _variable(low, node.kind, node.name, node.persistent, v))
+                leaf.wrap(lambda v: _held_array(low, node, v, given.get(v, ""), again))
+            for end in absent:
+                end.replace(_absent(again))
         node.become(Assign(node.targets, node.expression, node.operator, node.annotation))
 
     if isinstance(first, Attribute) or none:
@@ -63,11 +69,28 @@ def _variable(low: Lowering, kind: str, name: str, persistent: bool, value: Expr
     return made
 
 
-def _leaves(value: Expression) -> list[Expression]:
+def _held_array(
+    low: Lowering, node: Declare, value: Expression, given: str, again: bool
+) -> Expression:
+    """A Variable of a value, of which `given` says whether it is a number, or None."""
+    word = "array" if isinstance(value, Constant) else "asarray"
+    array = Call(Attribute(Name("jnp"), word), [value]) if given else value
+    made = _variable(low, node.kind, node.name, node.persistent, array)
+    if given != "optional":
+        return made
+    return Conditional(_absent(again), Compare([clone(value), Constant(None)], ["is"]), made)
+
+
+def _absent(again: bool) -> Expression:
+    """None, where an array may be set later."""
+    return Call(nnx("data"), [Constant(None)]) if again else Constant(None)
+
+
+def _leaves(value: Expression | None) -> list[Expression]:
     """What is wrapped: the whole, or what is not None of a choice in which None stands."""
     if isinstance(value, Conditional) and any(map(is_none, _ends(value))):
         return [*_leaves(value.body), *_leaves(value.orelse)]
-    return [] if is_none(value) else [value]
+    return [] if value is None or is_none(value) else [value]
 
 
 def _ends(value: Expression) -> list[Expression]:
@@ -114,10 +137,10 @@ def assign(low: Lowering, node: Assign) -> None:
 
 def write(low: Lowering, node: Write) -> None:
     """`self.hits[...] += 1`; what was None so far becomes a Variable."""
-    own: Any = node.target  # else it is a name, which a walk over params binds
-    first = isinstance(own, (Read, Attribute)) and low.is_self(own.object)
-    first = first and low.plan.is_unset(low.cls(node), own.name)
-    path, value = dotted_read(node.target), node.value
+    target, value = node.target, node.value  # a target is a Name in a walk over params
+    own = isinstance(target, Attribute) and low.is_self(target.object)
+    first = own and low.plan.is_unset(low.cls(node), target.name)
+    path = dotted_read(target)
     same = isinstance(value, Binary) and isinstance(value.left, Read)
     augmented = same and path is not None and dotted_read(value.left) == path  # type: ignore[attr-defined]
     put = (

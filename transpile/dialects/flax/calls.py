@@ -34,7 +34,7 @@ from .program import dotted_read
 from .reads import getattr_read
 
 
-def new(low: Lowering, node: New) -> None:
+def new(low: Lowering, node: Call) -> None:
     """A module is built: `nn.Linear(3, 4, rngs=rngs)`."""
     word = node.function.name if isinstance(node.function, Support) else ""
     if word in UNWRITTEN:
@@ -47,7 +47,7 @@ def new(low: Lowering, node: New) -> None:
     needs, name = low.plan.needs(node), replaced(low, node.function)
     rngs = low.rngs(node) if needs is not False else None
 
-    def edit(node: New) -> None:
+    def edit(node: Call) -> None:
         if name is not None:
             _as_flax_has_it(node, name)
         if needs is None:
@@ -75,7 +75,7 @@ def replaced(low: Lowering, function: Expression) -> str | None:
     return None
 
 
-def _as_flax_has_it(node: New, name: str) -> None:
+def _as_flax_has_it(node: Call, name: str) -> None:
     for argument, word in list(zip(node.arguments, node.keywords)):
         position = node.arguments.index(argument)
         surplus = word is None and position >= KEPT.get(name, 99)
@@ -89,6 +89,9 @@ def _as_flax_has_it(node: New, name: str) -> None:
 
 def apply(low: Lowering, node: Call) -> None:
     """A call of what draws by itself: a function that takes a key, or a method that builds."""
+    if low.plan.builds(node):
+        new(low, node)
+        return
     handed(low, node)
     tied = low.plan.tied(low.unit(node), dotted_read(node.function))
     if tied:
@@ -163,6 +166,8 @@ def call(low: Lowering, node: Call) -> None:
         low.edits.replace(node.function, low.support("copied"))
     if low.plan.targets(node):
         apply(low, node)
+    elif low.plan.builds(node):
+        new(low, node)
     else:
         handed(low, node)
         walked(low, node)

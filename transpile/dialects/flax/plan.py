@@ -25,7 +25,7 @@ class Inside(NamedTuple):
 
     keys: list[Key]
     calls: list[tuple[Call, list[Function]]]
-    made: list[New]
+    made: list[Call]
     handed: list[Function]
 
 
@@ -56,8 +56,10 @@ class Plan(Program):
                 return self.takes.get(own) == "rngs"
         return False
 
-    def needs(self, call: New) -> bool | None:
+    def needs(self, call: Call) -> bool | None:
         """Whether a constructor has to be given `rngs`; None where classes differ."""
+        if not isinstance(call, New):
+            return None
         if isinstance(call.function, Support) and call.function.name in DRAWING:
             return True
         found = self.built(call)
@@ -122,12 +124,13 @@ class Plan(Program):
             for node in function.body.walk():
                 if isinstance(node, Key):
                     found.keys.append(node)
-                elif isinstance(node, New):
+                if not isinstance(node, Call):
+                    continue
+                if self.builds(node):
                     found.made.append(node)
-                elif isinstance(node, Call):
+                if not isinstance(node, New):
                     found.calls.append((node, self.targets(node)))
-                if isinstance(node, Call):
-                    found.handed.extend(f for _, f in self.handed(node))
+                found.handed.extend(f for _, f in self.handed(node))
         return found
 
     def gives_module(self, function: Function) -> bool:

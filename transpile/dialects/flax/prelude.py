@@ -24,11 +24,14 @@ def array_of(variable):
 
 
 def build(make, *args, rngs, **kwargs):
-    """A module of a class that may draw its initial values."""
+    """A module of a class that may draw its initial values, or what else is called."""
     cls = make.func if isinstance(make, functools.partial) else make
     made_by = [c.__init__ for c in cls.__mro__] if isinstance(cls, type) else [cls]
     for function in made_by:
-        takes = inspect.signature(function).parameters
+        try:
+            takes = inspect.signature(function).parameters
+        except ValueError:  # of one of Python's own
+            break
         if "rngs" in takes:
             return make(*args, rngs=rngs, **kwargs)
         if not any(p.kind is p.VAR_KEYWORD for p in takes.values()):

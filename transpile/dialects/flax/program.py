@@ -11,13 +11,25 @@ from typing import Any
 from ...facts.modules import ARRAYS, SUBMODULE
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
-from ...facts.values.lattice import classes_of
-from ...model.effects import Mode, New, NewArray, Support, Tie
-from ...model.expressions import Attribute, Call, Name, Starred, is_none
+from ...facts.values.lattice import UNKNOWN, Static, Tensor, classes_of
+from ...model.effects import Declare, Mode, New, NewArray, Support, Tie
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Name,
+    Starred,
+    Subscript,
+    is_none,
+)
 from ...model.names import dotted
 from ...model.node import Expression, Node
+from ...model.operators import Conditional
 from ...model.program import Class, File, Function
 from ...model.project import Project
+from ...model.statements import Assign
 from ..output import Facts
 from .layers import FUNCTIONS
 
@@ -117,7 +129,8 @@ class Program:
             for name, own in self.modules.own_fields(one).items():
                 kind, optional, unset = found.get(name, ("field", False, True))
                 known = own.kind if own.kind != "field" else kind
-                none = any(_may_be_none(v) for v in own.values) or optional
+                given = (self.given(v) == "optional" for v in own.values)
+                none = any(_may_be_none(v) for v in own.values) or optional or any(given)
                 unset = unset and all(map(is_none, own.values))
                 found[name] = known, none, unset
         return found
@@ -136,6 +149,24 @@ class Program:
         """Whether an attribute holds an array or a submodule in some class of the family."""
         found = self._arrays.get(cls, {}).get(name)
         return found is not None and (found[0] in ARRAYS or found[0] == SUBMODULE)
+
+    def is_set_again(self, cls: Class, name: str) -> bool:
+        """Whether an attribute is set in several places of the family."""
+        own = (self.modules.own_fields(c).get(name) for c in self.family(cls))
+        return sum(len(f.values) for f in own if f is not None) > 1
+
+    def given(self, value: Expression) -> str:
+        """Whether what an array is set to is a "number" of Python's, or a parameter that may be one
+        or, by its default, None: "optional"."""
+        if isinstance(value.value, Static):
+            return "number" if value.value.type in ("bool", "int", "float") else ""
+        unit = self.unit(value)
+        if not isinstance(value, Name) or isinstance(value.value, Tensor) or unit is None:
+            return ""
+        found = next((p for p in unit.parameters if p.name == value.id), None)
+        if found is None or self.is_library(value):
+            return ""
+        return "optional" if is_none(found.default) else "number"
 
     def has_computed(self, cls: Class) -> bool:
         """Whether a class of the family makes arrays under names that it computes."""
@@ -230,7 +261,11 @@ class Program:
         if isinstance(above, Attribute) and isinstance(above.object, Call):
             if dotted(above.object.function) == "super":
                 cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
-                lineage = self.modules.lineage(cls)[1:] if cls is not None else []
+                lineage = self.modules.lineage(cls) if cls is not None else []
+                given = above.object.arguments  # `super(Base, self)` begins behind Base
+                named = dotted(given[0]) if given else None
+                at = next((i for i, c in enumerate(lineage) if c.name == named), 0)
+                lineage = lineage[at + 1 :]
                 own = (self.modules.home(c).methods(c).get(above.name) for c in lineage)
                 return [f for f in [next(filter(None, own), None)] if f is not None]
         return []
@@ -243,6 +278,23 @@ class Program:
             for argument in given
             if isinstance(argument.value, FunctionValue)
         ]
+
+    def builds(self, call: Call) -> bool:
+        """Whether a call builds a module: `conv(3, 4)`, of a class that a constructor is given,
+        where a module is wanted."""
+        if isinstance(call, New):
+            return True
+        unit, function = self.unit(call), call.function
+        if unit not in self.building or self.owner(unit) is None or self.is_library(call):
+            return False
+        if function.value not in (None, UNKNOWN) or isinstance(function, Support):
+            return False
+        if isinstance(function, Name):
+            assert unit is not None
+            return function.id in _bound(unit) and is_wanted(call)
+        if isinstance(function, Call) and isinstance(function.function, Support):
+            return function.function.name == "layer_named"
+        return isinstance(function, (Call, Subscript)) and is_wanted(call)
 
     def built(self, call: New) -> list[Class] | None:
         """The classes of what is built; None where they are not all known."""
@@ -259,6 +311,25 @@ class Program:
     def constructor(self, cls: Class) -> Function | None:
         found: Function | None = self.modules.find(cls, "__init__")
         return found
+
+
+def is_wanted(call: Expression) -> bool:
+    """Whether an expression stands where a module is wanted: among what a container is given, as
+    what a submodule is declared with."""
+    node: Any = call
+    while isinstance(node.parent, (Display, Dictionary, Comprehension, Conditional, Starred, New)):
+        node = node.parent
+    around = node.parent
+    if isinstance(around, Declare):
+        return around.kind == SUBMODULE
+    if isinstance(around, Call) and isinstance(around.function, Attribute):
+        return around.function.name in ("append", "extend", "insert", "add_module")
+    return isinstance(around, Assign) and isinstance(around.targets[0], Name) or node is not call
+
+
+def _bound(function: Function) -> set[str]:
+    assigned = (t for a in function.nodes(Assign) for t in a.targets)
+    return {p.name for p in function.parameters} | {t.id for t in assigned if isinstance(t, Name)}
 
 
 def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:

@@ -159,7 +159,10 @@ def _through_super(frame: Frame, node: Call, method: str, args: list[Argument]) 
     owner = frame.cls
     if owner is None:
         return UNKNOWN
-    target = project.above(owner, method)
+    assert isinstance(node.function, Attribute) and isinstance(node.function.object, Call)
+    named = [frame.facts.of(a) for a in node.function.object.arguments[:1]]
+    behind = next((v.ref for v in named if isinstance(v, Class)), None)
+    target = project.above(owner, method, behind)
     if isinstance(target, program.Function):
         frame.facts.put(node.function, Function(target, owner, base=True))
         return functions.call_one(frame, target, args)

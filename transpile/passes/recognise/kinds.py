@@ -119,6 +119,8 @@ class Kinds:
         if runs and (method in self.stages.forward or not self.makes_parameter(value)):
             if isinstance(known, Module) or isinstance(attribute, Module):
                 return  # another module from now on: no array
+            if isinstance(known, Static) and known.type == "str":
+                return
             if not self.is_wrapped(cls, name):
                 in_place = value is None and bool(found.set_running.get(name, True))
                 found.set_running[name] = in_place
