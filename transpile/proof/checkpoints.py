@@ -36,7 +36,7 @@ def to_torch(model: Any, state: Any = None) -> dict[str, Any]:
 def _values(source: Any, arrays: Mapping[str, Any], model: Any) -> dict[str, Any]:
     """The value for each array of a model, by torch's names."""
     tensors = dict(_named(source))
-    missing = [n for n in arrays if n not in tensors]
+    missing = [n for n in arrays if n not in tensors and _is_saved(arrays[n])]
     kept = {_storage(tensors[n]) for n in arrays if n in tensors}
     surplus = [n for n, t in tensors.items() if n not in arrays and _storage(t) not in kept]
     surplus = [n for n in surplus if not _is_constant(model, n, tensors[n])]
@@ -48,6 +48,12 @@ def _values(source: Any, arrays: Mapping[str, Any], model: Any) -> dict[str, Any
         found = "; ".join(f"{what}: {', '.join(names)}" for what, names in wrong.items() if names)
         raise ValueError(f"the model and what torch holds do not fit; {found}")
     return made
+
+
+def _is_saved(array: Any) -> bool:
+    """Whether torch saves an array: what it does not, as a number that forward passes change, may be
+    no tensor there."""
+    return array is None or getattr(array, "persistent", True) is not False
 
 
 def _named(source: Any) -> Iterable[tuple[str, Any]]:

@@ -74,9 +74,9 @@ def _held_array(
 ) -> Expression:
     """A Variable of a value, of which `given` says whether it is a number, or None."""
     word = "array" if isinstance(value, Constant) else "asarray"
-    array = Call(Attribute(Name("jnp"), word), [value]) if given else value
+    array = Call(Attribute(Name("jnp"), word), [value]) if "number" in given else value
     made = _variable(low, node.kind, node.name, node.persistent, array)
-    if given != "optional":
+    if "optional" not in given:
         return made
     return Conditional(_absent(again), Compare([clone(value), Constant(None)], ["is"]), made)
 
@@ -108,7 +108,8 @@ def _held(value: Expression) -> None:
         )
         if listed or keyed:
             word = nnx("List") if listed else Support("ModuleDict")
-            leaf.wrap(lambda leaf, word=word: Call(word, [leaf]))  # type: ignore[misc]
+            empty = isinstance(leaf, Display) and not leaf.elements
+            leaf.wrap(lambda leaf, w=word, e=empty: Call(w, [] if e else [leaf]))  # type: ignore[misc]
 
 
 def new_array(low: Lowering, node: NewArray) -> None:
@@ -122,14 +123,19 @@ def new_array(low: Lowering, node: NewArray) -> None:
 
 
 def assign(low: Lowering, node: Assign) -> None:
-    """`self.bias = None` of what is an array elsewhere: an attribute of data from the start."""
-    cls = low.cls(node)
-    if cls is None or not is_none(node.expression) or node.operator:
+    """`self.bias = None` of what is an array elsewhere: an attribute of data from the start; so is
+    `self.layers = []` of what becomes a container."""
+    cls, value = low.cls(node), node.expression
+    listed = isinstance(value, (Display, Dictionary))
+    if cls is None or value is None or not (is_none(value) or listed) or node.operator:
         return
     names = [t.name for t in node.targets if isinstance(t, Attribute) and low.is_self(t.object)]
-    unit = low.unit(node)
-    if names and unit in low.plan.building and any(low.plan.is_data(cls, n) for n in names):
+    if low.unit(node) not in low.plan.building:
+        return
+    if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))
+    elif listed and any(low.plan.becomes_module(cls, n) for n in names):
+        low.edits.change(node, lambda n: _held(n.expression))
 
 
 # --- writes ---------------------------------------------------------------------------------------

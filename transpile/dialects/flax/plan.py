@@ -15,8 +15,8 @@ from ...model.project import Project
 from ...model.statements import For, Return, While
 from ..fresh import attributes, fresh, taken
 from ..output import Facts
+from .building import Building
 from .layers import DRAWING, REPLACED
-from .program import Program
 
 
 class Inside(NamedTuple):
@@ -29,7 +29,7 @@ class Inside(NamedTuple):
     handed: list[Function]
 
 
-class Plan(Program):
+class Plan(Building):
     """The decisions about a program."""
 
     def __init__(self, project: Project, facts: Facts, used: Iterable[str]) -> None:

@@ -9,27 +9,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...facts.modules import ARRAYS, SUBMODULE
-from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
-from ...facts.values.lattice import UNKNOWN, Static, Tensor, classes_of
-from ...model.effects import Declare, Mode, New, NewArray, Support, Tie
+from ...facts.values.lattice import Static, Tensor
+from ...model.effects import Declare, Mode, NewArray, Support, Tie
 from ...model.expressions import (
     Attribute,
-    Call,
-    Comprehension,
-    Dictionary,
-    Display,
     Name,
-    Starred,
-    Subscript,
     is_none,
 )
-from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.operators import Conditional
 from ...model.program import Class, File, Function
 from ...model.project import Project
-from ...model.statements import Assign
 from ..output import Facts
 from .layers import FUNCTIONS
 
@@ -47,10 +37,14 @@ class Program:
         self.needed = self._reached(used)
         self.units = list(self._units())
         self.classes = [c for c in self._classes() if self.modules.is_module(c)]
-        self.building = self._building()
         self.modes: set[Class] = set()
+        self.building: set[Function] = set()  # what constructors run
         self._families = {c: self._family(c) for c in self.classes}
         self._arrays = {c: self._all_arrays(c) for c in self.classes}
+        self._submodules = {
+            c: {d.name for f in c.nodes(Function) for d in f.nodes(Declare) if d.kind == SUBMODULE}
+            for c in self.classes
+        }
         self._computed = {c for c in self.classes if any(isinstance(n, NewArray) for n in c.walk())}
         self.ties: dict[Class, dict[str, str]] = {}
         self._known_ties: set[Tie] = set()
@@ -129,7 +123,7 @@ class Program:
             for name, own in self.modules.own_fields(one).items():
                 kind, optional, unset = found.get(name, ("field", False, True))
                 known = own.kind if own.kind != "field" else kind
-                given = (self.given(v) == "optional" for v in own.values)
+                given = ("optional" in self.given(v) for v in own.values)
                 none = any(_may_be_none(v) for v in own.values) or optional or any(given)
                 unset = unset and all(map(is_none, own.values))
                 found[name] = known, none, unset
@@ -150,23 +144,27 @@ class Program:
         found = self._arrays.get(cls, {}).get(name)
         return found is not None and (found[0] in ARRAYS or found[0] == SUBMODULE)
 
+    def becomes_module(self, cls: Class, name: str) -> bool:
+        """Whether an attribute is set to a submodule somewhere: `self.layers = []` before that."""
+        return any(name in self._submodules.get(c, ()) for c in self.family(cls))
+
     def is_set_again(self, cls: Class, name: str) -> bool:
         """Whether an attribute is set in several places of the family."""
         own = (self.modules.own_fields(c).get(name) for c in self.family(cls))
         return sum(len(f.values) for f in own if f is not None) > 1
 
     def given(self, value: Expression) -> str:
-        """Whether what an array is set to is a "number" of Python's, or a parameter that may be one
-        or, by its default, None: "optional"."""
+        """Whether what an array is set to is a "number" of Python's, or a parameter that may be
+        one; and whether it may be None by its default: "optional", or "optional number"."""
         if isinstance(value.value, Static):
             return "number" if value.value.type in ("bool", "int", "float") else ""
         unit = self.unit(value)
-        if not isinstance(value, Name) or isinstance(value.value, Tensor) or unit is None:
+        if not isinstance(value, Name) or unit is None or self.is_library(value):
             return ""
         found = next((p for p in unit.parameters if p.name == value.id), None)
-        if found is None or self.is_library(value):
-            return ""
-        return "optional" if is_none(found.default) else "number"
+        kind = "" if found is None or isinstance(value.value, Tensor) else "number"
+        optional = found is not None and is_none(found.default)
+        return f"optional {kind}".strip() if optional else kind
 
     def has_computed(self, cls: Class) -> bool:
         """Whether a class of the family makes arrays under names that it computes."""
@@ -234,113 +232,12 @@ class Program:
         found = {t.rpartition("."): source for t, source in self.ties.get(cls, {}).items()}
         return {name: source for (holder, _, name), source in found.items() if holder == path}
 
-    # --- what a call runs -------------------------------------------------------------------------
-
-    def _building(self) -> set[Function]:
-        """The constructors, and the methods and functions that they call."""
-        inits = {f for f in self.units if f.name == "__init__" and self.owner(f) is not None}
-        found, todo = set(inits), list(inits)
-        while todo:
-            for call in calls(todo.pop()):
-                for target in self.targets(call):
-                    if self.owner(target) is not None and target not in found:
-                        if target.name != "__call__":
-                            found.add(target)
-                            todo.append(target)
-        return found
-
-    def targets(self, call: Call) -> list[Function]:
-        """The functions of the program that a call may run, for what they have to be given."""
-        value = call.function.value
-        if isinstance(call, New):
-            found = [self.constructor(c) for c in self.built(call) or ()]
-            return [f for f in found if f is not None]
-        if isinstance(value, FunctionValue):
-            return [value.function]
-        above = call.function
-        if isinstance(above, Attribute) and isinstance(above.object, Call):
-            if dotted(above.object.function) == "super":
-                cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
-                lineage = self.modules.lineage(cls) if cls is not None else []
-                given = above.object.arguments  # `super(Base, self)` begins behind Base
-                named = dotted(given[0]) if given else None
-                at = next((i for i, c in enumerate(lineage) if c.name == named), 0)
-                lineage = lineage[at + 1 :]
-                own = (self.modules.home(c).methods(c).get(above.name) for c in lineage)
-                return [f for f in [next(filter(None, own), None)] if f is not None]
-        return []
-
-    def handed(self, call: Call) -> list[tuple[Expression, Function]]:
-        """The functions of the program that a call is given as values: `net.apply(init)`."""
-        given = [a.expression if isinstance(a, Starred) else a for a in call.arguments]
-        return [
-            (argument, argument.value.function)
-            for argument in given
-            if isinstance(argument.value, FunctionValue)
-        ]
-
-    def builds(self, call: Call) -> bool:
-        """Whether a call builds a module: `conv(3, 4)`, of a class that a constructor is given,
-        where a module is wanted."""
-        if isinstance(call, New):
-            return True
-        unit, function = self.unit(call), call.function
-        if unit not in self.building or self.owner(unit) is None or self.is_library(call):
-            return False
-        if function.value not in (None, UNKNOWN) or isinstance(function, Support):
-            return False
-        if isinstance(function, Name):
-            assert unit is not None
-            return function.id in _bound(unit) and is_wanted(call)
-        if isinstance(function, Call) and isinstance(function.function, Support):
-            return function.function.name == "layer_named"
-        return isinstance(function, (Call, Subscript)) and is_wanted(call)
-
-    def built(self, call: New) -> list[Class] | None:
-        """The classes of what is built; None where they are not all known."""
-        if isinstance(call.function, Support):
-            node = self.definitions.get(call.function.name)
-            return [node] if isinstance(node, Class) else []
-        value = call.value
-        refs: Any = value.refs if isinstance(value, ModuleValue) and not value.open else ()
-        if not refs and call.function.value is not None:
-            refs = sorted(classes_of(call.function.value), key=str)
-        found = [self.modules.class_of(ref) for ref in refs]
-        return None if not found or None in found else found
-
-    def constructor(self, cls: Class) -> Function | None:
-        found: Function | None = self.modules.find(cls, "__init__")
-        return found
-
-
-def is_wanted(call: Expression) -> bool:
-    """Whether an expression stands where a module is wanted: among what a container is given, as
-    what a submodule is declared with."""
-    node: Any = call
-    while isinstance(node.parent, (Display, Dictionary, Comprehension, Conditional, Starred, New)):
-        node = node.parent
-    around = node.parent
-    if isinstance(around, Declare):
-        return around.kind == SUBMODULE
-    if isinstance(around, Call) and isinstance(around.function, Attribute):
-        return around.function.name in ("append", "extend", "insert", "add_module")
-    return isinstance(around, Assign) and isinstance(around.targets[0], Name) or node is not call
-
-
-def _bound(function: Function) -> set[str]:
-    assigned = (t for a in function.nodes(Assign) for t in a.targets)
-    return {p.name for p in function.parameters} | {t.id for t in assigned if isinstance(t, Name)}
-
 
 def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:
     for file in library.ordered:
         for statement in file.body.body:
             if isinstance(statement, (Class, Function)):
                 yield statement.name, statement
-
-
-def calls(function: Function) -> list[Call]:
-    return [n for n in function.body.walk() if isinstance(n, Call)]
 
 
 def _may_be_none(value: Expression) -> bool:

@@ -1,0 +1,165 @@
+"""Constructors in Flax NNX beside torch's: what is given to build with, numbers and None."""
+
+import jax.numpy as jnp
+import pytest
+import torch
+from flax import nnx
+
+import transpile
+
+from .verified import converted, verify
+
+HEAD = """
+import torch
+import torch.nn as nn
+from torch.nn.utils import spectral_norm, weight_norm
+
+LINEAR, NORM = nn.Linear, nn.BatchNorm1d
+
+
+class Base(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.fc = nn.Linear(c, c)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Net({base}):
+    def __init__(self, make, c, norm=None, name="gru"):
+        {made}
+
+    def forward(self, x):
+        return {call}
+"""
+X = torch.randn(4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+# name: base, constructor, what is given back, expected in the text
+BUILT = {
+    "a class that is given": (
+        "nn.Module",
+        "super().__init__()\n        self.fc = make(c, c)\n"
+        "        self.norm = norm(c) if norm is not None else None",
+        "self.norm(self.fc(x))",
+        "self.fc = nn.build(make, c, c, rngs=rngs)",
+    ),
+    "a list of what is given": (
+        "nn.Module",
+        "super().__init__()\n        layers = [make(c, c)]\n        layers.append(norm(c))\n"
+        "        self.body = nn.Sequential(*layers)",
+        "self.body(x)",
+        "layers.append(nn.build(norm, c, rngs=rngs))",
+    ),
+    "a layer by name": (
+        "nn.Module",
+        "super().__init__()\n        self.fc = getattr(nn, name.upper())(c, c)",
+        "self.fc(x)[0]",
+        "nn.build(nn.layer_named(name.upper()), c, c, rngs=rngs)",
+    ),
+    "one of two wrappers": (
+        "nn.Module",
+        "super().__init__()\n        wrap = weight_norm if c else spectral_norm\n"
+        "        self.fcs = nn.ModuleList([wrap(nn.Linear(c, c)), wrap(nn.Linear(c, c))])",
+        "self.fcs[1](self.fcs[0](x))",
+        "nn.build(wrap, nn.Linear(c, c, rngs=rngs), rngs=rngs)",
+    ),
+    "past a base": (
+        "Base",
+        "super(Base, self).__init__()\n        self.fc = nn.Linear(c, c, bias=False)",
+        "super().forward(x) + 1",
+        "super(Base, self).__init__()",
+    ),
+    "a list that becomes a ModuleList": (
+        "nn.Module",
+        "super().__init__()\n        self.fcs = []\n        for _ in range(2):\n"
+        "            self.fcs.append(nn.Linear(c, c))\n        self.fcs = nn.ModuleList(self.fcs)",
+        "self.fcs[1](self.fcs[0](x))",
+        "self.fcs = nnx.List()",
+    ),
+    "a comma behind add_module": (
+        "nn.Module",
+        "super().__init__()\n        self.add_module('fc', nn.Linear(c, c)),",
+        "self.fc(x)",
+        "self.fc = nn.Linear(c, c, rngs=rngs)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_built(name):
+    base, made, call, expected = BUILT[name]
+    source = HEAD.replace("{base}", base).replace("{made}", made).replace("{call}", call)
+    verify(source, "Net", "LINEAR, 3, NORM", [X], "flax")
+    assert expected in transpile.convert_source(source, "flax").code
+
+
+GIVEN = """
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self, alpha=None, weight: torch.Tensor = None, mode="a"):
+        super().__init__()
+        self.alpha = alpha
+        if isinstance(alpha, list):
+            self.alpha = torch.tensor(alpha)
+        self.register_buffer("weight", weight)
+        self.steps = 0
+        self.mode = mode
+
+    def forward(self, x):
+        if not hasattr(self, "mode"):
+            self.mode = "b"
+        self.steps = self.steps + 1
+        if self.alpha is not None:
+            if self.alpha.dtype != x.dtype:
+                self.alpha = self.alpha.type_as(x)
+            x = x * self.alpha
+        if self.weight is not None:
+            x = x + self.weight
+        return x * self.steps if self.mode == "a" else x
+"""
+
+
+def test_numbers_and_none_in_the_place_of_arrays():
+    result = transpile.convert_source(GIVEN, "flax")
+    assert result.diagnostics == []
+    for line in (
+        "self.weight = None if weight is None else nn.Buffer(weight)",
+        "self.steps = nn.Buffer(jnp.array(0), persistent=False)",
+        "self.mode = mode\n",
+    ):
+        assert line in result.code
+    make, x = converted(result.code, result.support)["Net"], jnp.ones((2, 3))
+    for alpha, weight, wanted in ((None, None, 1), (2.0, jnp.ones(3), 3), ([4.0, 4.0, 4.0], None, 4)):
+        model = make(alpha, weight)
+        assert (nnx.jit(lambda model, x: model(x))(model, x) == wanted).all()
+        assert model.steps[...] == 1
+
+
+WALKED = """
+import torch.nn as nn
+
+
+def reset(net):
+    for p in net.parameters():
+        if p.dim() > 1:
+            nn.init.ones_(p)
+        else:
+            p.data = p.data * 0
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        reset(self)
+"""
+
+
+def test_a_write_of_what_a_walk_over_params_binds():
+    result = transpile.convert_source(WALKED, "flax")
+    assert result.diagnostics == []
+    model = converted(result.code, result.support)["Net"](rngs=nnx.Rngs(0))
+    assert (model.fc.weight[...] == 1).all() and (model.fc.bias[...] == 0).all()

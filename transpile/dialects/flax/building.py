@@ -1,0 +1,138 @@
+"""What the calls of a program run and build: which methods are part of building, what stands where a
+module is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...facts.modules import SUBMODULE
+from ...facts.values.lattice import UNKNOWN, classes_of
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module as ModuleValue
+from ...model.effects import Declare, New, Support
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Name,
+    Starred,
+    Subscript,
+)
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.operators import Conditional
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign
+from ..output import Facts
+from .program import Program
+
+
+class Building(Program):
+    """A program, with what its constructors run."""
+
+    def __init__(self, project: Project, facts: Facts, used: Iterable[str]) -> None:
+        super().__init__(project, facts, used)
+        self.building = self._building()
+
+    def _building(self) -> set[Function]:
+        """The constructors, and the methods and functions that they call."""
+        inits = {f for f in self.units if f.name == "__init__" and self.owner(f) is not None}
+        found, todo = set(inits), list(inits)
+        while todo:
+            for call in calls(todo.pop()):
+                for target in self.targets(call):
+                    if self.owner(target) is not None and target not in found:
+                        if target.name != "__call__":
+                            found.add(target)
+                            todo.append(target)
+        return found
+
+    def targets(self, call: Call) -> list[Function]:
+        """The functions of the program that a call may run, for what they have to be given."""
+        value = call.function.value
+        if isinstance(call, New):
+            found = [self.constructor(c) for c in self.built(call) or ()]
+            return [f for f in found if f is not None]
+        if isinstance(value, FunctionValue):
+            return [value.function]
+        above = call.function
+        if isinstance(above, Attribute) and isinstance(above.object, Call):
+            if dotted(above.object.function) == "super":
+                cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
+                lineage = self.modules.lineage(cls) if cls is not None else []
+                given = above.object.arguments  # `super(Base, self)` begins behind Base
+                named = dotted(given[0]) if given else None
+                at = next((i for i, c in enumerate(lineage) if c.name == named), 0)
+                lineage = lineage[at + 1 :]
+                own = (self.modules.home(c).methods(c).get(above.name) for c in lineage)
+                return [f for f in [next(filter(None, own), None)] if f is not None]
+        return []
+
+    def handed(self, call: Call) -> list[tuple[Expression, Function]]:
+        """The functions of the program that a call is given as values: `net.apply(init)`."""
+        given = [a.expression if isinstance(a, Starred) else a for a in call.arguments]
+        return [
+            (argument, argument.value.function)
+            for argument in given
+            if isinstance(argument.value, FunctionValue)
+        ]
+
+    def builds(self, call: Call) -> bool:
+        """Whether a call builds a module: `conv(3, 4)`, of a class that a constructor is given,
+        where a module is wanted."""
+        if isinstance(call, New):
+            return True
+        unit, function = self.unit(call), call.function
+        if unit not in self.building or self.owner(unit) is None or self.is_library(call):
+            return False
+        if function.value not in (None, UNKNOWN) or isinstance(function, Support):
+            return False
+        if isinstance(function, Name):
+            assert unit is not None
+            return function.id in _bound(unit) and is_wanted(call)
+        if isinstance(function, Call) and isinstance(function.function, Support):
+            return function.function.name == "layer_named"
+        return isinstance(function, (Call, Subscript)) and is_wanted(call)
+
+    def built(self, call: New) -> list[Class] | None:
+        """The classes of what is built; None where they are not all known."""
+        if isinstance(call.function, Support):
+            node = self.definitions.get(call.function.name)
+            return [node] if isinstance(node, Class) else []
+        value = call.value
+        refs: Any = value.refs if isinstance(value, ModuleValue) and not value.open else ()
+        if not refs and call.function.value is not None:
+            refs = sorted(classes_of(call.function.value), key=str)
+        found = [self.modules.class_of(ref) for ref in refs]
+        return None if not found or None in found else found
+
+    def constructor(self, cls: Class) -> Function | None:
+        found: Function | None = self.modules.find(cls, "__init__")
+        return found
+
+
+def is_wanted(call: Expression) -> bool:
+    """Whether an expression stands where a module is wanted: among what a container is given, as
+    what a submodule is declared with."""
+    node: Any = call
+    while isinstance(node.parent, (Display, Dictionary, Comprehension, Conditional, Starred, New)):
+        node = node.parent
+    around = node.parent
+    if isinstance(around, Declare):
+        return around.kind == SUBMODULE
+    if isinstance(around, Call) and isinstance(around.function, Attribute):
+        return around.function.name in ("append", "extend", "insert", "add_module")
+    return isinstance(around, Assign) and isinstance(around.targets[0], Name) or node is not call
+
+
+def _bound(function: Function) -> set[str]:
+    assigned = (t for a in function.nodes(Assign) for t in a.targets)
+    return {p.name for p in function.parameters} | {t.id for t in assigned if isinstance(t, Name)}
+
+
+def calls(function: Function) -> list[Call]:
+    return [n for n in function.body.walk() if isinstance(n, Call)]
