@@ -121,6 +121,10 @@ BODIES = {
         "y = x + 1\nz = y * 2\ndel y\ndel x, zs[0]\nreturn z",
         "y = x + 1\nz = y * 2\ndel zs[0]\nreturn z",
     ),
+    "what is not trained": (
+        "z = torch.ones(3)\nz.requires_grad = False\nfor n in x:\n    n.requires_grad = True\nreturn x * z",
+        "z = torch.ones(3)\nfor n in x:\n    pass\nreturn x * z",
+    ),
     "settings": ("torch.backends.cudnn.benchmark = True\nreturn x", "return x"),
     "kernels": (
         "with sdpa_kernel([SDPBackend.MATH]):\n    return x * 2",
@@ -168,6 +172,26 @@ REPORTED = {
 def test_what_is_taken_for_granted(name):
     before, expected = REPORTED[name]
     assert after(body(before)) == (body(expected), ["taken-for-granted"])
+
+
+FROZEN = {
+    "self.fc.weight.requires_grad = False": "",
+    "self.fc.requires_grad_(False)": "",
+    "for p in self.fc.parameters():\n    p.requires_grad = False": "",
+    "for n, p in self.named_parameters():\n    if 'bias' in n:\n        p.requires_grad_(False)": "",
+    "for m in self.modules():\n    m.weight.requires_grad = x\n    m.n = 1": (
+        "for m in self.modules():\n    m.n = 1"
+    ),
+}
+
+
+@pytest.mark.parametrize("before", FROZEN)
+def test_what_the_optimizer_is_told(before):
+    head = "class Net(nn.Module):\n    def __init__(self, x):\n        super().__init__()\n"
+    head += "        self.fc = nn.Linear(3, 3)\n"
+    text, told = after(head + textwrap.indent(before, 8 * " ") + "\n")
+    assert text == head + textwrap.indent(FROZEN[before] + "\n", 8 * " ").removeprefix("\n")
+    assert told == ["frozen-param"]
 
 
 def test_decorators():

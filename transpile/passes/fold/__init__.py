@@ -21,6 +21,7 @@ from .branches import Branches
 from .conditions import Conditions, Facts
 from .contexts import Contexts
 from .devices import Devices
+from .frozen import Frozen
 
 __all__ = ["PASS", "Facts", "run"]
 
@@ -35,6 +36,7 @@ def run(scope: Scope, facts: Facts) -> Changes:
     branches.run()
     Contexts(conditions, branches.is_gone).run()
     Devices(changes, branches.is_gone).run()
+    Frozen(changes, branches.is_gone).run()
     for assign in scope.nodes(Assign):
         if _sets_backend(assign) and not branches.is_gone(assign):
             changes.change(assign, _remove)

@@ -1,0 +1,120 @@
+"""Which params are trained is the affair of the optimizer: what sets it goes, and is told once.
+
+    for p in self.encoder.parameters():
+        p.requires_grad = False              ->    nothing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...facts.values.lattice import UNKNOWN, Module, Tensor
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import target_names
+from ...model.node import Expression, Statement
+from ...model.program import Scope
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pass
+from ..pass_ import Changes
+
+_TOLD = "is not trained in torch: leave it out of what the optimizer updates"
+_PARAMS = ("parameters", "named_parameters")
+_WALKS = (*_PARAMS, "modules", "named_modules", "children", "named_children")
+
+
+class Frozen:
+    """The statements of a scope that say what is trained."""
+
+    def __init__(self, changes: Changes, is_gone: Callable[[Statement], bool]) -> None:
+        self.changes, self.is_gone, self.scope = changes, is_gone, changes.scope
+        self.walked = set(_walked(self.scope))
+
+    def run(self) -> None:
+        """Take them away, with the loops and branches in which nothing is left."""
+        found: dict[Statement, Expression | None] = {}
+        for statement in self.scope.nodes(Assign, ExpressionStatement):
+            subject = self._subject(statement)
+            if subject is not None and not self.is_gone(statement):
+                found[statement] = subject if not _trains(statement) else None
+        told = next((s for s, subject in found.items() if subject and self._is_param(subject)), None)
+        if told is not None:
+            subject = found[told]
+            self.changes.report("frozen-param", told, f"{_spelled(subject)} {_TOLD}")
+        gone = set(found)
+        for statement in found:
+            while (around := _emptied(statement, gone)) is not None:
+                gone.add(around)
+                statement = around
+        for statement in gone:
+            if not any(n in gone for n in statement.ancestors()):
+                self.changes.change(statement, _remove)
+
+    def _subject(self, statement: Statement) -> Expression | None:
+        """The p in `p.requires_grad = False`, and in `p.requires_grad_(False)` of a param."""
+        if isinstance(statement, Assign):
+            target = statement.targets[0]
+            if len(statement.targets) > 1 or not isinstance(target, Attribute):
+                return None
+            known = target.object.value
+            array = known is None or known == UNKNOWN or isinstance(known, Tensor)
+            return target.object if target.name == "requires_grad" and array else None
+        call = statement.expression if isinstance(statement, ExpressionStatement) else None
+        function = call.function if isinstance(call, Call) else None
+        if not isinstance(function, Attribute) or function.name != "requires_grad_":
+            return None
+        whole = isinstance(function.object.value, Module)
+        return function.object if whole or self._is_param(function.object) else None
+
+    def _is_param(self, node: Expression) -> bool:
+        if isinstance(node, Name) and node.id in self.walked:
+            return True
+        known = node.value
+        if isinstance(known, Tensor):
+            return known.param and not known.buffer
+        return isinstance(known, Module) or isinstance(node, Attribute)
+
+
+def _walked(scope: Scope) -> Iterator[str]:
+    """The names that loops over params bind."""
+    for loop in scope.nodes(For):
+        if _walks(loop.iterable, _PARAMS):
+            yield from target_names(loop.target)
+
+
+def _walks(node: Expression, words: tuple[str, ...]) -> bool:
+    function = node.function if isinstance(node, Call) else None
+    return isinstance(function, Attribute) and function.name in words
+
+
+def _trains(statement: Statement) -> bool:
+    """Whether it is for True, or for what is only known later."""
+    if isinstance(statement, Assign):
+        given = statement.expression
+    else:
+        call = statement.expression  # type: ignore[attr-defined]
+        given = call.arguments[0] if call.arguments else Constant(True)
+    return isinstance(given, Constant) and given.constant is True
+
+
+def _emptied(statement: Statement, gone: set[Statement]) -> Statement | None:
+    """The loop or branch around a statement, where all that it does is gone."""
+    block = statement.parent
+    around = block.parent if isinstance(block, Block) else None
+    if not isinstance(around, (For, If)) or around.orelse is not None or around in gone:
+        return None
+    if not isinstance(block, Block) or not all(s in gone or isinstance(s, Pass) for s in block.body):
+        return None
+    if isinstance(around, If) and block.form == "elif":
+        return None
+    return around if isinstance(around, If) or _walks(around.iterable, _WALKS) else None
+
+
+def _spelled(node: Expression | None) -> str:
+    if isinstance(node, Attribute):
+        return f"{_spelled(node.object)}.{node.name}"
+    return node.id if isinstance(node, Name) else "a parameter"
+
+
+def _remove(statement: Statement) -> None:
+    block = statement.parent
+    assert isinstance(block, Block)
+    block.remove(statement)
