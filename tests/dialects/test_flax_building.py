@@ -163,3 +163,26 @@ def test_a_write_of_what_a_walk_over_params_binds():
     assert result.diagnostics == []
     model = converted(result.code, result.support)["Net"](rngs=nnx.Rngs(0))
     assert (model.fc.weight[...] == 1).all() and (model.fc.bias[...] == 0).all()
+
+
+PLACES = """
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        x = x * self.w
+        d = x @ x.t()
+        d[range(len(d)), range(len(d))] = 0
+        d[[0, 1]] = d[[1, 0]] * 2
+        return d
+"""
+
+
+def test_what_is_put_at_the_places_of_lists():
+    verify(PLACES, "Net", "", [X], "flax")

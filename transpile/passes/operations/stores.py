@@ -15,7 +15,7 @@ from ...model.program import Parameter
 from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
-from .subscripts import is_mask, is_whole, not_zero, parts_of
+from .subscripts import is_mask, is_whole, not_zero, parts_of, place
 
 _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 
@@ -24,6 +24,9 @@ def put(c: Conversion, node: Node) -> bool:
     """`x[m] = 0`, `x[m] += y[m]`; False of any other index."""
     assert isinstance(node, Put)
     first, *rest = parts_of(node.index)
+    if not is_mask(first):
+        for i, part in enumerate(parts_of(node.index)):
+            place(c, node, i, part)
     if not is_mask(first) or not all(map(is_whole, rest)):
         return False
     if c.facts.stage(c.scope) in ("host", "building", "import"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch, is_traced
+from ...model.effects import Put
 from ...model.expressions import Attribute, Call, Constant, Display, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Compare
@@ -62,7 +63,7 @@ def _index(c: Conversion, node: Subscript) -> bool:
         message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
         c.changes.report("data-dependent-shape", node, message)
     for i, part in enumerate(parts):
-        _place(c, node, i, part)
+        place(c, node, i, part)
     if len(parts) > 1 and is_mask(parts[0]) and all(is_whole(part) for part in parts[1:]):
         c.changes.replace(
             node, lambda n: Subscript(n.object, parts_of(n.index)[0])
@@ -77,7 +78,7 @@ def parts_of(index: Expression) -> list[Expression]:
     return index.elements if isinstance(index, Display) and several else [index]
 
 
-def _place(c: Conversion, node: Subscript, i: int, part: Expression) -> None:
+def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> None:
     """A list as an index is an index array, so is a range; bytes are a mask."""
     value = known(part)
     made: Callable[[Expression], Expression] | None = None
