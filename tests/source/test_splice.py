@@ -187,6 +187,11 @@ EDITS = [
         "def f():\n    a\n    b  # last\n    n()\n\nx\n",
     ),
     (
+        "def f():\n\n    a\n",
+        on_statement("a", lambda block, s: block.insert_before(s, [statement("n")])),
+        "def f():\n    n()\n\n    a\n",
+    ),
+    (
         "def f():\n    # doc\n    a\n",
         on_statement("a", lambda block, s: block.insert_before(s, [statement("n")])),
         "def f():\n    n()\n    # doc\n    a\n",

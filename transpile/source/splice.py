@@ -146,7 +146,8 @@ class Writer:
                 stop = at if at == block.start else self._line_end(block, at)
                 out += self._gap(block, at, stop)
                 out += "\n" * bool(out and not out.endswith("\n")) + line
-                out += "\n" * (stop < block.end and text[stop] not in "\r\n;")
+                begins = stop == block.start  # the line break there ends an empty line
+                out += "\n" * (stop < block.end and (begins or text[stop] not in "\r\n;"))
                 at = stop
                 continue
             gap = self._gap(block, at, place[0])
