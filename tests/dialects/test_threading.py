@@ -48,6 +48,18 @@ CASES = {
         return before + count_out, state
         """,
     ),
+    "two that give a state": (
+        "return self.bn(x) + self.bn(self.bn(x) if x.ndim > 1 else x)",
+        """
+        bn_out, state = self.bn(x, state)
+        if x.ndim > 1:
+            y, state = self.bn(x, state)
+        else:
+            y = x
+        bn_out_, state = self.bn(y, state)
+        return bn_out + bn_out_, state
+        """,
+    ),
     "what may not be put off": (
         "return x.pop() + self.bn(x.pop())",
         """

@@ -152,62 +152,69 @@ class Extraction:
         self, found: Sequence[Expression], out: list[Statement], whole: Call | None = None
     ) -> None:
         """Expressions that are evaluated one after the other."""
+        now = list(found)  # what stands there once those before have been seen to
         for i, expression in enumerate(found):
             if not self._has(expression):
                 continue
-            for before in found[:i]:
+            for j, before in enumerate(now[:i]):
                 if not isinstance(before, Name) and self._changes(before):
-                    self._name(before, out)
-            self._expression(expression, out, whole)
+                    now[j] = self._name(before, out)
+            now[i] = self._expression(expression, out, whole)
 
-    def _expression(self, node: Expression, out: list[Statement], whole: Call | None) -> None:
+    def _expression(self, node: Expression, out: list[Statement], whole: Call | None) -> Expression:
+        """Bring the calls out of an expression; returns what stands in its place then."""
         if not self._has(node):
-            return
+            return node
         if isinstance(node, Lambda):
             self.form.unsaid(node, "a function inside an expression writes state")
         elif isinstance(node, Conditional) and (self._has(node.body) or self._has(node.orelse)):
-            self._conditional(node, out)
+            return self._conditional(node, out)
         elif isinstance(node, Boolean) and self._has(node.right):
-            self._boolean(node, out)
+            return self._boolean(node, out)
         elif isinstance(node, Comprehension):
-            self._comprehension(node, out)
+            return self._comprehension(node, out)
         else:
             self._several(parts_of(node), out)
             if self.form.gives(node) and node is not whole:
                 assert isinstance(node, Call)
                 name = self.names.fresh(result(node))
-                node.replace(Name(name))
+                node.replace(standing := Name(name))
                 out.append(self.form.called(node, Name(name)))
+                return standing
+        return node
 
-    def _name(self, node: Expression, out: list[Statement]) -> None:
+    def _name(self, node: Expression, out: list[Statement]) -> Expression:
         name = self.names.fresh("before")
-        node.replace(Name(name))
+        node.replace(standing := Name(name))
         out.append(Assign([Name(name)], node))
+        return standing
 
-    def _conditional(self, node: Conditional, out: list[Statement]) -> None:
+    def _conditional(self, node: Conditional, out: list[Statement]) -> Expression:
         self._expression(node.test, out, None)
         name = self.names.fresh("y")
-        node.replace(Name(name))
+        node.replace(standing := Name(name))
         sides = [Block([Assign([Name(name)], side)]) for side in (node.body, node.orelse)]
         self._made(If(node.test, *sides), out)
+        return standing
 
-    def _boolean(self, node: Boolean, out: list[Statement]) -> None:
+    def _boolean(self, node: Boolean, out: list[Statement]) -> Expression:
         """`a and b`: b is evaluated where a holds."""
         self._expression(node.left, out, None)
         name = self.names.fresh("y")
-        node.replace(Name(name))
+        node.replace(standing := Name(name))
         test: Expression = Name(name)
         if node.operator == "or":
             test = Unary("not", test)
         out.append(Assign([Name(name)], node.left))
         self._made(If(test, Block([Assign([Name(name)], node.right)])), out)
+        return standing
 
-    def _comprehension(self, node: Comprehension, out: list[Statement]) -> None:
+    def _comprehension(self, node: Comprehension, out: list[Statement]) -> Expression:
         name = self.names.fresh("made")
         first = node.clauses[0].iterable
         self._expression(first, out, None)
         rename_targets(node, self.names.fresh)
-        node.replace(Name(name))
+        node.replace(standing := Name(name))
         empty, added = building(node, name)
         made: Statement = added
         for clause in reversed(node.clauses):
@@ -216,6 +223,7 @@ class Extraction:
             made = For(clause.target, clause.iterable, Block([made]))
         out.append(Assign([Name(name)], empty))
         self._made(made, out)
+        return standing
 
     def _made(self, statement: Statement, out: list[Statement]) -> None:
         """A statement that was made here, with the calls inside of it."""
