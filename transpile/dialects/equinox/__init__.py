@@ -23,6 +23,7 @@ from ..imports import Words, fit
 from ..output import Output
 from .classes import ClassWriter
 from .configs import freeze
+from .layers import named
 from .plan import Facts, Plan
 from .report import Reports
 
@@ -108,7 +109,9 @@ def _spelled(file: File | Class, within: bool = False) -> set[str]:
     """Write the names of the support file out; which they are. `within` it they are plain."""
     found = set()
     for node in list(file.walk()):
-        if isinstance(node, Support):
+        if isinstance(node, Support) and (made := named(node)) is not None:
+            node.replace(made)
+        elif isinstance(node, Support):
             found.add(node.name)
             node.replace(Name(node.name) if within else Attribute(Name("nn"), node.name))
         elif isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):

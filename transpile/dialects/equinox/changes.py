@@ -47,6 +47,7 @@ WALKS = {
 }
 
 _ADDING = ("add_module", "register_module", "append")
+_UNKNOWN = "a loop changes modules or params that it comes to in a way not known"
 _FROZEN = "arrays have no requires_grad: say what is trained where gradients are taken"
 
 
@@ -202,6 +203,8 @@ class Changing:
         if isinstance(loop.iterable, Display):
             return self._each(loop, names)
         place, word, named = self._walked(loop.iterable)
+        if not self.places.has(place):
+            raise Unplaced(_UNKNOWN)
         if len(names) != 1 + named:
             raise Unplaced("a loop changes what it goes over, under names that cannot be told")
         made = self._function(loop, names)
@@ -230,13 +233,11 @@ class Changing:
             function = iterable.function
             known = isinstance(function.value, Method) or function.name in ("values", "items")
             if function.name in WALKS and known and not iterable.arguments:
-                place: Expression = function.object
-                if self.places.has(place):
-                    return place, *WALKS[function.name]
-        elif isinstance(iterable, (Name, Attribute, Subscript)) and self.places.has(iterable):
+                return function.object, *WALKS[function.name]
+        elif isinstance(iterable, (Name, Attribute, Subscript)):
             if isinstance(iterable.value, Module):
                 return iterable, "map_children", False
-        raise Unplaced("a loop changes modules or params that it comes to in a way not known")
+        raise Unplaced(_UNKNOWN)
 
     def _each(self, loop: For, names: list[str]) -> list[Statement]:
         """`for m in (self.a, self.b)`: one call for each."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 from ...facts.values.lattice import Class as ClassValue
 from ...model.effects import New, Support
 from ...model.expressions import Attribute, Call, Display, Name
-from ...model.node import Expression
+from ...model.names import dotted
+from ...model.node import Expression, Node
 from ...model.program import Class
+from ...source.lower_ast import expression
 
 # By the name of the layer: how it is written, and what it is as a type.
 # JAX sorts the keys of a dict whenever a model is taken apart, those of this one it leaves.
 ORDERED = "OrderedDict"
+# What stands for a class of torch's where it is named: in tests, as a value.
+NAMED = {"Module": "eqx.Module", "ModuleList": "list", "ModuleDict": ORDERED}
 OWN = {"Dropout": "eqx.nn.Dropout", "ModuleList": "list", "ModuleDict": "dict"}
 
 
@@ -34,6 +38,19 @@ def own(call: New) -> Expression | None:
         plain = isinstance(given, Display) or getattr(given, "kind", "") == "list"
         return given if plain else Call(Name("list"), [given])
     return None
+
+
+def named(node: Support) -> Expression | None:
+    """What stands for a class of the support file that is not called here."""
+    if isinstance(node.parent, Call) and node.parent.function is node:
+        return None
+    if node.name == "Dropout" and any(_is_type_test(n) for n in node.ancestors()):
+        return expression(OWN["Dropout"])
+    return expression(NAMED[node.name]) if node.name in NAMED else None
+
+
+def _is_type_test(node: Node) -> bool:
+    return isinstance(node, Call) and dotted(node.function) == "isinstance"
 
 
 def built_name(call: New) -> str | None:

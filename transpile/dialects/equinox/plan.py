@@ -16,7 +16,8 @@ from ...model.project import Project
 from ...model.rulebook import Rulebook
 from ...model.statements import Return
 from ..fresh import fresh, taken
-from ..threading.signatures import Signatures, Threads
+from ..threading.signatures import Signatures
+from ..threading.threads import Threads
 
 STATE = "eqx.nn.StateIndex"
 

@@ -36,7 +36,7 @@ def arrays(model: Any, state: Any = None) -> dict[str, Any]:
 
 
 def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The model with these arrays in the place of its own, and its state; None where it has
+    """The model with these arrays in the place of its own, and its state; None where it takes
     none."""
     import equinox as eqx
     import jax
@@ -53,7 +53,11 @@ def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
         if _is_buffer(value) and path in values:  # what was unflattened is new: nobody else has it
             made = type(value)(values[path])
             object.__setattr__(holder, path.rpartition(".")[2], made)
-    return eqx.nn.make_with_state(lambda: model)() if indices else (model, None)
+    takes_state = isinstance(model, eqx.nn.StatefulLayer) and model.is_stateful()
+    if not indices and not takes_state:
+        return model, None
+    filled_model: tuple[Any, Any] = eqx.nn.make_with_state(lambda: model)()
+    return filled_model
 
 
 def _walk(node: Any, prefix: str, holder: Any = None) -> Iterator[tuple[str, Any, Any]]:

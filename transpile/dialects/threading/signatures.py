@@ -7,42 +7,20 @@ dialect edits anything, and does not change while it does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, classes_of
-from ...model.effects import BUFFER, MIXED, Apply, Key, New, Read, Write
+from ...model.effects import BUFFER, MIXED, Apply, Key, New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
 from .changes import Changes, handed
-
-
-@dataclass(frozen=True)
-class Threads:
-    """What a function takes and gives beside its own. `known`: whether what runs is known."""
-
-    takes: bool = False  # a state
-    gives: bool = False  # a new state
-    draws: bool = False
-    known: bool = True
-
-    def __or__(self, other: Threads) -> Threads:
-        return Threads(
-            self.takes or other.takes,
-            self.gives or other.gives,
-            self.draws or other.draws,
-            self.known and other.known,
-        )
-
-
-NOTHING = Threads()
-ANYTHING = Threads(True, True, True, False)
+from .threads import ANYTHING, NOTHING, Threads
 
 
 class Facts(Protocol):
@@ -144,6 +122,10 @@ class Signatures:
     def _is_library(self, cls: Class) -> bool:
         return self.modules.home(cls) is self.modules.library.project
 
+    def _is_layers(self, function: Function) -> bool:
+        """Whether a function is a method of one of torch's layers."""
+        return function.owner is not None and self._is_library(function.owner)
+
     def is_container(self, call: Call) -> bool:
         """Whether what is called runs one layer after the other, each in its own way."""
         value = call.function.value
@@ -158,7 +140,7 @@ class Signatures:
 
     def _reached(self) -> Iterator[Function]:
         """The functions of the project, and those of the layers that it comes to."""
-        todo = list(self.project.functions())
+        todo = [*self.project.functions(), *self._of_named()]
         seen: dict[Function, None] = {}
         while todo:
             function = todo.pop()
@@ -173,6 +155,14 @@ class Signatures:
                 for cls in self._built(call):
                     todo += self._methods(cls)
         return iter(seen)
+
+    def _of_named(self) -> Iterator[Function]:
+        """The methods of the layers that are named and not built: `def f(act=nn.Tanh)`."""
+        layers = {cls.name: cls for cls in self.modules.library.project.classes()}
+        for file in self.project.ordered:
+            names = {n.name for n in file.walk() if isinstance(n, Support)}
+            for name in sorted(names & layers.keys()):
+                yield from self._methods(layers[name])
 
     def _built(self, call: Call) -> Iterator[Class]:
         value = call.function.value
@@ -214,6 +204,8 @@ class Signatures:
                 if self.is_container(call):
                     continue  # it asks each of its items
                 targets = self.targets(call) or []
+                if not self._is_layers(function):  # torch's layers are called as such
+                    targets = [t for t in targets if not self._is_layers(t)]
                 for other in targets[1:]:
                     self._join(targets[0], other)
             if function.name == "__call__" and function.owner is not None:
@@ -245,6 +237,8 @@ class Signatures:
             changed = False
             for function in self.functions:
                 found = self._of_nodes(within([function.body]), function)
+                if found.takes and function.name == "__call__":
+                    found |= Threads(gives=True)  # what calls any layer takes a state from it
                 root = self.root(function)
                 old = self._threads.get(root, NOTHING)
                 if old | found != old:
@@ -275,10 +269,14 @@ class Signatures:
             if isinstance(call, New):
                 return Threads(draws=True, known=False)
             return Threads(True, True, True) if self.is_container(call) else ANYTHING
-        found = NOTHING
-        for target in targets:
-            found |= self.of(target)
-        return Threads(draws=found.draws) if isinstance(call, New) else found
+        found, several = NOTHING, [self.of(target) for target in targets]
+        for threads in several:
+            found |= threads
+        if isinstance(call, New):
+            return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
+        if self.is_container(call) or all(t.takes == found.takes for t in several):
+            return found
+        return Threads(True, True, found.draws, known=False)
 
     def _is_value(self, inner: Function, outer: Function) -> bool:
         """Whether a function inside is handed on, so that somebody else calls it."""

@@ -1,0 +1,27 @@
+"""What is threaded through a function or a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What a function takes and gives beside its own. `known`: whether what runs is known."""
+
+    takes: bool = False  # a state
+    gives: bool = False  # a new state
+    draws: bool = False
+    known: bool = True
+
+    def __or__(self, other: Threads) -> Threads:
+        return Threads(
+            self.takes or other.takes,
+            self.gives or other.gives,
+            self.draws or other.draws,
+            self.known and other.known,
+        )
+
+
+NOTHING = Threads()
+ANYTHING = Threads(True, True, True, False)
