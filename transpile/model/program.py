@@ -41,7 +41,11 @@ class Scope(Node):
         if len(kinds) == 1:
             return cast("list[N]", index.get(kinds[0], []))
         found = [node for kind in kinds for node in index.get(kind, ())]
-        found.sort(key=lambda node: node.start)
+        if any(node.start < 0 for node in found):  # what was made stands among the user's
+            rank = {node: at for at, node in enumerate(within(self.own()))}
+            found.sort(key=lambda node: rank.get(node, -1))
+        else:
+            found.sort(key=lambda node: node.start)
         return cast("list[N]", found)
 
     @property
