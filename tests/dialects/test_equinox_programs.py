@@ -51,6 +51,66 @@ class Net(nn.Module):
     def forward(self, x):
         return self.net(x)
 """,
+    "submodules under computed names": """
+class Layer(nn.Sequential):
+    def __init__(self, n):
+        super().__init__()
+        self.norm1 = nn.BatchNorm1d(n)
+        self.add_module("relu", nn.ReLU())
+        self.conv1 = nn.Linear(n, 3)
+
+    def forward(self, x):
+        return torch.cat([x, super().forward(x)], 1)
+
+class Block(nn.Sequential):
+    def __init__(self, n):
+        super().__init__()
+        self.add_module("first", nn.Linear(3, 3))
+        for i in range(n):
+            self.add_module("layer%d" % (i + 1), Layer(3 + 3 * i))
+        self.last = nn.Tanh()
+
+class Net(nn.Module):
+    def __init__(self, n=2):
+        super().__init__()
+        self.n = n
+        for i in range(n):
+            self.add_module("block%d" % i, Block(1))
+            setattr(self, f"act{i}", nn.BatchNorm1d(6))
+            setattr(self, f"fc{i}", nn.Linear(6, 3))
+        self.first = nn.Linear(3, 3)
+        for name, m in self.named_modules():
+            if name.startswith("fc") and isinstance(m, nn.Linear):
+                nn.init.constant_(m.weight, 0.5)
+
+    def forward(self, x):
+        x = self.first(x)
+        for i in range(self.n):
+            act = getattr(self, f"act{i}")
+            x = getattr(self, f"fc{i}")(act(getattr(self, "block%d" % i)(x)))
+        return x + self.fc0.weight.sum()
+""",
+    "what a model caches": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.mask = None
+        self.last = None
+        self.window = torch.ones(1)
+        self.register_buffer("n", torch.zeros(3))
+
+    def forward(self, x):
+        if self.mask is None or self.mask.shape[0] != x.shape[0]:
+            self.mask = torch.full((x.shape[0], 1), 0.5)
+        if self.window.shape[0] != x.shape[1]:
+            self.window = torch.ones(x.shape[1]) * 2
+        if self.last is not None:
+            x = x + 0 * self.last  # torch keeps it from the comparison before
+        self.last = x.detach()
+        self.n = self.n + 1
+        return self.fc(x * self.mask * self.window) + self.n
+""",
 }
 
 

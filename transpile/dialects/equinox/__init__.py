@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...model.effects import Apply, Key, New, Support, Unconverted
 from ...model.expressions import Attribute, Call, Lambda, Name
+from ...model.node import Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
@@ -81,19 +82,22 @@ def _others(file: File, plan: Plan) -> Iterator[Function]:
 def _calls_outside(file: File, plan: Plan) -> None:
     """What is built outside of functions: in the file, in classes, as defaults of parameters."""
     for node in [n for n in file.walk() if isinstance(n, (New, Apply))]:
-        if not any(
-            isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors()
-        ):
+        if not _is_inside(node):
             draws = plan.signatures.of_outside(node).draws
             node.become(made := Call(node.function, node.arguments, node.keywords))
             if draws:
                 made.append(expression("jax.random.key(0)"), "key")
 
 
+def _is_inside(node: Node) -> bool:
+    """Whether a node runs when a function does: defaults of parameters do not."""
+    return any(isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors())
+
+
 def _draws_outside(file: File, reports: Reports) -> None:
     """Draws of a file's own statements, which run once: each has a key of its own."""
     keys = [n for n in file.walk() if isinstance(n, Key)]
-    outside = [k for k in keys if not any(isinstance(n, Function) for n in k.ancestors())]
+    outside = [k for k in keys if not _is_inside(k)]
     for number, key in enumerate(outside):
         if any(isinstance(n, Lambda) for n in key.ancestors()):
             reports.report("draw-in-value", key, "a function that draws is handed on without a key")
@@ -101,7 +105,7 @@ def _draws_outside(file: File, reports: Reports) -> None:
         else:
             key.replace(expression(f"jax.random.key({number})"))
     for node in [n for n in file.walk() if isinstance(n, Unconverted)]:
-        if not any(isinstance(n, Function) for n in node.ancestors()):
+        if not _is_inside(node):
             node.replace(raising(node, lambda name: Attribute(Name("nn"), name)))
 
 

@@ -10,6 +10,7 @@ from ...model.program import Class, Function
 from ...model.statements import Assign, Pass
 from ...source.lower_ast import expression
 from .changes import Changing
+from .computed import Computed
 from .constructors import Building, eqx
 from .fields import Declared, Fields
 from .functions import Running
@@ -26,9 +27,10 @@ class ClassWriter:
     def __init__(self, plan: Plan, reports: Reports, prefix: str) -> None:
         self.plan, self.reports, self.prefix = plan, reports, prefix
         self._made: set[Class] = set()  # the classes with arrays under computed names
+        self.computed = Computed(plan)
 
     def write(self, cls: Class) -> None:
-        fields = Fields(cls, self.plan, self.prefix).all()
+        fields = Fields(cls, self.plan, self.prefix, self.computed).all()
         late = self._late(cls)
         if fields:
             self._separate(cls)
@@ -40,6 +42,8 @@ class ClassWriter:
             with self.reports.faults.within(method):
                 self._method(method, cls, made and method.name == "__init__")
         self._bases(cls)
+        if self.computed.begins(cls):
+            self.computed.base(cls)
         self._fields(cls, [_statement(f, late) for f in fields])
 
     def function(self, function: Function) -> None:
@@ -55,12 +59,15 @@ class ClassWriter:
             return
         for inner in method.nodes(Function):
             self.function(inner)
+        self.computed.write(method, cls)
         if self.plan.is_building(method):
             Building(method, cls, self.plan, self.reports).write()
         self._computed(method)
         self._run(method)
         if begins_arrays:
             self._begin(method)
+        if method.name == "__init__" and self.computed.begins(cls):
+            self.computed.begin(method)
 
     def _run(self, function: Function) -> None:
         made = Changing(function, self.plan, self.reports).write()
@@ -161,6 +168,8 @@ def _statement(declared: Declared, late: set[str]) -> Statement:
         value = Call(eqx("field"), [Constant(True)], ["static"])
         if declared.unset:
             value.append(Constant(None), "default")
+    elif not declared.saved and not declared.unset:
+        value = Call(Support("unsaved"))
     elif declared.unset and declared.name != "inference":
         value = Constant(None)
     return Assign([Name(declared.name)], value, annotation=annotation)

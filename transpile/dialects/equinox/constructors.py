@@ -14,7 +14,7 @@ from ...model.effects import (
     NewArray,
     Tie,
 )
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Conditional
@@ -61,7 +61,7 @@ class Building:
         if isinstance(value, Conditional):
             self._held(value.body, kind, name)
             self._held(value.orelse, kind, name)
-        elif not (isinstance(value, Constant) and value.constant is None):
+        elif not is_none(value) or self.plan.begins_unset(name, self.cls):
             value.wrap(lambda v: self.plan.held(kind, name, self.cls, v))
 
     def _mode(self) -> None:

@@ -31,6 +31,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class, Function
 from ...model.statements import Assign, Block, If
+from .computed import Computed
 from .layers import OWN, built_name
 from .plan import STATE, Plan
 
@@ -41,24 +42,31 @@ _CASTS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "len": "
 
 @dataclass(frozen=True)
 class Declared:
-    """A field: its type as text, whether it is static, whether it may be left unset."""
+    """A field: its type as text, whether it is static, whether it may be left unset, and whether
+    checkpoints have it."""
 
     name: str
     type: str
     static: bool = False
     unset: bool = False
+    saved: bool = True
 
 
 class Fields:
     """The fields of one class, before anything in it is edited."""
 
-    def __init__(self, cls: Class, plan: Plan, prefix: str) -> None:
+    def __init__(self, cls: Class, plan: Plan, prefix: str, computed: Computed) -> None:
         self.cls, self.plan, self.prefix = cls, plan, prefix
         self.modules = plan.modules
         self.methods = self.modules.home(cls).methods(cls)
+        self.in_sequence = computed.in_sequence(cls)
 
     def all(self) -> list[Declared]:
-        found = [self._of(name, own) for name, own in self.modules.own_fields(self.cls).items()]
+        found = [
+            self._of(name, own)
+            for name, own in self.modules.own_fields(self.cls).items()
+            if own.kind != SUBMODULE or not self.in_sequence
+        ]
         if self._has_made():
             found.append(Declared("arrays", "dict[str, jax.Array]"))
         if self.cls in self.plan.inferring:
@@ -78,11 +86,12 @@ class Fields:
     def _of(self, name: str, own: Field) -> Declared:
         unset = not self._is_certain(name)
         if own.kind in ARRAYS:
-            optional = any(map(_may_be_none, own.values)) or unset
+            begins = not self.plan.begins_unset(name, self.cls)
+            optional = begins and any(map(_may_be_none, own.values)) or unset
             held = self._held(own.kind, name)
-            return Declared(
-                name, held + " | None" * optional, own.kind != PARAM and held != STATE, unset
-            )
+            static = own.kind != PARAM and held != STATE
+            saved = held != STATE or self.plan.is_saved(name, self.cls)
+            return Declared(name, held + " | None" * optional, static, unset, saved)
         if own.kind == SUBMODULE:
             types = dict.fromkeys(t for value in own.values for t in self._submodule(value))
             return Declared(name, _union(types), unset=unset)

@@ -19,6 +19,7 @@ from ...model.effects import (
     Layers,
     Loop,
     New,
+    Read,
     Repeat,
     Scan,
     Support,
@@ -127,7 +128,11 @@ class Running:
         value: Expression = write.value
         if write.detached:
             value = Call(Attribute(Name("lax"), "stop_gradient"), [value])
-        new = Call(Attribute(Name(self.state), "set"), [place(write.target), value])
+        target = write.target
+        if isinstance(target, Read) and not self.plan.is_saved(target.name, self.function.owner):
+            new = Call(Support("put"), [Name(self.state), place(target), value])
+        else:
+            new = Call(Attribute(Name(self.state), "set"), [place(target), value])
         return [Assign([Name(self.state)], new)]
 
     def layers(self, node: Layers) -> list[Statement]:

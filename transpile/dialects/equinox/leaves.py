@@ -8,7 +8,7 @@ Put                 x.at[i].set(v)
 
 from __future__ import annotations
 
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import UNKNOWN, Method, Module
 from ...model.effects import (
     BUFFER,
     CONSTANT,
@@ -32,6 +32,8 @@ from ...model.program import Function
 from ..faults import raising
 from .layers import own
 from .plan import Plan
+
+WALKS = ("children", "named_children", "modules", "named_modules")
 
 
 class Leaves:
@@ -75,6 +77,20 @@ class Leaves:
         elif isinstance(node, Apply):
             self._tied(node)
             node.become(Call(node.function, node.arguments, node.keywords))
+        elif type(node) is Call and self.building:
+            self._walk(node)
+
+    def _walk(self, call: Call) -> None:
+        """`net.children()`: a function of the support file."""
+        function = call.function
+        if not isinstance(function, Attribute) or function.name not in WALKS:
+            return
+        value = function.value
+        if isinstance(value, Method) and isinstance(value.receiver, Module):
+            pass
+        elif function.object.value not in (None, UNKNOWN) or function.name in self.plan.methods:
+            return
+        call.replace(Call(Support(function.name), [function.object, *call.arguments], [None, *call.keywords]))
 
     def _tied(self, node: Apply) -> None:
         """A layer that has an array of another one is given it: it holds None itself."""
@@ -97,15 +113,20 @@ class Leaves:
                 node.replace(Call(Support("value"), [plain]))
             else:
                 node.replace(Subscript(plain, Constant(...)))
-        elif self.plan.signatures.is_state(node) and not _is_tested(node):
+        elif self.plan.signatures.is_state(node) and not self._is_index(node):
+            unset = self.plan.begins_unset(node.name, self.function.owner)
             if self.building:
                 node.replace(Attribute(plain, "init"))
-            elif self._may_be_none(node):
+            elif self._may_be_none(node) and not unset:
                 node.replace(Call(Support("get"), [Name(self.state), plain]))
             else:
                 node.replace(Call(Attribute(Name(self.state), "get"), [plain]))
         else:
             node.become(plain)
+
+    def _is_index(self, node: Read) -> bool:
+        """Whether it is only asked whether there is a place for a value."""
+        return _is_tested(node) and not self.plan.begins_unset(node.name, self.function.owner)
 
     def _may_be_none(self, node: Read) -> bool:
         """Whether a buffer may be missing, and the function does not ask for any that may."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
-from ...facts.modules import Array, Modules
+from ...facts.modules import ARRAYS, Array, Modules
 from ...model.effects import BUFFER, Mode, Support, Tie
-from ...model.expressions import Attribute, Call, Name
+from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
@@ -34,12 +34,19 @@ class Plan:
     def __init__(self, project: Project, facts: Facts) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.signatures = Signatures(project, facts)
+        self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._taken = {f: taken(f) for f in self.signatures.functions}
         self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
         owners = {f.owner for f in self.signatures.functions if f.owner is not None}
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
+        self._unset = {
+            (cls, name)
+            for cls in owners
+            for name, own in self.modules.fields(cls).items()
+            if own.kind in ARRAYS and all(map(is_none, own.values))
+        }
         self._ties = {cls: dict(self._tied(cls)) for cls in owners}
         self._procedures = {
             f
@@ -115,14 +122,21 @@ class Plan:
         """The arrays of a class, as they were declared before anything was edited."""
         return self._arrays.get(cls, {})
 
+    def begins_unset(self, name: str, cls: Class | None) -> bool:
+        """Whether a state is None until something is written, as what a model caches."""
+        return (cls, name) in self._unset and name in self.signatures.written
+
+    def is_saved(self, name: str, cls: Class | None) -> bool:
+        """Whether torch saves a buffer; what it does not may be of another shape with each call."""
+        array = self.arrays(cls).get(name) if cls is not None else None
+        return array is None or array.persistent
+
     def holder(self, kind: str, name: str, cls: Class | None) -> str:
         """What holds a buffer or constant: it changes while the model runs, or it never does;
         then only what torch saves can come from a checkpoint."""
         if kind == BUFFER and name in self.signatures.written:
             return STATE
-        array = self.arrays(cls).get(name) if cls is not None else None
-        saved = kind == BUFFER and (array is None or array.persistent)
-        return "Buffer" if saved else "Constant"
+        return "Buffer" if kind == BUFFER and self.is_saved(name, cls) else "Constant"
 
     def held(self, kind: str, name: str, cls: Class | None, value: Expression) -> Expression:
         """A value of a buffer or constant in what holds it."""

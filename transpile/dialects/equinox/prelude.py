@@ -32,6 +32,11 @@ class Sequential(eqx.nn.StatefulLayer):
                 x = layer(x, key=k)
         return x if state is None else (x, state)
 
+    def add_module(self, name, layer):
+        """One layer more, in the constructor of a class below."""
+        given = self.layers.items() if isinstance(self.layers, dict) else enumerate(self.layers)
+        self.layers = OrderedDict([(str(n), m) for n, m in given] + [(name, layer)])
+
     def __iter__(self):
         given = self.layers.values() if isinstance(self.layers, dict) else self.layers
         # what a subclass sets as attributes comes after what it hands on
@@ -150,6 +155,18 @@ def get(state, index):
     return None if index is None else state.get(index)
 
 
+def unsaved():
+    """A field with a state that checkpoints do not hold."""
+    return eqx.field(metadata={"unsaved": True})
+
+
+def put(state, index, value):
+    """A state with another value, which may have another shape than the one before."""
+    new = eqx.nn.StateIndex(value)
+    object.__setattr__(new, "marker", index.marker)
+    return state.update(eqx.nn.State(new))
+
+
 def value(constant):
     """The array of a constant; None for one that is not there."""
     return None if constant is None else constant[...]
@@ -164,6 +181,18 @@ def with_array(layer, name, array):
 def unconverted(id, source):
     """What could not be converted: it raises where its value is needed."""
     raise NotImplementedError(f"[{id}] not converted: {source}")
+
+
+class Submodules(eqx.Module):
+    """Modules under names that are computed: they are read as attributes."""
+
+    submodules: dict
+
+    def __getattr__(self, name):
+        held = self.__dict__.get("submodules", {})
+        if name in held:
+            return held[name]
+        raise AttributeError(name)
 
 
 class ParameterList(eqx.Module):

@@ -8,7 +8,12 @@ from typing import Any
 
 # Of the support file: the field in which a container holds what torch keeps under numbers or names
 # of its own.
-CONTAINERS = {"Sequential": "layers", "ParameterList": "values", "ParameterDict": "params"}
+CONTAINERS = {
+    "Sequential": "layers",
+    "Submodules": "submodules",
+    "ParameterList": "values",
+    "ParameterDict": "params",
+}
 
 
 def is_model(value: Any) -> bool:
@@ -46,7 +51,8 @@ def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
         if name in values:
             new[id(value)] = values[name]
     leaves, structure = jax.tree.flatten(model, is_leaf=_is_index)
-    indices = {id(leaf): eqx.nn.StateIndex(new[id(leaf)]) for leaf in leaves if _is_index(leaf)}
+    begun = {id(leaf): new.get(id(leaf), leaf.init) for leaf in leaves if _is_index(leaf)}
+    indices = {name: eqx.nn.StateIndex(value) for name, value in begun.items()}
     filled = [indices.get(id(leaf), new.get(id(leaf), leaf)) for leaf in leaves]
     model = jax.tree.unflatten(structure, filled)
     for path, value, holder in list(_walk(model, "")):
@@ -76,6 +82,8 @@ def _walk(node: Any, prefix: str, holder: Any = None) -> Iterator[tuple[str, Any
         held = {CONTAINERS.get(c.__name__) for c in type(node).__mro__}
         for field in dataclasses.fields(node):
             value = getattr(node, field.name, None)
+            if field.metadata.get("unsaved"):
+                continue
             if _is_buffer(value):
                 yield f"{prefix}{field.name}", value, node
             elif not field.metadata.get("static") and hasattr(node, field.name):

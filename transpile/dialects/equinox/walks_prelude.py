@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 import equinox as eqx
 
-from .prelude import Sequential, key_stream
+from .prelude import key_stream
 
 
 def with_field(module, name, value):
@@ -56,10 +56,16 @@ def named_children(module):
     else:
         found = module.items() if isinstance(module, dict) else vars(module).items()
     for name, value in found:
-        if isinstance(module, Sequential) and name == "layers":
+        if holds_children(module, name):
             yield from named_children(value)
         elif is_module(value):
             yield name, value
+
+
+def holds_children(module, name):
+    """Whether what a field holds are children of the module under names of their own."""
+    holder = {"layers": "Sequential", "submodules": "Submodules"}.get(name)
+    return any(cls.__name__ == holder for cls in type(module).__mro__)
 
 
 def children(module):
@@ -103,7 +109,7 @@ def map_children(function, module, key=None, named=False):
         return type(module)(mapped(module, zip(names, module)).values())
     new = copied(module)
     for name, value in vars(module).items():
-        if isinstance(module, Sequential) and name == "layers":
+        if holds_children(module, name):
             object.__setattr__(new, name, map_children(visit, value, named=True))
         elif is_module(value):
             object.__setattr__(new, name, visit(name, value))
