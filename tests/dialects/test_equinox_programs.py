@@ -111,6 +111,41 @@ class Net(nn.Module):
         self.n = self.n + 1
         return self.fc(x * self.mask * self.window) + self.n
 """,
+    "attributes that are not always set": """
+class Block(nn.Module):
+    def __init__(self, n=3, proj=True, extra=False):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        if proj:
+            self.proj = nn.Linear(n, n)
+        if extra:
+            self.scale = 2.0
+            self.gain = nn.Parameter(torch.ones(n))
+
+    def forward(self, x):
+        y = self.fc(x)
+        if hasattr(self, "proj"):
+            x = self.proj(x)
+        if hasattr(self, "gain"):
+            x = x * self.gain
+        if not hasattr(self, "cache"):
+            self.cache = torch.ones(3)
+        return x + y * getattr(self, "scale", 3.0) * self.cache
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Block(3)
+        self.b = Block(3, False, True)
+        for m in self.modules():
+            if hasattr(m, "proj"):
+                nn.init.zeros_(m.proj.weight)
+
+    def forward(self, x):
+        if hasattr(self.b, "proj"):
+            return x * 2
+        return self.b(self.a(x))
+""",
 }
 
 

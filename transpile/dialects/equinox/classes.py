@@ -15,6 +15,7 @@ from .constructors import Building, eqx
 from .fields import Declared, Fields
 from .functions import Running
 from .plan import Plan
+from .presence import Presence
 from .report import Reports
 
 BLANK = ("\n", "")
@@ -27,7 +28,7 @@ class ClassWriter:
     def __init__(self, plan: Plan, reports: Reports, prefix: str) -> None:
         self.plan, self.reports, self.prefix = plan, reports, prefix
         self._made: set[Class] = set()  # the classes with arrays under computed names
-        self.computed = Computed(plan)
+        self.computed, self.presence = Computed(plan), Presence(plan)
 
     def write(self, cls: Class) -> None:
         fields = Fields(cls, self.plan, self.prefix, self.computed).all()
@@ -52,6 +53,7 @@ class ClassWriter:
             for inner in function.nodes(Function):
                 self.function(inner)
             with self.reports.faults.within(function):
+                self.presence.write(function)
                 self._run(function)
 
     def _method(self, method: Function, cls: Class, begins_arrays: bool) -> None:
@@ -59,6 +61,7 @@ class ClassWriter:
             return
         for inner in method.nodes(Function):
             self.function(inner)
+        self.presence.write(method)
         self.computed.write(method, cls)
         if self.plan.is_building(method):
             Building(method, cls, self.plan, self.reports).write()

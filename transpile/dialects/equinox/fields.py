@@ -29,7 +29,7 @@ from ...model.expressions import (
 from ...model.names import dotted, names_assigned
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary
-from ...model.program import Class, Function
+from ...model.program import Class
 from ...model.statements import Assign, Block, If
 from .computed import Computed
 from .layers import OWN, built_name
@@ -87,7 +87,7 @@ class Fields:
         unset = not self._is_certain(name)
         if own.kind in ARRAYS:
             begins = not self.plan.begins_unset(name, self.cls)
-            optional = begins and any(map(_may_be_none, own.values)) or unset
+            optional = begins and any(map(may_be_none, own.values)) or unset
             held = self._held(own.kind, name)
             static = own.kind != PARAM and held != STATE
             saved = held != STATE or self.plan.is_saved(name, self.cls)
@@ -217,10 +217,11 @@ class Fields:
     def _is_certain(self, name: str) -> bool:
         """Whether every way through the constructor sets a field."""
         init = self.methods.get("__init__")
-        return init is not None and _sets(init.body, name, init)
+        return init is not None and sets(init.body, name)
 
 
-def _sets(block: Block | None, name: str, init: Function) -> bool:
+def sets(block: Block | None, name: str) -> bool:
+    """Whether every way through a block sets a field."""
     for statement in block.body if block is not None else ():
         if isinstance(statement, Assign):
             if any(_is_field(t, name) for target in statement.targets for t in target.walk()):
@@ -229,7 +230,7 @@ def _sets(block: Block | None, name: str, init: Function) -> bool:
             if statement.name == name:
                 return True
         elif isinstance(statement, If):
-            if _sets(statement.body, name, init) and _sets(statement.orelse, name, init):
+            if sets(statement.body, name) and sets(statement.orelse, name):
                 return True
     return False
 
@@ -261,7 +262,7 @@ def _union(types: dict[str, None]) -> str:
     return " | ".join([*names, *["None"] * ("None" in types)])
 
 
-def _may_be_none(value: Expression) -> bool:
+def may_be_none(value: Expression) -> bool:
     if isinstance(value, Conditional):
-        return _may_be_none(value.body) or _may_be_none(value.orelse)
+        return may_be_none(value.body) or may_be_none(value.orelse)
     return isinstance(value, Constant) and value.constant is None
