@@ -146,6 +146,23 @@ class Net(nn.Module):
             return x * 2
         return self.b(self.a(x))
 """,
+    "weight norm": """
+from torch.nn.utils import weight_norm
+
+def conv(*args, **kwargs):
+    return weight_norm(nn.Conv1d(*args, **kwargs))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = weight_norm(nn.Linear(3, 3))
+        self.b = nn.Sequential(nn.ReLU(), conv(2, 4, 1), weight_norm(nn.Conv1d(4, 2, 1), dim=None))
+        self.rnn = weight_norm(weight_norm(nn.GRU(3, 3), "weight_hh_l0"), "weight_ih_l0")
+
+    def forward(self, x):
+        x, _ = self.rnn(x)
+        return self.b(self.a(x)) + self.a.weight.sum() * self.a.bias
+""",
 }
 
 

@@ -13,6 +13,7 @@ from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
 from ...model.statements import Block
+from ...passes.pass_ import source_of
 from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import Writer
@@ -24,7 +25,7 @@ from ..imports import Words, fit
 from ..output import Output
 from .classes import ClassWriter
 from .configs import freeze
-from .layers import named
+from .layers import UNWRITTEN, named
 from .plan import Facts, Plan
 from .report import Reports
 
@@ -37,7 +38,7 @@ WORDS = Words().adding(
     },
     {"eqx": "equinox"},
 )
-PRELUDES = ("prelude.py", "walks_prelude.py")
+PRELUDES = ("prelude.py", "walks_prelude.py", "reparametrized_prelude.py")
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
@@ -50,6 +51,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered
     freeze(project)
+    _refuse_unwritten(project, reports)
     for file in files:
         for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
             writer.write(cls)
@@ -67,6 +69,15 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
         output.support = _support(plan, reports, facts, wanted, Prelude(existing or "", "~"))
     output.diagnostics += reports.faults.diagnostics
     return output
+
+
+def _refuse_unwritten(project: Project, reports: Reports) -> None:
+    """Layers that have no form in Equinox yet raise where they are built."""
+    for node in [n for file in project.ordered for n in file.walk() if isinstance(n, New)]:
+        name = node.function.name if isinstance(node.function, Support) else ""
+        if name in UNWRITTEN:
+            reports.report("no-rule", node, f"{UNWRITTEN[name]} has no form in Equinox yet")
+            node.replace(Unconverted("no-rule", source_of(node)))
 
 
 def _others(file: File, plan: Plan) -> Iterator[Function]:

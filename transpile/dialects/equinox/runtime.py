@@ -13,6 +13,7 @@ CONTAINERS = {
     "Submodules": "submodules",
     "ParameterList": "values",
     "ParameterDict": "params",
+    "Reparametrized": "module",
 }
 
 
