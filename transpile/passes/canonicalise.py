@@ -8,6 +8,7 @@
     m._modules["a"]                          m.a
     m._modules[name] = layer                 setattr(m, name, layer)
     m._modules.items()                       m.named_children()
+    m.state_dict()["weight"]                 m.weight.data
     getattr(self, "a")                       self.a
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
@@ -32,6 +33,7 @@ from .pass_ import Changes, Pass
 
 _THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
 _TABLES = frozenset({"_modules", "_parameters", "_buffers"})
+_ARRAYS = ("weight", "bias", "running_")  # optimizers have a state_dict too
 _WALKS = {"items": "named_children", "values": "children"}
 
 
@@ -55,6 +57,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for subscript in scope.nodes(Subscript):
         if _is_entry(subscript):
             changes.replace(subscript, lambda s: _asked(s.object.object, s.index))
+        elif _is_saved(subscript):
+            changes.replace(subscript, _held)
     for call in scope.nodes(Call):
         edit = _call(call, own, cls if function is scope else None)
         if edit is not None:
@@ -161,6 +165,22 @@ def _is_entry(node: Subscript) -> bool:
     parent = node.parent
     stored = isinstance(parent, Assign) and any(t is node for t in parent.targets)
     return _is_table(node) and not stored and not isinstance(parent, Delete)
+
+
+def _is_saved(node: Subscript) -> bool:
+    """`m.state_dict()["weight"]`: the array itself, and no gradient passes."""
+    call, parent = node.object, node.parent
+    if isinstance(parent, Delete) or not isinstance(call, Call) or call.arguments or not isinstance(call.function, Attribute):
+        return False
+    stored = isinstance(parent, Assign) and any(t is node for t in parent.targets)
+    name = _written(node.index) or ""
+    return call.function.name == "state_dict" and name.startswith(_ARRAYS) and not stored
+
+
+def _held(node: Subscript) -> Expression:
+    call = node.object
+    assert isinstance(call, Call) and isinstance(call.function, Attribute)
+    return Attribute(_asked(call.function.object, node.index), "data")
 
 
 def _placed(assign: Assign) -> bool:
