@@ -53,6 +53,11 @@ MORE = [
     ("x * np.sqrt(5)", "x * float(np.sqrt(5))"),
     ("int(np.sqrt(n))", "int(np.sqrt(n))"),
     ("torch.exp(x / np.sqrt(n))", "jnp.exp(x / float(np.sqrt(n)))"),
+    # sizes that are spread
+    ("torch.zeros(*u)", "jnp.zeros(u)"),
+    ("torch.ones(2, *u)", "jnp.ones((2, *u))"),
+    ("torch.rand(*u)", "jax.random.uniform(key, u)"),
+    ("torch.zeros(*(a for a in u))", "jnp.zeros(tuple(a for a in u))"),
     # arguments are moved, and nothing is evaluated twice or lost
     ("torch.flatten(f(x), 1)", "nn.flatten(f(x), 1)"),
     ("torch.add(x, m, alpha=(n + 1))", "x + (n + 1) * m"),

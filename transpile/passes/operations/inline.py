@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...facts.values.lattice import MISSING, UNKNOWN, Sequence, Static, Torch, Value
 from ...model.copy import Change, clone, rebuilt
@@ -228,8 +228,10 @@ class _Substitution:
             return Support(node.id) if known_name else None
         if parameter.kind == "sizes":
             loose = loose_sizes(self.binding)
-            if loose is None:
-                return self._taken(self.binding.sizes[0])
+            if loose is None:  # `torch.zeros(*sizes)` is `jnp.zeros(sizes)`
+                whole = self._taken(replace(self.binding.sizes[0], star=""))
+                lazy = isinstance(whole, Comprehension) and whole.kind == "generator"
+                return Call(Name("tuple"), [whole]) if lazy else whole
             return Display("tuple", [self._taken(argument) for argument in loose])
         if node.id in self.binding.given:
             return self._taken(self.binding.given[node.id])

@@ -24,6 +24,10 @@ def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
     if is_dropped(node) and any(p.name == "module" for p in c.rulebook.constructor(rule)):
         c.unconverted("unsupported", node, f"{name} {_HELD}")
         return
+    if rule.name == "Parameter" and node.arguments:  # that no module declares: an array
+        c.changes.replace(node, lambda call: call.arguments[0])
+        c.visit(node.arguments[0])
+        return
     _built(c, node, rule, 0)
 
 
