@@ -3,6 +3,7 @@ about."""
 
 from __future__ import annotations
 
+from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
 from ...model.effects import Declare, Read, Tie, Write
 from ...model.expressions import Attribute, Call, Constant, FormattedString, Subscript, is_none
 from ...model.names import dotted
@@ -108,7 +109,9 @@ def getattr_read(low: Lowering, node: Call) -> None:
     if dotted(node.function) != "getattr" or cls is None or len(node.arguments) < 2:
         return
     name = node.arguments[1]
-    if not low.is_self(node.arguments[0]) or not isinstance(name, (FormattedString, Constant)):
+    written = isinstance(name, (FormattedString, Constant))
+    open_ = is_anything(node.value or UNKNOWN) or isinstance(node.value, (Method, Tensor))
+    if not low.is_self(node.arguments[0]) or not written and not open_:
         return
     if isinstance(name, Constant) and low.plan.array(cls, str(name.constant)) is None:
         return

@@ -1,0 +1,98 @@
+"""Small programs in both dialects, beside torch; what is refused in them, by line."""
+
+from pathlib import PurePosixPath
+
+import pytest
+import torch
+
+from transpile.command.dialect import convert
+from transpile.source.files import Source
+
+from .verified import verify
+
+HEAD = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+"""
+PROGRAMS = {
+    "a function that makes a param": """
+def weight(*sizes):
+    return nn.Parameter(nn.init.kaiming_normal_(torch.zeros(*sizes), mode="fan_out"))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = weight(3, 3)
+
+    def forward(self, x):
+        return x @ self.w
+""",
+    "a function that draws, with a key of attention": """
+def attention(query, key, value, p=0.0, training=False):
+    weights = F.softmax(query @ key.transpose(-2, -1), dim=-1)
+    return F.dropout(weights, p, training) @ value
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 9)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        query, key, value = self.fc(x).chunk(3, dim=-1)
+        return self.drop(attention(query, key, value, 0.1, self.training))
+""",
+}
+
+PROGRAMS["a param under a name that a method is given"] = """
+class Base(nn.Module):
+    def bounded(self, name):
+        w = getattr(self, name)
+        return torch.tanh(w)
+
+
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.bounded("scale")
+"""
+LOOP = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        count = 0
+        {loop}:
+            r = torch.sin(self.fc(x)) + count
+            count += 1
+            if r.sum() > 10:
+                break
+        return r
+"""
+PROGRAMS["a name that only a turn sets"] = LOOP.format(loop="for i in range(4)")
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_beside_torch(name, target):
+    x = torch.linspace(-1, 1, 6, dtype=torch.float64).reshape(2, 3)
+    verify(HEAD + PROGRAMS[name], "Net", "", [x], target)
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_a_name_that_may_have_no_turn_is_refused(target):
+    text = HEAD + LOOP.format(loop="while True")
+    (made,), _, _ = convert(
+        [Source(PurePosixPath("net.py"), text, "utf-8", False, "\n")], "", target
+    )
+    assert [(d.id, d.line) for d in made.diagnostics] == [("traced-loop", 13)]
+    assert "nn.unconverted" in made.code
