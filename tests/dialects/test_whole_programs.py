@@ -78,6 +78,31 @@ class Net(nn.Module):
                 break
         return r
 """
+PROGRAMS["what a module holds, one after the other"] = """
+class Stack(nn.Sequential):
+    def forward(self, x):
+        for name, module in self.named_children():
+            x = module(x)
+            if name == "11":
+                break
+        return x
+
+
+class Twice(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+        self.body = Stack(nn.Linear(3, 3), *[Twice() for _ in range(11)], nn.ReLU())
+
+    def forward(self, x):
+        return self.body(self.norm(self.fc(x)))
+"""
 PROGRAMS["a name that only a turn sets"] = LOOP.format(loop="for i in range(4)")
 
 

@@ -77,7 +77,7 @@ class Leaves:
         elif isinstance(node, Apply):
             self._tied(node)
             node.become(Call(node.function, node.arguments, node.keywords))
-        elif type(node) is Call and self.building:
+        elif type(node) is Call:
             self._walk(node)
 
     def _walk(self, call: Call) -> None:
@@ -88,9 +88,15 @@ class Leaves:
         value = function.value
         if isinstance(value, Method) and isinstance(value.receiver, Module):
             pass
-        elif function.object.value not in (None, UNKNOWN) or function.name in self.plan.methods:
+        elif (
+            not self.building
+            or function.object.value not in (None, UNKNOWN)
+            or function.name in self.plan.methods
+        ):
             return
-        call.replace(Call(Support(function.name), [function.object, *call.arguments], [None, *call.keywords]))
+        call.replace(
+            Call(Support(function.name), [function.object, *call.arguments], [None, *call.keywords])
+        )
 
     def _tied(self, node: Apply) -> None:
         """A layer that has an array of another one is given it: it holds None itself."""

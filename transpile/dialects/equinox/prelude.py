@@ -66,12 +66,13 @@ def call(function, *args, state, key=None, **kwargs):
     """Call what may be any module or function, with what it takes: ``(result, state)``."""
     called = function.__call__ if isinstance(function, eqx.Module) else function
     try:
-        takes_key = "key" in inspect.signature(called).parameters
+        parameters = inspect.signature(called).parameters
     except ValueError:
-        takes_key = False
-    if takes_key:
+        parameters = {}
+    if "key" in parameters:
         kwargs["key"] = key
-    if is_stateful(function):
+    asked = "state" in parameters and parameters["state"].default is inspect.Parameter.empty
+    if asked or is_stateful(function):
         return function(*args, state=state, **kwargs)
     return function(*args, **kwargs), state
 

@@ -15,6 +15,7 @@ from .stores import REGISTERS
 
 PARAMETERS = frozenset({"parameters", "named_parameters"})
 _OTHER_ARRAYS = frozenset({"buffers", "named_buffers", "state_dict"})
+_SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList"})
 _TABLES = frozenset(
     "_parameters _buffers _forward_hooks _forward_pre_hooks _backward_hooks".split()
 )
@@ -84,18 +85,26 @@ def _is_foreign(value: Value) -> bool:
 
 
 def walked(scene: Scene, call: Call) -> None:
-    """`for m in self.children()` while the model runs: which modules these are is not known."""
+    """`for m in self.children()` while the model runs: which modules these are, in which order, is
+    known of what holds them one after the other alone."""
     value = scene.of(call.function)
     if scene.stage != "traced" or not isinstance(value, Method):
         return
     if not isinstance(value.receiver, Module):
         return
     if value.name in WALKS:
-        message = f"which modules {value.name}() means here is not known"
-        scene.changes.report("module-value", call, message)
+        if not value.name.endswith("children") or not _is_sequence(scene, value.receiver):
+            message = f"which modules {value.name}() means here is not known"
+            scene.changes.report("module-value", call, message)
     elif value.name in _OTHER_ARRAYS:
         message = f"which arrays {value.name}() means here is not known"
         scene.changes.report("module-value", call, message)
+
+
+def _is_sequence(scene: Scene, module: Module) -> bool:
+    """Whether all that a module may be is a Sequential or a list of modules."""
+    bases = [c if isinstance(c, str) else scene.project.torch_base(c) for c in module.classes]
+    return not module.open and bool(bases) and all(base in _SEQUENCES for base in bases)
 
 
 def walk(scene: Scene, loop: For) -> None:
