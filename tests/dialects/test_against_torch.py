@@ -210,3 +210,37 @@ def test_an_array_may_be_none_until_the_model_runs():
         y = nnx.jit(lambda model, x: model(x))(model, x)
         x = x + 1
         assert jnp.allclose(model.seen[...], jax.nn.softmax(y / 2, -1))
+
+
+AT_IMPORT = """
+import torch
+from torch import nn
+
+KINDS = {"sgd": torch.optim.SGD}
+
+
+class Net(nn.Module):
+    kind = torch.optim.Adam
+
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.lin(x)
+
+
+def make(params, kind="sgd"{default}):
+    return KINDS[kind](params)
+"""
+
+
+@pytest.mark.parametrize(
+    "target, default", [("flax", ", other=torch.optim.SGD"), ("flax", ""), ("equinox", "")]
+)
+def test_what_is_not_converted_raises_where_it_is_used_not_at_import(target, default):
+    result = transpile.convert_source(AT_IMPORT.replace("{default}", default), target)
+    assert {d.id for d in result.diagnostics} == {"no-rule"}
+    scope = converted(result.code, result.support)
+    with pytest.raises(NotImplementedError, match="not converted"):
+        scope["make"]([jnp.ones(3)])

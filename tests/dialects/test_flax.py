@@ -143,6 +143,20 @@ CASES = {
         "    def __call__(self, x):\n"
         "        return often(x, rngs=self.noise)\n",
     ),
+    "a key of the user's": (
+        "def attend(query, key):\n"
+        "    return query @ key + jax.random.normal(draw_key(), query.shape)\n\n\n"
+        "class A(Module):\n"
+        "    def __call__(self, x):\n"
+        "        return attend(x, key=x)\n",
+        "def attend(query, key, *, rngs: nnx.Rngs):\n"
+        "    return query @ key + rngs.normal(query.shape)\n\n\n"
+        "class A(nnx.Module):\n"
+        "    def __init__(self, *, rngs: nnx.Rngs):\n"
+        "        self.noise = rngs.noise.fork()\n\n"
+        "    def __call__(self, x):\n"
+        "        return attend(x, key=x, rngs=self.noise)\n",
+    ),
     "a builder gives rngs on": (
         "from .linear import Linear\n\n\n"
         "class A(Module):\n"

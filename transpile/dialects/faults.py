@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from ..model import effects
 from ..model.diagnostics import Diagnostic
 from ..model.effects import Unconverted
-from ..model.expressions import Call, Constant
+from ..model.expressions import Call, Constant, Lambda
 from ..model.node import Expression, Node
-from ..model.program import Scope
+from ..model.program import File, Function, Scope
 from ..passes.driver import give_up
 
 _EFFECTS = tuple(
@@ -67,5 +67,18 @@ class Faults:
 
 
 def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expression:
-    """`nn.unconverted("no-rule", "torch.foo(x)")`; `spelled`: a name of the support file."""
-    return Call(spelled("unconverted"), [Constant(node.id), Constant(node.source)])
+    """`nn.unconverted("no-rule", "torch.foo(x)")`, which raises; what runs at import is an object
+    that does when it is used. `spelled`: a name of the support file."""
+    word = "Unconverted" if _runs_at_import(node) else "unconverted"
+    return Call(spelled(word), [Constant(node.id), Constant(node.source)])
+
+
+def _runs_at_import(node: Node) -> bool:
+    """Whether it stands in a file or a class, or in the default of a parameter of theirs."""
+    inner = node
+    for around in node.ancestors():
+        body = around.body if isinstance(around, (Function, Lambda)) else None
+        if body is inner:
+            return False
+        inner = around
+    return isinstance(inner, File)

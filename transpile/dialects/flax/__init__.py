@@ -46,7 +46,7 @@ from .plan import Plan
 from .program import names_used
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
-PRELUDES = ("prelude.py", "normed_prelude.py")
+PRELUDES = ("prelude.py", "normed_prelude.py", "../unconverted_prelude.py")
 WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,
@@ -81,7 +81,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     told = captured.refuse(project, facts.modules)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
-    preludes = [Prelude(Path(__file__).with_name(n).read_text("utf-8")) for n in PRELUDES]
+    folder = Path(__file__).parent
+    preludes = [Prelude((folder / n).read_text("utf-8")) for n in PRELUDES]
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     output, faults = Output(diagnostics=told), Faults("the dialect flax")

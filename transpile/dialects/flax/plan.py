@@ -110,7 +110,8 @@ class Plan(Building):
             self.takes[function] = "rngs"
         elif inside.keys or asked:
             drawing = [c for c, ts in inside.calls if any(t in self.takes for t in ts)]
-            once = function not in self._handed and "key" not in taken(function)
+            free = "key" not in taken(function)  # a user's `key` beside `query` and `value`
+            once = free and function not in self._handed
             single = once and len(inside.keys) + len(drawing) == 1 and asked <= {"key"}
             repeated = any(_is_repeated(n, function) for n in [*inside.keys, *drawing])
             known = self.takes.get(function)

@@ -13,11 +13,12 @@ from ...facts.values.solve import reachable
 from ...model.expressions import Attribute
 from ...model.names import dotted, everywhere
 from ...model.node import Expression
+from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from ...model.program import Function as Method
 from ...model.project import Project
 from ...model.rulebook import Rulebook
-from ...model.statements import Assign
+from ...model.statements import Assign, If
 from .stores import assigned
 
 _CHOICES = frozenset({"bool", "str", "shape"})
@@ -41,7 +42,8 @@ class Facts(Protocol):
 def chooses(facts: Facts, cls: Class, method: Method, name: str, value: Expression | None) -> bool:
     """`self.checkpointing = enable` in a method that no forward calls: no array.
 
-    So is a number that constructors go by, or that no forward reads.
+    So is a number that constructors go by, that no forward reads, or by which a forward decides
+    what it runs: `if self.layers == 3:`.
     """
     stages, project = facts.stages, facts.project
     if value is None or method in stages.forward or method.name == "__init__":
@@ -64,6 +66,8 @@ def chooses(facts: Facts, cls: Class, method: Method, name: str, value: Expressi
     if not isinstance(given, Tensor):
         if not any(_reads(facts, m, name) for m in methods & stages.forward):
             return True
+    if any(_decides(facts, m, name) for m in methods & stages.forward):
+        return True
     built = reachable(facts.values.calls, starts)
     return any(_reads(facts, m, name) for m in methods & built)
 
@@ -82,6 +86,21 @@ def _reads(facts: Facts, method: Method, name: str) -> bool:
     for node in everywhere(method, Attribute):
         if node.name == name and dotted(node.object) == own:
             if not isinstance(node.parent, Assign) or node.parent.expression is node:
+                return True
+    return False
+
+
+def _decides(facts: Facts, method: Method, name: str) -> bool:
+    """Whether a test in a method compares `self.name` with something."""
+    own = facts.project.self_name(method)
+    for node in everywhere(method, Attribute):
+        if node.name == name and dotted(node.object) == own and isinstance(node.parent, Compare):
+            around = node.parent.parent
+            while isinstance(around, (Boolean, Unary)):
+                around = around.parent
+            if isinstance(around, (If, Conditional)) and any(
+                n is around.test for n in node.ancestors()
+            ):
                 return True
     return False
 

@@ -1,0 +1,31 @@
+"""What stands in an output for code that could not be converted, where it runs at import."""
+
+
+class Unconverted:
+    """Code that could not be converted, in a file that is only imported: using it raises."""
+
+    def __init__(self, id, source):
+        self._message = f"{source} was not converted: {id}"
+        self.__name__ = source
+
+    def __call__(self, *args, **kwargs):
+        return self._use(any(hasattr(value, "dtype") for value in (*args, *kwargs.values())))
+
+    def __getitem__(self, index):
+        return self._use(hasattr(index, "dtype"))
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._use(False)
+
+    def __bool__(self):
+        return self._use(True)
+
+    def __iter__(self):
+        return self._use(True)
+
+    def _use(self, computes):
+        if computes:
+            raise NotImplementedError(self._message)
+        return self
