@@ -8,8 +8,8 @@
     m._modules["a"]                          m.a
     m._modules[name] = layer                 setattr(m, name, layer)
     m._modules.items()                       m.named_children()
-    m.state_dict()["weight"]                 m.weight.data
     getattr(self, "a")                       self.a
+    m.state_dict()["fc.weight"]              m.fc.weight.data
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     @register_model                          nothing: timm notes the function in a table
@@ -33,7 +33,6 @@ from .pass_ import Changes, Pass
 
 _THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
 _TABLES = frozenset({"_modules", "_parameters", "_buffers"})
-_ARRAYS = ("weight", "bias", "running_")  # optimizers have a state_dict too
 _WALKS = {"items": "named_children", "values": "children"}
 
 
@@ -57,8 +56,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for subscript in scope.nodes(Subscript):
         if _is_entry(subscript):
             changes.replace(subscript, lambda s: _asked(s.object.object, s.index))
-        elif _is_saved(subscript):
-            changes.replace(subscript, _held)
+        elif _saved(subscript) is not None:
+            changes.replace(subscript, _data)
     for call in scope.nodes(Call):
         edit = _call(call, own, cls if function is scope else None)
         if edit is not None:
@@ -167,22 +166,6 @@ def _is_entry(node: Subscript) -> bool:
     return _is_table(node) and not stored and not isinstance(parent, Delete)
 
 
-def _is_saved(node: Subscript) -> bool:
-    """`m.state_dict()["weight"]`: the array itself, and no gradient passes."""
-    call, parent = node.object, node.parent
-    if isinstance(parent, Delete) or not isinstance(call, Call) or call.arguments or not isinstance(call.function, Attribute):
-        return False
-    stored = isinstance(parent, Assign) and any(t is node for t in parent.targets)
-    name = _written(node.index) or ""
-    return call.function.name == "state_dict" and name.startswith(_ARRAYS) and not stored
-
-
-def _held(node: Subscript) -> Expression:
-    call = node.object
-    assert isinstance(call, Call) and isinstance(call.function, Attribute)
-    return Attribute(_asked(call.function.object, node.index), "data")
-
-
 def _placed(assign: Assign) -> bool:
     """`m._modules["a"] = layer`"""
     return (
@@ -209,6 +192,30 @@ def _walk(call: Call) -> Call:
     assert isinstance(call.function, Attribute) and isinstance(call.function.object, Attribute)
     holder = call.function.object.object
     return Call(Attribute(holder, _WALKS[call.function.name]))
+
+
+def _saved(node: Subscript) -> list[str] | None:
+    """The path of an array in `m.state_dict()["fc.weight"]`."""
+    call, index = node.object, node.index
+    if not isinstance(call, Call) or call.arguments or not isinstance(call.function, Attribute):
+        return None
+    if call.function.name != "state_dict" or not isinstance(index, Constant):
+        return None
+    parent, text = node.parent, index.constant
+    if isinstance(parent, (Assign, Delete)) and getattr(parent, "expression", None) is not node:
+        return None
+    parts = text.split(".") if isinstance(text, str) else [""]
+    return parts if all(p.isidentifier() and not keyword.iskeyword(p) for p in parts) else None
+
+
+def _data(node: Subscript) -> Expression:
+    parts = _saved(node)
+    assert parts is not None and isinstance(node.object, Call)
+    assert isinstance(node.object.function, Attribute)
+    made = node.object.function.object
+    for part in (*parts, "data"):
+        made = Attribute(made, part)
+    return made
 
 
 # --- attributes by name --------------------------------------------------------------------------

@@ -11,11 +11,11 @@ What the user decides by constants of their own stays.
 
 from __future__ import annotations
 
-from ...facts.values.lattice import NUMPY, External, Torch
-from ...model.expressions import Attribute, Display, Name
+from ...facts.values.lattice import NUMPY, External, Module, Torch
+from ...model.expressions import Attribute, Call, Display, Name
 from ...model.node import Expression, Statement
-from ...model.program import Function, Scope
-from ...model.statements import Assign, Block, Delete
+from ...model.program import Class, Function, Scope
+from ...model.statements import Assign, Block, Delete, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .branches import Branches
 from .conditions import Conditions, Facts
@@ -40,6 +40,9 @@ def run(scope: Scope, facts: Facts) -> Changes:
     for assign in scope.nodes(Assign):
         if _sets_backend(assign) and not branches.is_gone(assign):
             changes.change(assign, _remove)
+    for statement in scope.nodes(ExpressionStatement):
+        if _checks_dims(statement.expression, facts) and not branches.is_gone(statement):
+            changes.change(statement, _remove)
     if isinstance(scope, Function):
         own = {n.id for a in scope.nodes(Assign) for t in a.targets for n in _names(t)}
         own |= {p.name for p in scope.parameters}
@@ -58,6 +61,16 @@ def _sets_backend(node: Assign) -> bool:
     target = node.targets[0]
     owner = target.object.value if isinstance(target, Attribute) else None
     return isinstance(owner, Torch) and owner.name.startswith("torch.backends.")
+
+
+def _checks_dims(node: Expression, facts: Facts) -> bool:
+    """`self._check_input_dim(x)` of torch's batch norms: the shapes are checked anyhow."""
+    function = node.function if isinstance(node, Call) else None
+    if not isinstance(function, Attribute) or function.name != "_check_input_dim":
+        return False
+    own = function.object.value
+    classes = [ref for ref in own.refs if isinstance(ref, Class)] if isinstance(own, Module) else []
+    return not any(facts.project.find(cls, function.name) for cls in classes)
 
 
 def _delete(changes: Changes, node: Delete, own: set[str]) -> None:
