@@ -35,6 +35,9 @@ class Effects:
                 found |= type(found)(draws=True)
         return found
 
+    def of_call(self, call):
+        return call.effects
+
     def host(self, node):
         return self._host
 

@@ -2,6 +2,6 @@
 be carried."""
 
 from .carrying import Carrying
-from .obstacles import Obstacle, Obstacles
+from .obstacles import CallEffects, Obstacle, Obstacles
 
-__all__ = ["Carrying", "Obstacle", "Obstacles"]
+__all__ = ["CallEffects", "Carrying", "Obstacle", "Obstacles"]

@@ -3,10 +3,10 @@ side is taken, or done once for each turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
-from typing import NamedTuple
+from collections.abc import Iterator, Set
+from typing import NamedTuple, Protocol
 
-from ...model.effects import Apply, Support, Unconverted
+from ...model.effects import Apply, Effects, Support, Unconverted
 from ...model.expressions import (
     Attribute,
     Call,
@@ -36,7 +36,14 @@ GROWING = frozenset("append extend insert pop remove clear update setdefault add
 SAYS = ("jax.debug.print", "jax.debug.callback")  # which know their place
 _NUMBERS = frozenset("jnp.pi jnp.e jnp.inf jnp.nan jnp.newaxis np.pi np.inf np.nan".split())
 _LIBRARIES = ("jnp.", "jax.", "lax.")
-Host = Callable[[Node], str | None]
+class CallEffects(Protocol):
+    def host(self, node: Node) -> str | None:
+        """What code does to the host, in words."""
+
+    def of_call(self, call: Call) -> Effects:
+        """What one call does, its arguments left out."""
+
+
 
 
 class Obstacle(NamedTuple):
@@ -55,15 +62,16 @@ class Obstacles:
     """
 
     def __init__(
-        self, carrying: Carrying, where: str, unharmed: tuple[type[Value], ...], host: Host
+        self, carrying: Carrying, where: str, unharmed: tuple[type[Value], ...], effects: CallEffects
     ) -> None:
-        self.carrying, self.where, self.unharmed, self.host = carrying, where, unharmed, host
+        self.carrying, self.where, self.unharmed = carrying, where, unharmed
+        self.effects = effects
         self.skipped: set[Node] = set()  # what the pass sees to itself
 
     def of_block(self, block: Block, own: Set[str]) -> Iterator[Obstacle]:
         """What a block does; `own` are the names that it makes itself."""
         where = self.where
-        done = self.host(block)
+        done = self.effects.host(block)
         if done is not None:
             yield Obstacle(block, f"{done} {where}", True)
         for node in in_scope(block, *_KINDS):
@@ -92,11 +100,16 @@ class Obstacles:
         grown = self._grown_outside(call)
         if grown is not None:
             yield Obstacle(node, f"the list or dict {grown} changes {where}", True)
-        elif isinstance(call, Apply) and call.effects and not call.effects.open:
+        elif isinstance(call, Apply) and self._only_writes(call):
             return
         elif dotted(call.function) not in SAYS and not _grows(call):
             name = dotted(call.function) or "something"
             yield Obstacle(node, f"{name} is called for its effect {where}", True)
+
+    def _only_writes(self, call: Apply) -> bool:
+        """Whether a call is there for what it writes into modules: that is carried."""
+        done = self.effects.of_call(call)
+        return bool(done.writes) and not done.open and not any("?" in w for w in done.writes)
 
     def _stores(self, node: Assign, own: Set[str]) -> Iterator[Obstacle]:
         for target in _parts(node.targets):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from ...facts.bindings import bound
-from ...facts.carried import Carrying, Obstacle, Obstacles
+from ...facts.carried import CallEffects, Carrying, Obstacle, Obstacles
 from ...facts.carried.obstacles import SAYS, is_object
 from ...facts.carried.ordered import in_order, is_sorted
 from ...facts.carried.places import always_returns, certain, written
@@ -44,13 +44,9 @@ ID = "traced-branch"
 WHERE = "under a branch on a tensor's value"
 
 
-class EffectFacts(Protocol):
+class EffectFacts(CallEffects, Protocol):
     def of_block(self, block: Node) -> Effects:
         """What running a block, or one statement, does to arrays."""
-
-    def host(self, node: Node) -> str | None:
-        """What code does to the host, in words: a generator of Python's draws, an iterator moves
-        on; None where it only computes."""
 
 
 class ModuleFacts(Protocol):
@@ -78,8 +74,7 @@ class _Branches:
     def __init__(self, scope: Function, facts: Facts, changes: Changes) -> None:
         self.scope, self.facts, self.changes = scope, facts, changes
         self.carrying = Carrying(scope)
-        host = facts.effects.host
-        self.obstacles = Obstacles(self.carrying, WHERE, (Tensor, Module), host)
+        self.obstacles = Obstacles(self.carrying, WHERE, (Tensor, Module), facts.effects)
         self.ordered = in_order(scope)
         self.kept: set[Node] = set()  # branches on data that are left to Python
         self.said: set[Node] = set()  # statements that print, when their side is taken

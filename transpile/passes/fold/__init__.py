@@ -40,9 +40,9 @@ def run(scope: Scope, facts: Facts) -> Changes:
     for assign in scope.nodes(Assign):
         if _sets_backend(assign) and not branches.is_gone(assign):
             changes.change(assign, _remove)
-    for statement in scope.nodes(ExpressionStatement):
-        if _checks_dims(statement.expression, facts) and not branches.is_gone(statement):
-            changes.change(statement, _remove)
+    for done in scope.nodes(ExpressionStatement):
+        if _checks_dims(done.expression, facts) and not branches.is_gone(done):
+            changes.change(done, _remove)
     if isinstance(scope, Function):
         own = {n.id for a in scope.nodes(Assign) for t in a.targets for n in _names(t)}
         own |= {p.name for p in scope.parameters}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...facts.carried import Carrying, Obstacles
+from ...facts.carried import CallEffects, Carrying, Obstacles
 from ...facts.carried.ordered import in_order
 from ...facts.carried.places import certain, written
 from ...facts.values.lattice import Tensor, is_traced
@@ -32,12 +32,9 @@ ID = "traced-loop"
 WHERE = "inside a loop on a tensor's value"
 
 
-class EffectFacts(Protocol):
+class EffectFacts(CallEffects, Protocol):
     def of_block(self, block: Node) -> Effects:
         """What running a block, or one statement, does to arrays."""
-
-    def host(self, node: Node) -> str | None:
-        """What code does to the host, in words; None where it only computes."""
 
 
 class Facts(Protocol):
@@ -70,7 +67,7 @@ class _Loops:
     def __init__(self, scope: Function, facts: Facts, changes: Changes) -> None:
         self.facts, self.changes = facts, changes
         self.carrying = Carrying(scope)
-        self.obstacles = Obstacles(self.carrying, WHERE, (Tensor,), facts.effects.host)
+        self.obstacles = Obstacles(self.carrying, WHERE, (Tensor,), facts.effects)
         self.ordered = in_order(scope)
         self.kept: set[Node] = set()  # loops on data that are left to Python
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ...facts.bindings import Definitions, read
-from ...facts.carried import Carrying, Obstacles
+from ...facts.carried import CallEffects, Carrying, Obstacles
 from ...facts.carried.places import certain, written
 from ...facts.values.lattice import Tensor, is_traced
 from ...model.carry import Carry, Effects
@@ -52,12 +52,9 @@ from .picks import Picks
 FEW = 8  # turns that are written out in the source: `range(3)`
 
 
-class EffectFacts(Protocol):
+class EffectFacts(CallEffects, Protocol):
     def of_block(self, block: Node) -> Effects:
         """What running a block, or one statement, does to arrays."""
-
-    def host(self, node: Node) -> str | None:
-        """What code does to the host, in words; None where it only computes."""
 
 
 class Facts(Protocol):
@@ -77,7 +74,7 @@ class _Scans:
         self.scope, self.facts, self.changes = scope, facts, changes
         self.carrying = Carrying(scope)
         self.definitions = Definitions(scope)
-        self.obstacles = Obstacles(self.carrying, "in a loop", (Tensor,), facts.effects.host)
+        self.obstacles = Obstacles(self.carrying, "in a loop", (Tensor,), facts.effects)
 
     def visit(self, node: Node) -> None:
         """See to all loops below a node, inner ones first."""
