@@ -186,3 +186,39 @@ class Net(nn.Module):
 
 def test_what_is_put_at_the_places_of_lists():
     verify(PLACES, "Net", "", [X], "flax")
+
+
+BEGINS = """
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loc, self.w = nn.Parameter(torch.zeros(1, 3)), nn.Parameter(torch.ones(3))
+        self.register_buffer("initialized", torch.tensor(0, dtype=torch.uint8))
+
+    def initialize(self, x):
+        with torch.no_grad():
+            self.loc.data.copy_(-x.mean(0, keepdim=True))
+            self.w[0] = 3
+
+    def forward(self, x):
+        if self.initialized.item() == 0:
+            self.initialize(x)
+            self.initialized.fill_(1)
+        return (x + self.loc) * self.w
+"""
+
+
+def test_a_layer_that_the_first_input_initialises():
+    result = transpile.convert_source(BEGINS, "flax")
+    assert "nnx.cond(lax.stop_gradient(self.initialized[...]).reshape(()) == 0, then" in result.code
+    model = converted(result.code, result.support)["Net"]()
+    x = jnp.arange(6.0).reshape(2, 3)
+    grads = nnx.grad(lambda model: model(x).sum())(nnx.clone(model))
+    assert jnp.allclose(grads["loc"][...], jnp.array([6.0, 2, 2])), grads
+    assert jnp.allclose(model(x), (x - x.mean(0)) * jnp.array([3.0, 1, 1]))
+    assert jnp.allclose(model.loc[...], -x.mean(0)) and model.initialized[...] == 1
+    assert jnp.allclose(model(x + 1), (x + 1 - x.mean(0)) * jnp.array([3.0, 1, 1]))

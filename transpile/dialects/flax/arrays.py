@@ -147,6 +147,10 @@ def write(low: Lowering, node: Write) -> None:
     own = isinstance(target, Attribute) and low.is_self(target.object)
     first = own and low.plan.is_unset(low.cls(node), target.name)
     path = dotted_read(target)
+    if node.detached and getattr(target, "kind", "") == "param":
+        if low.unit(node) not in low.plan.building:
+            low.edits.change(node, lambda n: _set_data(low, n))
+            return
     same = isinstance(value, Binary) and isinstance(value.left, Read)
     augmented = same and path is not None and dotted_read(value.left) == path  # type: ignore[attr-defined]
     put = (
@@ -174,6 +178,14 @@ def write(low: Lowering, node: Write) -> None:
     if placed:
         low.skipped.add(value)
     low.edits.change(node, edit)
+
+
+def _set_data(low: Lowering, node: Write) -> None:
+    """`self.w[...] = nn.set_data(self.w[...], v)`: a param keeps its gradient when its data
+    change."""
+    target: Any = Attribute(node.target.object, node.target.name)
+    value = Call(low.support("set_data"), [whole(clone(target)), node.value])
+    node.replace(Assign([whole(target)], value))
 
 
 def _detached(node: Write, value: Expression) -> Expression:
