@@ -30,6 +30,14 @@ def fill_all(net):
         if isinstance(m, nn.Linear):
             nn.init.constant_(m.weight, 4.0)
 
+def fill_each(nets, value=2.0):
+    if not isinstance(nets, list):
+        nets = [nets]
+    for net in nets:
+        for m in net.modules():
+            if isinstance(m, nn.Linear):
+                nn.init.constant_(m.weight, value)
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -93,6 +101,8 @@ for m in self.modules():
     "handed on before": "fc = nn.Linear(2, 2)\nself.fc = fc\nfill(fc)\nnn.init.zeros_(fc.bias)",
     "a function of a layer": "fill(self.fc, 2.0)\nself.layers[1] = fill(self.layers[1])",
     "a function of a net": "fill_all(self.net)",
+    "a function of a list": "fill_each([self.fc, self.net])\nfill_each(self.net[0], 3.0)",
+    "a function that makes a list": "fill_each(self.net, 6.0)\nfill_each([self.fc])",
     "a module replaced": "self.net[0].bias = nn.Parameter(torch.zeros(2))",
 }
 

@@ -21,6 +21,18 @@ from ...model.statements import (
     Return,
 )
 
+# What a loop goes over: how its body is mapped, and whether it takes names too.
+WALKS = {
+    "modules": ("map_modules", False),
+    "named_modules": ("map_modules", True),
+    "children": ("map_children", False),
+    "named_children": ("map_children", True),
+    "values": ("map_children", False),
+    "items": ("map_children", True),
+    "parameters": ("map_parameters", False),
+    "named_parameters": ("map_parameters", True),
+}
+
 
 def jumps(body: Block) -> Iterator[Statement]:
     """Each `continue` of the loop itself."""

@@ -29,22 +29,11 @@ from ...model.statements import (
 )
 from ..fresh import fresh, taken
 from ..threading.changes import is_applied, is_part_of_module, root
-from .bodies import freezes, jumps, leaves
+from .bodies import WALKS, freezes, jumps, leaves
+from .listed import makes_list, of_list, stored
 from .places import Places, Unplaced, block_of
 from .plan import Plan
 from .report import Reports
-
-# What a loop goes over: how its body is mapped, and whether it takes names too.
-WALKS = {
-    "modules": ("map_modules", False),
-    "named_modules": ("map_modules", True),
-    "children": ("map_children", False),
-    "named_children": ("map_children", True),
-    "values": ("map_children", False),
-    "items": ("map_children", True),
-    "parameters": ("map_parameters", False),
-    "named_parameters": ("map_parameters", True),
-}
 
 _ADDING = ("add_module", "register_module", "append")
 _UNKNOWN = "a loop changes modules or params that it comes to in a way not known"
@@ -148,9 +137,14 @@ class Changing:
         place = self.changes.argument(call) if isinstance(call, Call) else None
         if place is None or not isinstance(call, Call):
             return None
+        if isinstance(place, Display):
+            return stored(self.places, place, call)
         if not self.places.has(place):
             raise Unplaced("a module that is changed has been built: return what is new")
-        value = self._applied(call) if is_applied(call) else call
+        value: Expression = self._applied(call) if is_applied(call) else call
+        targets = () if is_applied(call) else self.changes.targets(call) or ()
+        if any(makes_list(t, self.changes.parameter(t)) for t in targets):
+            value = of_list(call, place)
         return self.places.store(place, value)
 
     def _added(self, call: Call) -> list[Statement] | None:
@@ -235,7 +229,8 @@ class Changing:
             if function.name in WALKS and known and not iterable.arguments:
                 return function.object, *WALKS[function.name]
         elif isinstance(iterable, (Name, Attribute, Subscript)):
-            if isinstance(iterable.value, Module):
+            given = isinstance(iterable, Name) and iterable.id in self.places.own
+            if given or isinstance(iterable.value, Module):
                 return iterable, "map_children", False
         raise Unplaced(_UNKNOWN)
 

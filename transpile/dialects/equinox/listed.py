@@ -1,0 +1,59 @@
+"""Initialisers that are given a list of modules, or one module of which they make a list.
+
+def init(net_l):                                 …
+    if not isinstance(net_l, list):
+        net_l = [net_l]
+    for net in net_l:                            net_l = nn.map_children(init_, net_l)
+        zeros_(net.weight)                       return net_l
+init([self.a, self.b])                           self.a, self.b = init([self.a, self.b])
+init(self.a)                                     self.a = init(self.a)[0]
+"""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import Module
+from ...model.copy import clone
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
+from ...model.node import Expression, Statement
+from ...model.program import Function
+from ...model.statements import Assign
+from .places import Places, Unplaced
+
+_HIDDEN = "a function changes modules that it is given in a way not known"
+
+
+def makes_list(function: Function, name: str | None) -> bool:
+    """Whether a function makes a list of a module that it is given: `nets = [nets]`."""
+    for assign in function.nodes(Assign):
+        value = assign.expression
+        if isinstance(value, Display) and value.kind == "list" and len(value.elements) == 1:
+            inner = value.elements[0]
+            if isinstance(inner, Name) and inner.id == name:
+                return any(isinstance(t, Name) and t.id == name for t in assign.targets)
+    return False
+
+
+def of_list(call: Call, value: Expression) -> Expression:
+    """What such a call gives for the one module that it is given."""
+    known = isinstance(value.value, Module) and not value.value.open and value.value.refs
+    containers = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
+    if not known or any(ref in containers for ref in value.value.refs):
+        raise Unplaced(_HIDDEN)  # a list here is none in torch
+    return Subscript(call, Constant(0))
+
+
+def stored(places: Places, given: Display, call: Call) -> list[Statement]:
+    """The statements that put the modules of a list back where they stand."""
+    elements = given.elements
+    plain = all(places.is_own_attribute(e) or isinstance(e, Name) for e in elements)
+    if not plain or not elements or not all(map(places.has, elements)):
+        raise Unplaced(_HIDDEN)
+    targets: list[Expression] = []
+    for element in elements:
+        if isinstance(element, Attribute):
+            targets.append(Attribute(clone(element.object), element.name))
+        else:
+            targets.append(clone(element))
+    if len(targets) == 1:
+        return [Assign(targets, Subscript(call, Constant(0)))]
+    return [Assign([Display("tuple", targets)], call)]
