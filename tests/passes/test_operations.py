@@ -95,6 +95,11 @@ def test_layers_keep_their_layout_and_lose_placement():
     assert (made, found) == (expected, [])
 
 
+def test_what_python_says_of_a_layer_is_asked_of_ours():
+    made, found = converted("class A(tnn.Linear):\n    __doc__ = tnn.Linear.__doc__\n")
+    assert (made, found) == ("class A(nn.Linear):\n    __doc__ = nn.Linear.__doc__\n", [])
+
+
 def test_a_layer_is_one_whatever_its_flags_say():
     made, _ = converted("a = tnn.InstanceNorm2d(3, track_running_stats=True)\n")
     assert made == "a = nn.InstanceNorm2d(3, track_running_stats=True)\n"

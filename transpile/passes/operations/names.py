@@ -20,6 +20,7 @@ from .methods import asked
 from .specialise import Refused
 from .subscripts import picked
 
+_PYTHONS = frozenset({"__doc__", "__name__", "__qualname__", "__module__"})
 DTYPE = Static(MISSING, "dtype")
 
 
@@ -38,6 +39,8 @@ def attribute(c: Conversion, node: Node) -> bool:
     """A property of a tensor, a device or a dtype, or a torch name."""
     assert isinstance(node, Attribute)
     found = c.torch_name(node)
+    if found is not None and node.name in _PYTHONS and c.rulebook.find(found.rpartition(".")[0]):
+        return False  # of what stands for the class or function, whose name is seen to next
     if found is not None:
         reference(c, node, found)
         return True
