@@ -103,6 +103,13 @@ for m in self.modules():
     "a function of a net": "fill_all(self.net)",
     "a function of a list": "fill_each([self.fc, self.net])\nfill_each(self.net[0], 3.0)",
     "a function that makes a list": "fill_each(self.net, 6.0)\nfill_each([self.fc])",
+    "what is counted": """
+n = sum(p.numel() for p in self.parameters())
+names = [name for name, p in self.net.named_parameters() if p.dim() > 1]
+for name, p in self.fc.named_parameters():
+    n += p.numel() * name.startswith("bias")
+self.fc.weight.data.fill_(n + 100 * len(names))
+""",
     "a module replaced": "self.net[0].bias = nn.Parameter(torch.zeros(2))",
 }
 

@@ -212,9 +212,9 @@ class Changing:
     def _plain(self, loop: Walk) -> None:
         """A walk that changes nothing: `for m in nn.modules(self)`."""
         _, word, named = self._walked(loop.iterable)
-        if word == "map_parameters" or self.places.changes_self(loop.body):
+        if self.places.changes_self(loop.body):
             raise Unplaced("what a walk over modules does here has no form in Equinox")
-        helper = {"map_modules": "modules", "map_children": "children"}[word]
+        helper = word.removeprefix("map_")
         call = loop.iterable
         assert isinstance(call, Call) and isinstance(call.function, Attribute)
         made = Call(Support(f"named_{helper}" if named else helper), [call.function.object])

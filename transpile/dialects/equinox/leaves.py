@@ -29,11 +29,13 @@ from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary
 from ...model.program import Function
+from ...model.statements import Assign
 from ..faults import raising
 from .layers import own
 from .plan import Plan
 
 WALKS = ("children", "named_children", "modules", "named_modules")
+ARRAYS = ("parameters", "named_parameters")  # what is kept of these would be another array soon
 
 
 class Leaves:
@@ -83,7 +85,8 @@ class Leaves:
     def _walk(self, call: Call) -> None:
         """`net.children()`: a function of the support file."""
         function = call.function
-        if not isinstance(function, Attribute) or function.name not in WALKS:
+        kept = isinstance(call.parent, Assign)
+        if not isinstance(function, Attribute) or function.name not in WALKS + ARRAYS * (not kept):
             return
         value = function.value
         if isinstance(value, Method) and isinstance(value.receiver, Module):

@@ -176,3 +176,14 @@ def map_parameters(function, module, key=None, named=False):
         return new
 
     return map_modules(visit, module, named=True)
+
+
+def named_parameters(module):
+    """The trained arrays of a module and of all below it by name, as torch's has them."""
+    found = []
+    map_parameters(lambda name, value: found.append((name, value)) or value, module, named=True)
+    return iter(found)
+
+
+def parameters(module):
+    return (value for _, value in named_parameters(module))
