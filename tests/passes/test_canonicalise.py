@@ -22,7 +22,7 @@ STATEMENTS = {
     'super().__setattr__("a", m)': 'super().__setattr__("a", m)',
     'y = m._modules["a"](x)': "y = m.a(x)",
     'init.zeros_(m.state_dict()["weight"])': "init.zeros_(m.weight.data)",
-    'y = m.state_dict()["a.weight"]': 'y = m.state_dict()["a.weight"]',
+    'y = m.state_dict()["a.weight"]': "y = m.a.weight.data",
     "y = m._modules[name](x)": "y = getattr(m, name)(x)",
     'self._modules["a"] = m': "self.a = m",
     "self._modules[name] = m": "setattr(self, name, m)",
