@@ -24,12 +24,13 @@ class Scope(Node):
     belong to the scope that they stand in.
     """
 
-    __slots__ = ("version", "_index")
+    __slots__ = ("version", "_index", "_places")
 
     def __init__(self) -> None:
         super().__init__()
         self.version = 0  # counts changes: what is known of one version holds for no other
         self._index: dict[type[Node], list[Node]] | None = None
+        self._places: dict[Node, int] | None = None  # of the nodes in the index, where asked for
 
     def own(self) -> list[Node]:
         """The nodes at the root of what runs in this scope."""
@@ -42,8 +43,9 @@ class Scope(Node):
             return cast("list[N]", index.get(kinds[0], []))
         found = [node for kind in kinds for node in index.get(kind, ())]
         if any(node.start < 0 for node in found):  # what was made stands among the user's
-            rank = {node: at for at, node in enumerate(within(self.own()))}
-            found.sort(key=lambda node: rank.get(node, -1))
+            if self._places is None:
+                self._places = {node: at for at, node in enumerate(within(self.own()))}
+            found.sort(key=self._places.__getitem__)
         else:
             found.sort(key=lambda node: node.start)
         return cast("list[N]", found)
@@ -59,7 +61,7 @@ class Scope(Node):
     def changed(self, own: bool) -> None:
         self.version += 1
         if own:
-            self._index = None
+            self._index = self._places = None
 
     def runs_apart(self, part: Node) -> bool:
         return any(part is root for root in self.own())
