@@ -121,3 +121,17 @@ def test_a_name_that_may_have_no_turn_is_refused(target):
     )
     assert [(d.id, d.line) for d in made.diagnostics] == [("traced-loop", 13)]
     assert "nn.unconverted" in made.code
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_what_is_not_converted_keeps_no_import(target):
+    made = converted("import torch\n\n\ndef f(x, opt=torch.optim.Adam):\n    return x\n", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("no-rule", 4)]
+    assert "import torch" not in made.code
+
+
+def converted(text, target):
+    (made,), _, _ = convert(
+        [Source(PurePosixPath("net.py"), text, "utf-8", False, "\n")], "", target
+    )
+    return made

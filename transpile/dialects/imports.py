@@ -79,7 +79,8 @@ def _used(file: File, made: bool) -> set[str]:
         if isinstance(node, Name) and (node.start < 0 or node.touched) is made:
             found.add(node.id)
         elif isinstance(node, Constant) and isinstance(node.constant, str) and not made:
-            if len(node.constant) < 200 and not isinstance(node.parent, ExpressionStatement):
+            written = node.start >= 0 and not isinstance(node.parent, ExpressionStatement)
+            if written and len(node.constant) < 200:
                 found.update(_names_in(node.constant))
     return found
 
