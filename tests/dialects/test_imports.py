@@ -24,7 +24,7 @@ def fitted(text):
     ]:
         name.replace(expression(name.id.lower()))
     edits.version = file.version
-    fit(project, file, Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"}))
+    fit(project, file, Words().adding({"math": "import math", "nnx": "from flax import nnx"}, {"nnx": "flax.nnx"}))
     return write(file)
 
 
@@ -43,6 +43,11 @@ CASES = {
     "in the places of two": (
         "import torch\nfrom torch import nn\n\n\nx = JNP.ones(3)\nNN.f(x)\n",
         "import jax.numpy as jnp\n\nimport jax_nn as nn\n\n\nx = jnp.ones(3)\nnn.f(x)\n",
+    ),
+    "beside Python's own": (
+        "from dataclasses import dataclass\n\nimport torch\n\n\nx = JNP.ones(3)\nMATH.f(x)\n",
+        "from dataclasses import dataclass\nimport math\n\nimport jax.numpy as jnp\n\n\n"
+        "x = jnp.ones(3)\nmath.f(x)\n",
     ),
     "with comments": (
         "import torch  # the library\nimport os\n\ny = JAX.f(os)\n",

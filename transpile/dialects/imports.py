@@ -189,7 +189,9 @@ def _is_torch(name: str) -> bool:
 
 def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None:
     """Put imports where torch's stood, or behind the last import at the top, or at the top."""
-    body, made = file.body, [import_statement(line) for line in lines]
+    body = file.body
+    lines = _beside_standard(body, lines)
+    made = [import_statement(line) for line in lines]
     third = next((m for m, line in zip(made, lines) if not is_standard(line)), None)
     if third is not None and third is not made[0]:
         third.comments = BLANK
@@ -214,6 +216,23 @@ def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None
             _insert(body, _last_import(body, gone), [own])
     for statement in gone:
         body.remove(statement)
+
+
+def _beside_standard(body: Block, lines: list[str]) -> list[str]:
+    """Put what comes of Python's own modules behind the user's imports of such; what is left."""
+    standard = [line for line in lines if is_standard(line)]
+    last = _last_import(body)
+    top = body.body[: body.body.index(last) + 1] if last is not None else []
+    known = [s for s in top if isinstance(s, Import) and not s.level and _is_standard(s)]
+    if not standard or not known:
+        return lines
+    body.insert_after(known[-1], [import_statement(line) for line in standard])
+    return [line for line in lines if line not in standard]
+
+
+def _is_standard(statement: Import) -> bool:
+    names = [statement.module] if statement.module else [n.name for n in statement.names]
+    return all(is_standard(f"import {name}") for name in names)
 
 
 def _insert(body: Block, after: Statement | None, made: list[Import]) -> None:
