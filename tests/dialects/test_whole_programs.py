@@ -123,6 +123,35 @@ def test_a_name_that_may_have_no_turn_is_refused(target):
     assert "nn.unconverted" in made.code
 
 
+TESTS = {"draws": "torch.rand(()) < 0.9 and x.sum() < 100", "writes state": "self.go(x)"}
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+@pytest.mark.parametrize("what", TESTS)
+def test_a_loop_whose_test_has_effects_is_refused(what, target):
+    made = converted(
+        HEAD
+        + f"""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(()))
+
+    def go(self, x):
+        self.n += 1
+        return x.sum() < 100
+
+    def forward(self, x):
+        while {TESTS[what]}:
+            x = x * 2
+        return x
+""",
+        target,
+    )
+    assert [(d.id, d.line) for d in made.diagnostics] == [("traced-loop", 16)]
+    assert what in made.diagnostics[0].message and "nn.unconverted" in made.code
+
+
 @pytest.mark.parametrize("target", ["flax", "equinox"])
 def test_what_is_not_converted_keeps_no_import(target):
     made = converted("import torch\n\n\ndef f(x, opt=torch.optim.Adam):\n    return x\n", target)

@@ -126,7 +126,11 @@ class _Loops:
         refuse_first(self.obstacles.functions(node.body, seen))
         effects = self.facts.effects.of_block(node.body)
         if isinstance(node, While):
-            effects |= self.facts.effects.of_block(node.test)
+            asked = self.facts.effects.of_block(node.test)
+            if asked.writes or asked.draws:  # lax and nnx drop what a condition does
+                does = "writes state" if asked.writes else "draws"
+                raise Refused(f"the test of a loop on a tensor's value {does}: do it in the loop")
+            effects |= asked
         names = self.carrying.carried(node)
         refuse_sorted(self.ordered, names)
         if not names and not effects.writes:
