@@ -109,7 +109,8 @@ class _Keys:
     def _while(self, node: cst.While) -> list[Any]:
         turn = fresh_name(self.used, "turn")
         self.loops.append(turn)
-        new = self._block(node)
+        test = self._rewrite(node.test)  # it draws anew each time it is asked
+        new = tree.replace(self._block(node), test=test)
         self.loops.pop()
         new = tree.with_body(new, [tree.statement(f"{turn} += 1"), *tree.body_statements(new)])
         return [tree.statement(f"{turn} = 0"), new]
