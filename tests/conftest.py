@@ -1,11 +1,17 @@
 """What several test modules set up."""
 
+import os
+
 import jax
+import jaxlib
 import pytest
 import torch
 
 # Thousands of small programs are compiled once and run once or twice: what XLA's optimisations
-# cost they never bring in, and the numbers are compared either way.
+# and its fusions' own compiler cost they never bring in, and the numbers are compared either way.
+# A jaxlib that does not know a flag ends the process: it is given to those that were tried.
+if jaxlib.__version__.startswith("0.10."):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
 jax.config.update("jax_disable_most_optimizations", True)
 torch.set_num_threads(1)  # two workers share two cores
 
