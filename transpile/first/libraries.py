@@ -9,40 +9,22 @@ Lines stay where they are, since diagnostics name them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import libcst as cst
 
+from ..model import libraries
 from . import tree
 from .context import Context
 from .project import ModuleInfo, Project, import_base
 
 LIGHTNING = frozenset(f"{package}.LightningModule" for package in ("pytorch_lightning", "lightning", "lightning.pytorch", "pytorch_lightning.core", "pytorch_lightning.core.lightning"))
-_TORCHS = {
-    "trunc_normal_": "torch.nn.init.trunc_normal_",
-    "to_1tuple": "torch.nn.modules.utils._single",
-    "to_2tuple": "torch.nn.modules.utils._pair",
-    "to_3tuple": "torch.nn.modules.utils._triple",
-    "to_4tuple": "torch.nn.modules.utils._quadruple",
-    "to_ntuple": "torch.nn.modules.utils._ntuple",
-    "DropPath": "timm.layers.DropPath",
-    "drop_path": "timm.layers.drop_path",
-}
-_LAYERS = re.compile(r"timm(?:\.models)?\.layers(?:\.\w+)?\.(\w+)")  # where they stand has changed from version to version
-_REGISTERS = re.compile(r"timm(?:\.models)?(?:\.\w+)?\.register_model")
-_BUILT_ON_TORCH = frozenset(
-    "accelerate apex deepspeed detectron2 dgl diffusers efficientnet_pytorch fairscale fairseq fastai flash_attn ignite kornia lightning mamba_ssm mmcls mmcv mmdet"
-    " mmengine mmseg monai open_clip peft pretrainedmodels pytorch3d pytorch_lightning pytorch_metric_learning segmentation_models_pytorch sentence_transformers"
-    " spconv timm torch_cluster torch_geometric torch_scatter torch_sparse torchaudio torchmetrics torchtext torchvision transformers xformers".split()
-)
-_WITHOUT_TORCH = re.compile(r".*\.[A-Z0-9_]+|.*\.__\w+__.*|transformers\..*(Tokenizer|Config|Processor).*")
 
 
 def run(project: Project) -> bool:
     """Respell them in the files of a linked project. Returns whether there were any: the project is then to be linked again."""
-    found = [(m, new) for m in project.modules.values() if any(map(is_library, m.imports.values())) and (new := _spelt(project, m)) is not m.tree]
+    found = [(m, new) for m in project.modules.values() if any(map(libraries.is_built_on_torch, m.imports.values())) and (new := _spelt(project, m)) is not m.tree]
     for module, new in found:
         project.add(module.path, new)
     return bool(found)
@@ -50,28 +32,22 @@ def run(project: Project) -> bool:
 
 def report(context: Context, module: ModuleInfo) -> None:
     """Tell of what such libraries give, once for each statement of the file."""
-    names = {bound: name for bound, name in module.imports.items() if is_library(name) and context.facts.project.lookup(name) is None}
+    names = {bound: name for bound, name in module.imports.items() if libraries.is_built_on_torch(name) and context.facts.project.lookup(name) is None}
     for statement in module.tree.body if names else ():
         seen: set[str] = set()
         for node, name in _uses(statement, names):
-            if name not in seen and name not in _TORCHS.values() and not _WITHOUT_TORCH.fullmatch(name):
+            if name not in seen and name not in libraries.TIMMS.values() and not libraries.is_without_torch(name):
                 seen.add(name)
                 context.report("no-rule", node, f"{name} is built on torch, and has no JAX equivalent here")
 
 
-def is_library(name: str) -> bool:
-    """Whether a module is built on torch, by its dotted name."""
-    return name.partition(".")[0] in _BUILT_ON_TORCH
-
-
 def _canonical(name: str) -> str | None:
     """What torch, or a rule, calls it."""
-    layers = _LAYERS.fullmatch(name)
-    return "torch.nn.Module" if name in LIGHTNING else _TORCHS.get(layers[1]) if layers else None
+    return "torch.nn.Module" if name in LIGHTNING else libraries.of_timm(name)
 
 
 def _spelt(project: Project, module: ModuleInfo) -> cst.Module:
-    theirs = {bound: name for bound, name in module.imports.items() if is_library(name) and project.lookup(name) is None}
+    theirs = {bound: name for bound, name in module.imports.items() if libraries.is_built_on_torch(name) and project.lookup(name) is None}
     whole: list[str] = []
 
     def before(node: Any) -> Any:
@@ -84,7 +60,7 @@ def _spelt(project: Project, module: ModuleInfo) -> cst.Module:
         return None
 
     def undecorated(node: Any) -> Any:
-        kept = [d for d in node.decorators if not _REGISTERS.fullmatch(_full_name(d.decorator, theirs) or "")]
+        kept = [d for d in node.decorators if not libraries.registers(_full_name(d.decorator, theirs) or "")]
         gone = len(node.decorators) - len(kept)
         return tree.replace(node, decorators=kept, lines_after_decorators=[*[cst.EmptyLine(indent=False)] * gone, *node.lines_after_decorators]) if gone else node
 
@@ -112,14 +88,14 @@ def _imported(project: Project, module: ModuleInfo, small: Any, used: set[str]) 
     """The imports that stand for one: what torch has from torch, and of the rest what is still used."""
     base = import_base(module, small) if isinstance(small, cst.ImportFrom) else ""
     kept: list[Any]
-    if isinstance(small, cst.ImportFrom) and (isinstance(small.names, cst.ImportStar) or not is_library(base) or project.lookup(base) is not None):
+    if isinstance(small, cst.ImportFrom) and (isinstance(small.names, cst.ImportStar) or not libraries.is_built_on_torch(base) or project.lookup(base) is not None):
         yield small
         return
     if isinstance(small, cst.Import):
-        kept = [a for a in small.names if not is_library(tree.dotted(a.name) or "") or _bound(a).partition(".")[0] in used or project.lookup(tree.dotted(a.name) or "") is not None]
+        kept = [a for a in small.names if not libraries.is_built_on_torch(tree.dotted(a.name) or "") or _bound(a).partition(".")[0] in used or project.lookup(tree.dotted(a.name) or "") is not None]
     elif isinstance(small, cst.ImportFrom):
         known = [(a, _canonical(f"{base}.{tree.code(a.name)}")) for a in tree.nodes(small, cst.ImportAlias)]
-        kept = [a for a, name in known if name is None and (_bound(a) in used or not _REGISTERS.fullmatch(f"{base}.{tree.code(a.name)}"))]
+        kept = [a for a, name in known if name is None and (_bound(a) in used or not libraries.registers(f"{base}.{tree.code(a.name)}"))]
         for alias, name in known:
             if name is not None:
                 head, _, tail = name.rpartition(".")

@@ -16,7 +16,7 @@ _LIGHTNING = re.compile(
 )
 _LAYERS = re.compile(r"timm(?:\.models)?\.layers(?:\.\w+)?\.(\w+)")  # they moved between versions
 _REGISTERS = re.compile(r"timm(?:\.models)?(?:\.\w+)?\.register_model")
-_TIMMS = {
+TIMMS = {
     "trunc_normal_": "torch.nn.init.trunc_normal_",
     "to_1tuple": "torch.nn.modules.utils._single",
     "to_2tuple": "torch.nn.modules.utils._pair",
@@ -34,7 +34,6 @@ _BUILT_ON_TORCH = frozenset(
     "torch_scatter torch_sparse torchaudio torchmetrics torchtext torchvision transformers "
     "xformers".split()
 )
-# Constants, versions, and what reads text or settings alone.
 _WITHOUT_TORCH = re.compile(
     r".*\.[A-Z0-9_]+|.*\.__\w+__.*|transformers\..*(Tokenizer|Config|Processor).*"
 )
@@ -43,9 +42,14 @@ _WITHOUT_TORCH = re.compile(
 def canonical(name: str) -> str:
     """What torch, or a rule, calls a dotted name of such a library; any other as it is."""
     if name.startswith("timm"):
-        layer = _LAYERS.fullmatch(name)
-        return _TIMMS.get(layer[1], name) if layer is not None else name
+        return of_timm(name) or name
     return "torch.nn.Module" if "Lightning" in name and _LIGHTNING.fullmatch(name) else name
+
+
+def of_timm(name: str) -> str | None:
+    """What torch, or a rule, calls a dotted name of timm's; None of any other."""
+    layer = _LAYERS.fullmatch(name)
+    return TIMMS.get(layer[1]) if layer is not None else None
 
 
 def is_built_on_torch(name: str) -> bool:
@@ -55,7 +59,12 @@ def is_built_on_torch(name: str) -> bool:
 
 def computes_with_torch(name: str) -> bool:
     """Whether what such a library has under a dotted name makes or takes torch's tensors."""
-    return "." in name and is_built_on_torch(name) and not _WITHOUT_TORCH.fullmatch(name)
+    return "." in name and is_built_on_torch(name) and not is_without_torch(name)
+
+
+def is_without_torch(name: str) -> bool:
+    """Whether a dotted name of such a library is a constant, or reads text or settings alone."""
+    return _WITHOUT_TORCH.fullmatch(name) is not None
 
 
 def registers(name: str) -> bool:

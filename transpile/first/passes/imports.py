@@ -7,9 +7,9 @@ from typing import Any
 
 import libcst as cst
 
+from ...model.libraries import is_built_on_torch
 from .. import tree
 from ..context import Context
-from ..libraries import is_library
 from ..project import import_base
 
 IMPORTS = {
@@ -28,7 +28,7 @@ def run(context: Context, module: cst.Module, support: str) -> cst.Module:
     """Rewrite the import statements of a converted file; `support` is the statement that imports jax_nn."""
     used = _names(module)
     lost = _names(context.module.source) - used  # what conversion has left without a use
-    lost |= {bound for bound, name in context.module.imports.items() if is_library(name) and not _hands_on(context)} - used
+    lost |= {bound for bound, name in context.module.imports.items() if is_built_on_torch(name) and not _hands_on(context)} - used
     bound: set[str] = set()
     body: list[Any] = []
     at: int | None = None
@@ -185,7 +185,7 @@ def _is_spare(module: str, alias: cst.ImportAlias, lost: set[str]) -> bool:
     """Whether an import of Python's own library, or of one that brings torch, has lost its use: `copy`, where copies of layers were all that it made."""
     name = alias.asname.name if alias.asname is not None else alias.name
     ours = module.partition(".")[0] in sys.stdlib_module_names and module != "__future__"
-    return (ours or is_library(module)) and tree.code(name).partition(".")[0] in lost
+    return (ours or is_built_on_torch(module)) and tree.code(name).partition(".")[0] in lost
 
 
 def _hands_on(context: Context) -> bool:
