@@ -287,39 +287,6 @@ def unconverted(diagnostic, source):
     raise NotImplementedError(f"{diagnostic}: {source}")
 
 
-class Unconverted:
-    """Stands for torch code that could not be converted where a file is only imported: computing with it raises."""
-
-    def __init__(self, diagnostic, source):
-        self._message = f"{diagnostic}: {source}"
-        self.__name__ = source
-
-    def __call__(self, *args, **kwargs):
-        return self._use(any(hasattr(value, "dtype") for value in (*args, *kwargs.values())))
-
-    def __getitem__(self, index):
-        return self._use(hasattr(index, "dtype"))
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._use(False)
-
-    def __mro_entries__(self, bases):
-        return (type(self.__name__, (), {"__init__": lambda instance, *args, **kwargs: self._use(True)}),)
-
-    def __bool__(self):
-        return self._use(True)
-
-    def __iter__(self):
-        return self._use(True)
-
-    def _use(self, computes):
-        if computes:
-            raise NotImplementedError(self._message)
-        return self
-
-
 def with_data(params, path, value):
     """``params`` with another value at a path, whose gradient is that of the param: torch's ``param.data = value``."""
     name, *below = path

@@ -38,12 +38,7 @@ WORDS = Words().adding(
     },
     {"eqx": "equinox"},
 )
-PRELUDES = (
-    "prelude.py",
-    "walks_prelude.py",
-    "reparametrized_prelude.py",
-    "../unconverted_prelude.py",
-)
+PRELUDES = ("prelude.py", "walks_prelude.py", "reparametrized_prelude.py")
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 

@@ -46,7 +46,7 @@ from .plan import Plan
 from .program import names_used
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
-PRELUDES = ("prelude.py", "normed_prelude.py", "../unconverted_prelude.py")
+PRELUDES = ("prelude.py", "normed_prelude.py")
 WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,

@@ -2,10 +2,10 @@
 
 
 class Unconverted:
-    """Code that could not be converted, in a file that is only imported: using it raises."""
+    """Stands for torch code that could not be converted where a file is only imported: computing with it raises."""
 
-    def __init__(self, id, source):
-        self._message = f"{source} was not converted: {id}"
+    def __init__(self, diagnostic, source):
+        self._message = f"{diagnostic}: {source}"
         self.__name__ = source
 
     def __call__(self, *args, **kwargs):
@@ -18,6 +18,9 @@ class Unconverted:
         if name.startswith("__"):
             raise AttributeError(name)
         return self._use(False)
+
+    def __mro_entries__(self, bases):
+        return (type(self.__name__, (), {"__init__": lambda instance, *args, **kwargs: self._use(True)}),)
 
     def __bool__(self):
         return self._use(True)
