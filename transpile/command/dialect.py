@@ -18,6 +18,7 @@ from ..model import rule_files
 from ..model.diagnostics import Diagnostic
 from ..model.project import Project
 from ..passes import (
+    annotations,
     boolean_operators,
     branches,
     canonicalise,
@@ -39,9 +40,10 @@ from ..source.files import Source, syntax_error
 from ..source.formatting import format_changed
 from ..source.lower import lower
 
-TARGETS = ("flax", "equinox")
+TARGETS = ("flax", "equinox", "functional")
 BEFORE = (canonicalise.PASS,)  # on syntax alone, before facts are solved
 PASSES = (
+    annotations.PASS,
     fold.PASS,
     *recognise.PASSES,
     detach.PASS,

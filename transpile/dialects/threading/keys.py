@@ -77,6 +77,12 @@ class Keys:
         """Give keys to all draws in a function, whose own key has this name."""
         self._fill(function.body, Name(key), first=True)
 
+    def expression(self, body: Expression, key: Expression) -> None:
+        """Give keys to all draws of an expression, of this one key."""
+        slots = Slots()
+        self._expressions(body, slots)
+        self._hand(slots, key, None, False)
+
     # --- allotment --------------------------------------------------------------------------------
 
     def _fill(self, block: Block, key: Expression, first: bool = False) -> None:

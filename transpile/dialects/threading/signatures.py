@@ -7,13 +7,14 @@ dialect edits anything, and does not change while it does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, classes_of
-from ...model.effects import BUFFER, MIXED, Apply, Key, New, Read, Support, Write
+from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
@@ -201,8 +202,8 @@ class Signatures:
     def _joined(self) -> None:
         for function in self.functions:
             for call in function.nodes(Apply):
-                if self.is_container(call):
-                    continue  # it asks each of its items
+                if not self.is_joint(call):
+                    continue
                 targets = self.targets(call) or []
                 if not self._is_layers(function):  # torch's layers are called as such
                     targets = [t for t in targets if not self._is_layers(t)]
@@ -210,6 +211,10 @@ class Signatures:
                     self._join(targets[0], other)
             if function.name == "__call__" and function.owner is not None:
                 self._join_above(function, function.owner)
+
+    def is_joint(self, call: Call) -> bool:
+        """Whether all that a call may run has one convention: a container asks each item for its."""
+        return not self.is_container(call)
 
     def _join_above(self, function: Function, owner: Class) -> None:
         """The calls of a class and of those that it inherits from may stand for each other; those
@@ -254,12 +259,14 @@ class Signatures:
                 is_state = self.is_state(node.target)
                 found |= Threads(is_state, is_state)
             elif isinstance(node, Read) and function not in self.building:
-                found |= Threads(takes=self.is_state(node))
-            elif isinstance(node, Call) and _is_threaded(node):
+                found |= Threads(takes=self.is_state(node), params=node.kind in (PARAM, MIXED))
+            elif isinstance(node, Mode) and function not in self.building:
+                found |= Threads(mode=True)
+            elif isinstance(node, Call) and is_threaded(node):
                 found |= self._of_call(node)
             elif isinstance(node, Function) and self._is_value(node, function):
                 found |= self.of(node)
-        return Threads(found.takes, found.gives, found.draws)
+        return replace(found, known=True)
 
     def _of_call(self, call: Call) -> Threads:
         if isinstance(call, New) and call.draws is not None:
@@ -268,15 +275,23 @@ class Signatures:
         if targets is None:
             if isinstance(call, New):
                 return Threads(draws=True, known=False)
-            return Threads(True, True, True) if self.is_container(call) else ANYTHING
+            return replace(ANYTHING, known=self.is_container(call))
         found, several = NOTHING, [self.of(target) for target in targets]
         for threads in several:
             found |= threads
         if isinstance(call, New):
             return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
-        if self.is_container(call) or all(t.takes == found.takes for t in several):
+        if self.is_container(call) or all(self.are_alike(t, found) for t in several):
             return found
-        return Threads(True, True, found.draws, known=False)
+        return self.of_unlike(found)
+
+    def of_unlike(self, all: Threads) -> Threads:
+        """What a call takes and gives that runs what has several conventions; their union."""
+        return replace(all, takes=True, gives=True, known=False)
+
+    def are_alike(self, one: Threads, all: Threads) -> bool:
+        """Whether what takes the one can be called like all that a call may run."""
+        return one.takes == all.takes
 
     def _is_value(self, inner: Function, outer: Function) -> bool:
         """Whether a function inside is handed on, so that somebody else calls it."""
@@ -286,10 +301,11 @@ class Signatures:
 
 def _calls(function: Function) -> list[Call]:
     """The calls that may need what is threaded; those of plain functions, which may build."""
-    return [call for call in function.nodes(Apply, New, Call) if _is_threaded(call)]
+    return [call for call in function.nodes(Apply, New, Call) if is_threaded(call)]
 
 
-def _is_threaded(node: Node) -> bool:
+def is_threaded(node: Node) -> bool:
+    """Whether a call may need what is threaded."""
     if isinstance(node, (Apply, New)):
         return True
     return isinstance(node, Call) and isinstance(node.function.value, FunctionValue)

@@ -52,6 +52,9 @@ class Form(Protocol):
     def called(self, call: Call, target: Expression | None) -> Statement:
         """A call as a statement: `target, state = call`; None where nobody wants its value."""
 
+    def tail(self, call: Call) -> bool:
+        """Whether `return call` gives value and state as they come out of the call."""
+
     def written(self, write: Write) -> list[Statement]:
         """The statements for a write."""
 
@@ -144,7 +147,9 @@ class Extraction:
         elif not isinstance(statement, (ExpressionStatement, Return)):
             return None
         call = statement.expression
-        return call if isinstance(call, Call) and self.form.gives(call) else None
+        if not isinstance(call, Call) or not self.form.gives(call):
+            return None
+        return call if not isinstance(statement, Return) or self.form.tail(call) else None
 
     # --- expressions ------------------------------------------------------------------------------
 

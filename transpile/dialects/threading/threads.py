@@ -13,6 +13,8 @@ class Threads:
     gives: bool = False  # a new state
     draws: bool = False
     known: bool = True
+    params: bool = False  # where params are values too
+    mode: bool = False  # where the mode is a value too
 
     def __or__(self, other: Threads) -> Threads:
         return Threads(
@@ -20,8 +22,10 @@ class Threads:
             self.gives or other.gives,
             self.draws or other.draws,
             self.known and other.known,
+            self.params or other.params,
+            self.mode or other.mode,
         )
 
 
 NOTHING = Threads()
-ANYTHING = Threads(True, True, True, False)
+ANYTHING = Threads(True, True, True, False, True, True)

@@ -1,0 +1,170 @@
+"""Calls of modules and of functions that take what a module has: params, state, key, mode.
+
+self.fc(x)               self.fc(params["fc"], x)
+self.encode(x)           self.encode(params, x)
+self.act(x)              self.act.apply(params["act"], state["act"], x, key=key, training=training)
+                         where its class is not known
+"""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import Function as FunctionValue
+from ...model.copy import clone
+from ...model.effects import BoundMethod, Layers, Support, Unconverted
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Name,
+    Subscript,
+)
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.program import Function
+from ...model.statements import Assign, Block, For
+from ...passes.pass_ import source_of
+from .conventions import Conventions
+from .paths import Path, Paths, module_of
+from .plan import Plan, Words
+from .report import Reports
+
+UNKNOWN_PLACE = "it is not known where the params of this module are"
+
+
+class Calls:
+    """Gives the calls of one function what they take."""
+
+    def __init__(
+        self, function: Function, plan: Plan, paths: Paths, words: Words, reports: Reports
+    ) -> None:
+        self.function, self.plan, self.paths = function, plan, paths
+        self.words, self.reports = words, reports
+        self.conventions = plan.conventions
+        self.ties = plan.tied(function.owner)
+        self._modes: list[Call] = []
+
+    def write(self) -> None:
+        """Give params and state to calls; keys are given after it, the mode by `finish`."""
+        for layers in self.function.nodes(Layers):
+            self._scanned(layers)
+        for call in [n for n in self.function.body.walk() if isinstance(n, Call)]:
+            if call not in self.reports.scanned:
+                self._call(call)
+        for method in [n for n in self.function.body.walk() if isinstance(n, BoundMethod)]:
+            self._handed_on(method)
+
+    def finish(self) -> None:
+        """Give the mode to the calls that ask for it."""
+        for call in self._modes:
+            scanned = call in self.reports.scanned
+            name = "training" if scanned else self.plan.words_of(call).training
+            call.append(Name(self.words.training), name)
+
+    def _call(self, call: Call) -> None:
+        threads = self.conventions.of_call(call)
+        if threads.mode:
+            self._modes.append(call)
+        uniform = self.conventions.is_uniform(call)
+        if not threads.params and not threads.takes and not uniform:
+            return
+        path = self._path(call)
+        if path is None:
+            self._refuse(call)
+            return
+        given = []
+        if threads.params or uniform:
+            given.append(self._params(path, call))
+        if threads.takes:
+            given.append(path.of(self.words.state))
+        elif uniform:
+            given.append(Dictionary([]))
+        call.arguments[0:0] = given
+        call.keywords[0:0] = [None] * len(given)
+        if uniform:
+            call.function = Attribute(call.function, "apply")
+        call.adopt()
+        call.restate()
+        if uniform and not threads.takes:
+            call.wrap(lambda call: Subscript(call, Constant(0)))
+
+    def _path(self, call: Call) -> Path | None:
+        module = module_of(call)
+        return None if module is None else self.paths.of(module)
+
+    def _refuse(self, call: Call) -> None:
+        self.reports.report("module-value", call, UNKNOWN_PLACE)
+        self._modes = [c for c in self._modes if c is not call]
+        if call.parent is not None:
+            call.replace(Unconverted("module-value", source_of(call)))
+
+    def _params(self, path: Path, call: Call) -> Expression:
+        """The params that a call is given; a layer that has an array of another one gets it too."""
+        params = path.of(self.words.params)
+        name, source = self.ties.get(dotted(call.function) or "", ("", ""))
+        if not source:
+            return params
+        first, *rest, array = source.split(".")
+        owner: Expression = Name(self.words.params)
+        for word in (*rest, array):
+            owner = Subscript(owner, Constant(word))
+        return Dictionary([None, params, Constant(name), owner])
+
+    # --- layers that are scanned ------------------------------------------------------------------
+
+    def _scanned(self, node: Layers) -> None:
+        call = node.call
+        threads = self.conventions.of_call(call)
+        path = self.paths.of(node.layers)
+        if path is None:
+            path = Path()
+            self.reports.report("module-value", node, UNKNOWN_PLACE)
+        if threads.mode:
+            self._modes.append(call)
+        call.function = Support("scan_layers")
+        call.arguments[0:0] = [node.layers, path.of(self.words.params)]
+        call.keywords[0:0] = [None, None]
+        call.adopt()
+        call.restate()
+        self.reports.scanned.add(call)
+        node.parent.substitute(node, [Assign([Name(node.carried)], call)])  # type: ignore[union-attr]
+
+    # --- methods and modules as values ------------------------------------------------------------
+
+    def _handed_on(self, method: BoundMethod) -> None:
+        """`map(self.block, xs)`: what is handed on has its params with it."""
+        threads = self.conventions.of_value(method)
+        if threads.takes:
+            self.reports.report("module-value", method, "what has a state is handed on as a value")
+            method.replace(Unconverted("module-value", source_of(method)))
+            return
+        value = method.value
+        module = method.object if isinstance(value, FunctionValue) else method
+        path = self.paths.of(module)
+        if not (threads.params or threads.mode or threads.draws):
+            return
+        if path is None:
+            self.reports.report("module-value", method, UNKNOWN_PLACE)
+            method.replace(Unconverted("module-value", source_of(method)))
+            return
+        call = Call(Attribute(Name("functools"), "partial"), [clone(method)])
+        if threads.params:
+            call.append(path.of(self.words.params))
+        if threads.draws:
+            call.append(Name(self.words.key), "key")
+        if threads.mode:
+            call.append(Name(self.words.training), "training")
+        method.replace(call)
+
+
+
+def without_scans(function: Function, conventions: Conventions) -> None:
+    """Layers with a state are a loop of Python's again."""
+    for node in function.nodes(Layers):
+        name = node.call.function
+        if not isinstance(name, Name) or not conventions.of_call(node.call).takes:
+            continue
+        turn = Block([Assign([Name(node.carried)], node.call)])
+        target = Name(name.id)
+        target.value = name.value
+        node.parent.substitute(node, [For(target, node.layers, turn)])  # type: ignore[union-attr]

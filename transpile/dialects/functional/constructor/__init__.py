@@ -1,0 +1,113 @@
+"""The split of a constructor: hyperparameters and submodules stay, arrays move to `init`.
+
+    self.fc = Linear(3, 4)            self.fc = nn.Linear(3, 4)
+    self.scale = Parameter(ones(4))   init:  params["scale"] = jnp.ones(4)
+    zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(…)
+"""
+
+from __future__ import annotations
+
+from ....facts.modules import ARRAYS
+from ....model.effects import BUFFER, CONSTANT, PARAM, Declare
+from ....model.expressions import Attribute, Call, Constant, Name, is_none
+from ....model.node import Expression
+from ....model.operators import Conditional
+from ....model.program import Class, Function, Parameter
+from ....model.statements import Assign
+from ..plan import Plan
+from ..report import Reports
+from .available import Available
+from .beginnings import Beginning, method
+from .building import Building
+from .events import Events
+from .put_off import PutOff
+from .slices import Slice, Slicer
+
+
+class Constructor:
+    """Writes the functions of one class that build it."""
+
+    def __init__(self, cls: Class, plan: Plan, reports: Reports) -> None:
+        self.cls, self.plan, self.reports = cls, plan, reports
+
+    def write(self, function: Function) -> None:
+        """One function that runs before there are arrays."""
+        kind = self.plan.conventions.initialisers.get(function)
+        if kind is not None:
+            self._initialiser(function, kind)
+            return
+        events = Events(function, self.plan.conventions)
+        slices: dict[str, Slice] = {}
+        if function.name == "__init__" and function.owner is self.cls:
+            slices = self._slices(function, events)
+        PutOff(function, events, self.plan, self.reports).write()
+        for declare in function.nodes(Declare):
+            self._declare(declare)
+        Building(function, self.plan, self.reports).write()
+        self._methods(function, slices)
+
+    # --- what moves -------------------------------------------------------------------------------
+
+    def _slices(self, function: Function, events: Events) -> dict[str, Slice]:
+        arrays = {
+            name
+            for name, own in self.plan.fields(self.cls).items()
+            if own.kind in ARRAYS and self.plan.holds(self.cls, name) != CONSTANT
+        }
+        put_off = {d.name for d in events.put_off if isinstance(d, Declare)}
+        available = Available(function, self.cls, self.plan, arrays - put_off)
+        slicer = Slicer(events, available)
+        found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER)}
+        available.write()
+        slicer.remove(found[PARAM].moved | found[BUFFER].moved)
+        return {kind: one for kind, one in found.items() if one.statements}
+
+    def _methods(self, function: Function, slices: dict[str, Slice]) -> None:
+        me = function.parameters[0].name if function.parameters else "self"
+        for kind, found in reversed(slices.items()):
+            method(
+                self.cls,
+                kind,
+                me,
+                found.statements,
+                self.plan.begins_elsewhere(self.cls),
+                lambda made, kind=kind: Beginning(made, kind, self.plan, self.reports).write(),  # type: ignore[misc]
+            )
+
+    # --- what stays -------------------------------------------------------------------------------
+
+    def _declare(self, declare: Declare) -> None:
+        """A declaration that stays is an assignment; a constant is an array of NumPy's."""
+        value = declare.expression
+        if declare.kind in (CONSTANT, BUFFER) and value is not None:
+            if self.plan.holds(self.cls, declare.name) == CONSTANT:
+                _held(value)
+        plain = Assign(declare.targets, declare.expression)
+        declare.become(plain)
+        for part in plain.children():
+            part.parent = plain
+
+    # --- methods that `init` calls ----------------------------------------------------------------
+
+    def _initialiser(self, function: Function, kind: str) -> None:
+        writer = Beginning(function, kind, self.plan, self.reports)
+        draws = self.plan.threads(function).draws
+        writer.write()
+        made = list(function.parameters)
+        made.insert(1, Parameter(writer.whole))
+        if draws:
+            at = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
+            made.insert(at, Parameter(writer.words.key, "=", None, Constant(None)))
+        function.parameters = made
+        for parameter in made:
+            parameter.parent = function
+        function.restate()
+
+
+def _held(value: Expression) -> None:
+    if isinstance(value, Conditional):
+        _held(value.body)
+        _held(value.orelse)
+    elif not is_none(value):
+        value.wrap(lambda value: Call(Attribute(Name("np"), "asarray"), [value]))
+

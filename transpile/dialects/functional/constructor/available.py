@@ -1,0 +1,109 @@
+"""What `init` can have of what the constructor knew: a field of the module.
+
+    def __init__(self, dim, hidden):              def __init__(self, dim, hidden):
+        self.dim = dim                                self.dim = dim
+        self.w = Parameter(zeros(hidden, dim))  →     self.hidden = hidden
+
+                                                  def init(self, key):
+                                                      return {"w": jnp.zeros((self.hidden, self.dim))}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....facts.bindings.activity import bound
+from ....facts.modules import FIELD
+from ....model.effects import Declare
+from ....model.expressions import Attribute, Display, Name
+from ....model.node import Expression, Statement
+from ....model.program import Class, Function
+from ....model.statements import Assign
+from ...fresh import fresh
+from ..plan import Plan
+
+RESERVED = frozenset(("init", "init_state", "apply", "children", "add_module"))
+
+
+class Available:
+    """The names of one constructor, and the fields that hold their values."""
+
+    def __init__(self, init: Function, cls: Class, plan: Plan, arrays: set[str]) -> None:
+        self.init, self.cls, self.plan = init, cls, plan
+        self.self_name = init.parameters[0].name
+        parameters = {p.name for p in init.parameters[1:]}
+        self._bindings: dict[str, list[int]] = {name: [-1] for name in parameters}
+        for at, statement in enumerate(init.body.body):
+            for name in set(bound(statement)):
+                self._bindings.setdefault(name, []).append(at)
+        self._taken = set(_attributes(cls, plan)) - arrays
+        self._kept: dict[tuple[str, int], str] = {}
+        self._stored: list[tuple[Statement, str, str]] = []
+
+    def is_local(self, name: str) -> bool:
+        """Whether a name is the constructor's own."""
+        return name in self._bindings
+
+    def field(self, name: str, statement: Statement) -> str:
+        """The field that holds the value that a name has at a statement of the constructor."""
+        at = self._index(statement)
+        version = max(i for i in self._bindings[name] if i < at)
+        known = self._kept.get((name, version))
+        if known is None:
+            known = self._field(name, version)
+            if known is None:
+                known = fresh(name, self._taken | RESERVED)
+                self._taken.add(known)
+                self._stored.append((statement, known, name))
+            self._kept[name, version] = known
+        return known
+
+    def is_known(self, name: str, statement: Statement) -> bool:
+        """Whether a name has a value for sure where a statement begins."""
+        return any(i < self._index(statement) for i in self._bindings[name])
+
+    def write(self) -> None:
+        """Let the constructor keep what was asked for."""
+        for statement, field, name in self._stored:
+            target = Attribute(Name(self.self_name), field)
+            self.init.body.insert_before(statement, [Assign([target], Name(name))])
+
+    def _index(self, statement: Statement) -> int:
+        return next(i for i, s in enumerate(self.init.body.body) if s is statement)
+
+    def _field(self, name: str, version: int) -> str | None:
+        """A field that the user gives this value, and no other."""
+        later = [i for i in self._bindings[name] if i > version]
+        for at, assign in enumerate(self.init.body.body):
+            if at <= version or later and at >= later[0]:
+                continue
+            for target, value in _pairs(assign):
+                if isinstance(value, Name) and value.id == name and isinstance(target, Attribute):
+                    own = self.plan.fields(self.cls).get(target.name)
+                    if own is not None and own.kind == FIELD and len(own.values) == 1:
+                        return target.name
+        return None
+
+
+def _pairs(assign: Statement) -> Iterator[tuple[Expression, Expression]]:
+    """What is set to what: `self.a, self.b = a, b` sets two."""
+    if not isinstance(assign, Assign) or isinstance(assign, Declare) or assign.operator:
+        return
+    value = assign.expression
+    for target in assign.targets if value is not None else ():
+        if isinstance(target, Display) and isinstance(value, Display):
+            if len(target.elements) == len(value.elements):
+                yield from zip(target.elements, value.elements)
+        elif value is not None:
+            yield target, value
+
+
+def _attributes(cls: Class, plan: Plan) -> set[str]:
+    """The names of what a class, or one above or below it, has."""
+    modules = plan.modules
+    home, found = modules.home(cls), set[str]()
+    for one in {*modules.lineage(cls), *home.descendants(cls)}:
+        found |= plan.fields(one).keys() | modules.home(one).methods(one).keys()
+        for statement in one.body.body:
+            found |= set(bound(statement))
+    return found

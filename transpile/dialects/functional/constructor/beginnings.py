@@ -1,0 +1,186 @@
+"""`init` and `init_state`: the slices of a constructor as methods that return what they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....model.effects import PARAM, Declare, Key, Read, Support, Tie, Write
+from ....model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Name,
+    Subscript,
+)
+from ....model.names import dotted
+from ....model.node import Expression, Node, Statement
+from ....model.operators import Conditional, Unary
+from ....model.program import Class, Function, Parameter
+from ....model.statements import Assign, Block, ExpressionStatement, If, Return
+from ...fresh import fresh, taken
+from ...threading.keys import Keys
+from ..leaves import Leaves
+from ..paths import Paths
+from ..plan import Plan, Words
+from ..report import Reports
+
+METHODS = {PARAM: "init", "buffer": "init_state"}
+
+
+class Beginning:
+    """Writes one function that makes arrays: `init`, or a method that `init` calls."""
+
+    def __init__(self, function: Function, kind: str, plan: Plan, reports: Reports) -> None:
+        self.function, self.plan, self.reports = function, plan, reports
+        self.kind, self.words = kind, Words()
+        self.whole = self.words.params if kind == PARAM else self.words.state
+        self._taken = taken(function) | set(self.words)
+
+    def fresh(self, word: str) -> str:
+        name = fresh(word, self._taken)
+        self._taken.add(name)
+        return name
+
+    def write(self) -> None:
+        paths = Paths(self.function, self.fresh)
+        for statement in [n for n in self.function.body.walk() if isinstance(n, Statement)]:
+            self._statement(statement, paths)
+        keys = Keys(self, self.fresh)
+        keys.function(self.function, self.words.key)
+        keys.place()
+        Leaves(self.function, self.plan, paths, self.words, self.reports).write()
+
+    def _statement(self, statement: Statement, paths: Paths) -> None:
+        if isinstance(statement, Declare):
+            assert statement.expression is not None
+            self._set(statement, Name(self.whole), statement.name, statement.expression)
+        elif isinstance(statement, Write) and isinstance(statement.target, Read):
+            path = paths.of(statement.target.object)
+            if path is None:
+                self.reports.refuse("module-value", statement, "it is not known where this array is")
+                return
+            self._set(statement, path.of(self.whole), statement.target.name, statement.value)
+        elif isinstance(statement, Tie):
+            self._tie(statement, paths)
+        elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
+            call = statement.expression
+            if self.plan.conventions.initialised(call):
+                call.arguments.insert(0, Name(self.whole))
+                call.keywords.insert(0, None)
+                call.adopt()
+                call.restate()
+
+    def _set(self, old: Statement, whole: Expression, name: str, value: Expression) -> None:
+        made = self._setting(whole, name, value)
+        made.comments = old.comments
+        block = old.parent
+        assert isinstance(block, Block)
+        block.substitute(old, [made])
+
+    def _setting(self, whole: Expression, name: str, value: Expression) -> Statement:
+        """`params["bias"] = v`, under the condition that it has."""
+        if isinstance(value, Conditional):
+            if _is_none(value.orelse):
+                return If(value.test, Block([self._setting(whole, name, value.body)]))
+            if _is_none(value.body):
+                test = Unary("not", value.test)
+                return If(test, Block([self._setting(whole, name, value.orelse)]))
+        return Assign([Subscript(whole, Constant(name))], value)
+
+    def _tie(self, tie: Tie, paths: Paths) -> None:
+        path = paths.of(tie.target.object)
+        block = tie.parent
+        assert isinstance(block, Block)
+        if path is None or dotted(tie.target.object) is None:
+            self.reports.refuse("tied-weight", tie, "it is not known where this array is")
+            return
+        pop = Call(Attribute(path.of(self.whole), "pop"), [Constant(tie.target.name)])
+        made = ExpressionStatement(pop)
+        owner = f"{dotted(tie.source.object)}.{tie.source.name}".partition(".")[2]
+        above = tie.comments[0] if tie.comments else ""
+        made.comments = above, f"  # tied to {owner}"
+        block.substitute(tie, [made])
+
+    # --- the form of keys -------------------------------------------------------------------------
+
+    def draws(self, node: Node) -> bool:
+        return draws(node, self.plan)
+
+    def give(self, node: Node, key: Expression) -> None:
+        give(node, key, self.plan)
+
+    def split(self, key: Expression, count: Expression) -> Expression:
+        return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
+
+    def rows(self, key: Expression, count: Expression) -> Expression:
+        return self.split(key, count)
+
+    def stream(self, key: Expression) -> Expression:
+        return Call(Support("key_stream"), [key])
+
+
+def method(
+    cls: Class,
+    kind: str,
+    me: str,
+    statements: list[Statement],
+    elsewhere: bool,
+    write: Callable[[Function], None],
+) -> Function:
+    """`init` of a class, put behind its constructor. `elsewhere`: whether there is something below
+    it, or above it, that begins in its own way."""
+    whole, name = ("params", "init") if kind == PARAM else ("state", "init_state")
+    first: Statement
+    if elsewhere:
+        base = Call(Attribute(Call(Name("super")), name), [Key()])
+        first = Assign([Name(whole)], base)
+    else:
+        first = Assign([Name(whole)], Dictionary([]))
+    body = Block([first, *statements, Return(Name(whole))])
+    made = Function(name, [Parameter(me), Parameter("key")], body)
+    made.comments = "\n", ""
+    constructor = next(s for s in cls.body.body if isinstance(s, Function) and s.name == "__init__")
+    cls.body.insert_after(constructor, [made])
+    write(made)
+    _as_display(made, whole)
+    return made
+
+
+def _as_display(function: Function, whole: str) -> None:
+    """`return {"a": …, "b": …}`, where nothing else is done."""
+    first, *rest, last = function.body.body
+    if not isinstance(first, Assign) or not isinstance(first.expression, Dictionary) or not rest:
+        return
+    entries: list[Expression | None] = []
+    for statement in rest:
+        if not isinstance(statement, Assign) or any(statement.comments or ()):
+            return
+        target, value = statement.targets[0], statement.expression
+        own = isinstance(target, Subscript) and isinstance(target.object, Name)
+        if not own or target.object.id != whole or value is None:  # type: ignore[attr-defined]
+            return
+        if any(isinstance(n, Name) and n.id == whole for n in value.walk()):
+            return
+        entries += [target.index, value]  # type: ignore[attr-defined]
+    function.body.substitute(last, [Return(Dictionary(entries))])
+    for statement in (first, *rest):
+        function.body.remove(statement)
+
+
+def _is_none(value: Expression) -> bool:
+    return isinstance(value, Constant) and value.constant is None
+
+
+def draws(node: Node, plan: Plan) -> bool:
+    """Whether a node needs a key while arrays are made."""
+    if isinstance(node, Key):
+        return True
+    return isinstance(node, Call) and plan.conventions.of_copy(node).draws
+
+
+def give(node: Node, key: Expression, plan: Plan) -> None:
+    if isinstance(node, Key):
+        node.replace(key)
+    elif isinstance(node, Call):
+        node.append(key, plan.words_of(node).key)

@@ -1,0 +1,106 @@
+"""What a function knows of arrays that are not made yet: whether there is one, and its shape.
+
+    if m.bias is not None:       if nn.has(m, "bias"):
+    m.weight.shape[0]            nn.like(m, "weight").shape[0]
+    self.modules()               nn.modules(self)
+"""
+
+from __future__ import annotations
+
+from ....facts.values.lattice import Method, Module
+from ....facts.values.vocabulary import WALKS
+from ....model.effects import (
+    CONSTANT,
+    Apply,
+    BoundMethod,
+    Detached,
+    Key,
+    Mode,
+    New,
+    Put,
+    Read,
+    Shape,
+    Support,
+    Unconverted,
+    Unset,
+    Walk,
+)
+from ....model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
+from ....model.node import Node
+from ....model.operators import Compare, Unary
+from ....model.program import Function
+from ....model.statements import For
+from ....passes.pass_ import source_of
+from ...faults import raising
+from ...threading.changes import is_applied
+from ..plan import Plan
+from ..report import Reports
+
+ASKED = frozenset(("shape", "dtype", "ndim", "size"))
+
+
+class Building:
+    """The leaves of one function that builds."""
+
+    def __init__(self, function: Function, plan: Plan, reports: Reports) -> None:
+        self.function, self.plan, self.reports = function, plan, reports
+
+    def write(self) -> None:
+        for walk in self.function.nodes(Walk):
+            walk.become(For(walk.target, walk.iterable, walk.body, walk.orelse))
+        for node in reversed(list(self.function.body.walk())):  # inner before outer
+            self._node(node)
+
+    def _node(self, node: Node) -> None:
+        if isinstance(node, Read):
+            self._read(node)
+        elif isinstance(node, Mode):
+            node.replace(Constant(True))  # a module that is built is in training
+        elif isinstance(node, Detached):
+            node.replace(node.expression)
+        elif isinstance(node, Put):
+            at = Subscript(Attribute(node.base, "at"), node.index)
+            node.replace(Call(Attribute(at, node.how), [node.new]))
+        elif isinstance(node, Shape):
+            shape = Attribute(Name("jax"), "eval_shape")
+            node.replace(Call(shape, [Lambda([], node.expression)]))
+        elif isinstance(node, Key):
+            why = "the constructor draws what is no param: it has no key"
+            self.reports.report("random-in-init", node, why)
+            node.replace(raising(Unconverted("random-in-init", source_of(node)), Support))
+        elif isinstance(node, Unconverted):
+            node.replace(raising(node, Support))
+        elif isinstance(node, Unset):
+            node.replace(Constant(None))
+        elif isinstance(node, BoundMethod):
+            node.become(Attribute(node.object, node.name))
+        elif isinstance(node, Call):
+            self._call(node)
+
+    def _call(self, node: Call) -> None:
+        function = node.function
+        if isinstance(function, Attribute) and (is_applied(node) or function.name in WALKS):
+            value = function.value
+            if isinstance(value, Method) and isinstance(value.receiver, Module):
+                words = [None, *node.keywords]
+                node.replace(Call(Support(function.name), [function.object, *node.arguments], words))
+                return
+        if isinstance(node, (New, Apply)):
+            node.become(Call(node.function, node.arguments, node.keywords))
+
+    def _read(self, node: Read) -> None:
+        around = node.parent
+        if node.kind == CONSTANT:
+            node.become(Attribute(node.object, node.name))
+        elif isinstance(around, Compare) and any(map(is_none, around.operands)):
+            has = Call(Support("has"), [node.object, Constant(node.name)])
+            missing = around.operators[0] in ("is", "==")
+            around.replace(Unary("not", has) if missing else has)
+        elif isinstance(around, Attribute) and around.name in ASKED:
+            node.replace(Call(Support("like"), [node.object, Constant(node.name)]))
+        elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
+            node.become(Attribute(node.object, node.name))
+        else:
+            why = "the value of an array is asked for before it is made"
+            self.reports.report("array-while-building", node, why)
+            node.replace(raising(Unconverted("array-while-building", source_of(node)), Support))

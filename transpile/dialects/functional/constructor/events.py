@@ -1,0 +1,107 @@
+"""What a constructor does to arrays: it declares them, gives them first values, lets a method do so.
+
+These are the events that move to `init` and `init_state`. One stays where it is, and is put off by a
+function that makes the array (`nn.Parameter(lambda key: …)`, `nn.reinitialise(m, "weight", …)`),
+where what it needs is another thing in each turn of a loop, or where a later walk over the modules
+would come after it.
+"""
+
+from __future__ import annotations
+
+from ....model.effects import BUFFER, MIXED, PARAM, Declare, Read, Tie, Walk, Write
+from ....model.expressions import Call, Name, is_none
+from ....model.names import dotted
+from ....model.node import Node, Statement
+from ....model.program import Function
+from ....model.statements import Assign, Block, ExpressionStatement, If
+from ...threading.changes import is_applied
+from ..conventions import Conventions
+
+
+class Events:
+    """The events of one function that builds, by kind; `put_off` are those that stay."""
+
+    def __init__(self, function: Function, conventions: Conventions) -> None:
+        self.function, self.conventions = function, conventions
+        self.self_name = function.parameters[0].name if function.parameters else ""
+        statements = [n for n in function.body.walk() if isinstance(n, Statement)]
+        self.put_off = {s for s in statements if self.kind(s) and not self._moves(s)}
+        self._find_overtaken()
+
+    def kind(self, statement: Statement) -> str | None:
+        """Whether a statement is an event: of params, or of the state."""
+        if isinstance(statement, Declare):
+            return self._array(statement.kind, statement.name)
+        if isinstance(statement, Write):
+            target = statement.target
+            if not isinstance(target, Read):
+                return PARAM  # what a walk over params binds
+            return BUFFER if self.conventions.is_state(target) else PARAM
+        if isinstance(statement, Tie):
+            return PARAM
+        if isinstance(statement, Assign) and declares_none(statement):
+            return PARAM
+        if isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
+            return self.conventions.initialised(statement.expression)
+        return None
+
+    def is_event(self, node: Node, kind: str) -> bool:
+        """Whether a node is an event of a kind that moves."""
+        if not isinstance(node, Statement) or node in self.put_off:
+            return False
+        return self.kind(node) == kind
+
+    def holds(self, node: Node, kind: str) -> bool:
+        """Whether an event that moves stands at or below a node."""
+        return any(self.is_event(inner, kind) for inner in node.walk())
+
+    def _array(self, kind: str, name: str) -> str | None:
+        if kind in (PARAM, MIXED):
+            return PARAM
+        return BUFFER if kind == BUFFER and name in self.conventions.stateful else None
+
+    def _moves(self, statement: Statement) -> bool:
+        """Whether it stands in the constructor, or in a branch of it, and says by a path from
+        `self` what it is about."""
+        if self.function.name != "__init__":
+            return False
+        if isinstance(statement, Write):
+            path = dotted(statement.target.object)
+            if path is None or path.partition(".")[0] != self.self_name:
+                return False
+        around = statement.parent
+        while around is not self.function:
+            if not isinstance(around, (Block, If)):
+                return False
+            around = around.parent
+        return True
+
+    def _find_overtaken(self) -> None:
+        """Values given before a walk over the modules stay before it."""
+        walked = False
+        for statement in reversed(self.function.body.body):
+            if walked:
+                writes = (n for n in statement.walk() if isinstance(n, Write))
+                self.put_off.update(w for w in writes if not self._is_own(w))
+            walked = walked or any(map(self._walks, statement.walk()))
+
+    def _is_own(self, write: Write) -> bool:
+        held = write.target.object
+        return isinstance(held, Name) and held.id == self.self_name
+
+    def _walks(self, node: Node) -> bool:
+        """Whether other modules may be given first values here."""
+        if isinstance(node, Walk):
+            return True
+        if not isinstance(node, Call):
+            return False
+        targets = self.conventions.targets(node) or ()
+        builders = (t for t in targets if self.conventions.is_builder(t))
+        return is_applied(node) or any(t.name != "__init__" for t in builders)
+
+
+def declares_none(statement: Statement) -> bool:
+    """Whether all that is said of arrays is that they are not there."""
+    if not isinstance(statement, Assign) or not is_none(statement.expression):
+        return False
+    return isinstance(statement, Declare) or all(isinstance(t, Read) for t in statement.targets)

@@ -1,0 +1,161 @@
+"""Arrays whose first value is made later, by a function that stands where torch made it.
+
+    setattr(self, f"w{i}", Parameter(v))     setattr(self, f"w{i}", nn.Parameter(lambda key: v))
+    nn.init.zeros_(m.bias)                   nn.reinitialise(m, "bias", lambda bias, key: jnp.zeros_like(bias))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....facts.bindings.activity import bound
+from ....model.effects import PARAM, Declare, NewArray, Read, Support, Write
+from ....model.expressions import (
+    Call,
+    Comprehension,
+    Constant,
+    ForClause,
+    Lambda,
+    Name,
+    is_none,
+)
+from ....model.names import target_names, text
+from ....model.node import Expression, Node
+from ....model.operators import Conditional
+from ....model.program import Function, Parameter
+from ....model.statements import Assign, Block, ExpressionStatement, For
+from ...fresh import fresh, taken
+from ...threading.keys import Keys
+from ..plan import Plan
+from ..report import Reports
+from .beginnings import draws, give
+from .events import Events
+
+
+class PutOff:
+    """Writes the events of one function that stay in it."""
+
+    def __init__(self, function: Function, events: Events, plan: Plan, reports: Reports) -> None:
+        self.function, self.events = function, events
+        self.plan, self.reports = plan, reports
+        self._taken = taken(function)
+        self._changing = set(_changing(function))
+
+    def write(self) -> None:
+        for declare in self.function.nodes(Declare):
+            if declare in self.events.put_off and declare.expression is not None:
+                kind = self.events.kind(declare)
+                self._sides(declare.expression, "Parameter" if kind == PARAM else "Buffer")
+        for made in self.function.nodes(NewArray):
+            word = "Parameter" if made.kind == PARAM else "Buffer"
+            value = made.arguments[0]
+            made.replace(Call(Support(word), [self._later(value, made)]))
+        for write in self.function.nodes(Write):
+            self._write(write)
+
+    def _sides(self, value: Expression, word: str) -> None:
+        if isinstance(value, Conditional):
+            self._sides(value.body, word)
+            self._sides(value.orelse, word)
+        elif not is_none(value):
+            at = value.parent
+            assert at is not None
+            standing = Constant(None)
+            value.replace(standing)
+            standing.replace(Call(Support(word), [self._later(value, at)]))
+
+    def _later(self, value: Expression, at: Node) -> Lambda:
+        """A function of a key; what is another thing by the time it runs is a default."""
+        key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)})
+        made = Lambda([Parameter(key), *self._defaults(value, at)], value)
+        self._give_keys(made, key)
+        return made
+
+    def _defaults(self, value: Expression, at: Node) -> list[Parameter]:
+        changing = self._changing | set(_turning(at))
+        inside = {
+            n
+            for node in value.walk()
+            for n in (
+                [p.name for p in node.parameters]
+                if isinstance(node, Lambda)
+                else target_names(node.target)
+                if isinstance(node, ForClause)
+                else []
+            )
+        }
+        read = {n.id for n in value.walk() if isinstance(n, Name)}
+        return [Parameter(n, "", None, Name(n)) for n in sorted(read & changing - inside)]
+
+    def _write(self, write: Write) -> None:
+        target = write.target
+        if not isinstance(target, Read):
+            why = "params that a walk goes over begin with values of their own"
+            self.reports.refuse("module-walk", write, why)
+            return
+        block = write.parent
+        assert isinstance(block, Block)
+        value, name = write.value, target.name
+        word = name if name.isidentifier() else "value"
+        holder = target.object
+        for read in [n for n in value.walk() if isinstance(n, Read)]:
+            if read.name == name and _same(read.object, holder):
+                if read is value:
+                    value = Name(word)
+                else:
+                    read.replace(Name(word))
+        key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)} | {word})
+        defaults = self._defaults(value, write)
+        defaults = [p for p in defaults if p.name != word]
+        made = Lambda([Parameter(word), Parameter(key), *defaults], value)
+        self._give_keys(made, key)
+        call = Call(Support("reinitialise"), [holder, Constant(name), made])
+        block.substitute(write, [ExpressionStatement(call)])
+
+    # --- keys -------------------------------------------------------------------------------------
+
+    def _give_keys(self, made: Lambda, key: str) -> None:
+        keys = Keys(self, lambda word: fresh(word, self._taken))
+        keys.expression(made.body, Name(key))
+
+    def draws(self, node: Node) -> bool:
+        return draws(node, self.plan)
+
+    def give(self, node: Node, key: Expression) -> None:
+        give(node, key, self.plan)
+
+    def split(self, key: Expression, count: Expression) -> Expression:
+        return Call(Support("split"), [key, count])
+
+    def rows(self, key: Expression, count: Expression) -> Expression:
+        return self.split(key, count)
+
+    def stream(self, key: Expression) -> Expression:
+        return Call(Support("key_stream"), [key])
+
+
+def _changing(function: Function) -> Iterator[str]:
+    """The names that are bound more than once, or in turns."""
+    seen: set[str] = {p.name for p in function.parameters}
+    for node in function.body.walk():
+        if isinstance(node, For):
+            for inner in node.walk():
+                if isinstance(inner, (For, Assign)):
+                    yield from bound(inner)
+        elif isinstance(node, Assign):
+            for name in bound(node):
+                if name in seen:
+                    yield name
+                seen.add(name)
+
+
+def _turning(at: Node) -> Iterator[str]:
+    """The names that comprehensions around bind."""
+    for around in at.ancestors():
+        if isinstance(around, Comprehension):
+            for clause in around.clauses:
+                yield from target_names(clause.target)
+
+
+def _same(one: Expression, other: Expression) -> bool:
+    return text(one) == text(other)

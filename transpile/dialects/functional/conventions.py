@@ -1,0 +1,160 @@
+"""What each function takes in the functional output: params, a state, a key, the mode.
+
+A class asks for no more than it needs with all that it contains. A module is called as its class
+asks where that is known, and otherwise by the uniform `apply`, which hands on what is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ...facts.values.lattice import Module
+from ...model.copy import clone
+from ...model.effects import (
+    BUFFER,
+    MIXED,
+    BoundMethod,
+    Declare,
+    Key,
+    New,
+    NewArray,
+    Read,
+    Tie,
+    Walk,
+    Write,
+)
+from ...model.expressions import Call
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.operators import Conditional
+from ...model.program import Class, Function
+from ..threading.signatures import Signatures, is_threaded
+from ..threading.threads import NOTHING, Threads
+from .initialisers import initialisers
+
+HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
+# What is filled with one number says nothing: a checkpoint does.
+FILLS = ("jnp.zeros", "jnp.ones", "jnp.full", "jnp.empty")
+BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
+
+
+class Conventions(Signatures):
+    """The threads of functions and calls where params and the mode are values too."""
+
+    initialisers: dict[Function, str]  # methods that `init` calls, and what they make
+    stateful: set[str]  # the names of buffers that are part of the state
+
+    # --- calls ------------------------------------------------------------------------------------
+
+    def is_uniform(self, call: Call) -> bool:
+        """Whether a call goes by `apply`: what it runs is not known, or asks for several things;
+        a container with a state hands one to each of its items."""
+        threads = self.of_call(call)
+        if not isinstance(call.function.value, Module):
+            return False
+        holds = threads.takes and (self.is_container(call) or self._runs_container(call))
+        return holds or not threads.known
+
+    def of_copy(self, call: Call) -> Threads:
+        """What a call needs that is a copy of one of the program."""
+        return self._of_call(call) if is_threaded(call) else NOTHING
+
+    def of_value(self, method: BoundMethod) -> Threads:
+        """What a method or a module needs that is handed on as a value."""
+        return self._of_call(Call(clone(method)))
+
+    def initialised(self, call: Call) -> str | None:
+        """What a call makes that runs one of the methods that `init` calls."""
+        targets = self.targets(call) or []
+        kinds = {self.initialisers.get(target) for target in targets}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def is_builder(self, function: Function) -> bool:
+        """Whether a function builds modules, or says how their arrays begin: it runs with the
+        constructor, before there are any."""
+        if function in self.initialisers or function not in self.building:
+            return False
+        return function.name == "__init__" or bool(function.nodes(*BUILDS))
+
+    # --- arrays -----------------------------------------------------------------------------------
+
+    def is_state(self, array: Expression) -> bool:
+        """Whether an array changes while the model runs, or only a checkpoint can fill it."""
+        if not isinstance(array, Read):
+            return False
+        return array.kind in (BUFFER, MIXED) and array.name in self.stateful
+
+    def _filled(self) -> Iterator[str]:
+        """The buffers that have no values of their own to begin with."""
+        for function in self.functions:
+            for declare in function.nodes(Declare):
+                value = declare.expression
+                if declare.kind == BUFFER and declare.persistent and value is not None:
+                    if any(map(_is_fill, _sides(value))):
+                        yield declare.name
+
+    # --- the fixed point --------------------------------------------------------------------------
+
+    def is_joint(self, call: Call) -> bool:
+        return not isinstance(call.function.value, Module)
+
+    def are_alike(self, one: Threads, all: Threads) -> bool:
+        return replace(one, known=True) == replace(all, known=True)
+
+    def of_unlike(self, all: Threads) -> Threads:
+        return replace(all, known=False)
+
+    def _solve(self) -> None:
+        self.stateful = self.written | set(self._filled())
+        self.initialisers = initialisers(self.building, self.modules, self.stateful)
+        super()._solve()
+
+    def _of_nodes(self, nodes: Iterable[Node], function: Function) -> Threads:
+        if self.is_builder(function):
+            return NOTHING
+        if function.name == "__call__" and self._is_of_container(function):
+            return Threads(True, True, True, True, True, True)  # whatever its items ask for
+        found = super()._of_nodes(nodes, function)
+        if function in self.initialisers:
+            return Threads(draws=found.draws)
+        for method in function.nodes(BoundMethod) if function not in self.building else ():
+            found |= replace(self.of_value(method), known=True)
+        return found
+
+    def _of_call(self, call: Call) -> Threads:
+        if isinstance(call, New):  # a constructor makes no arrays: `init` does
+            return NOTHING
+        return super()._of_call(call)
+
+    # --- containers -------------------------------------------------------------------------------
+
+    def _runs_container(self, call: Call) -> bool:
+        """Whether a call runs the loop of a container of torch's: of a class that extends it."""
+        return any(self._is_of_container(f) for f in self.targets(call) or ())
+
+    def _is_of_container(self, function: Function) -> bool:
+        owner = function.owner
+        return owner is not None and owner.name in HOLDING and self.is_library(owner)
+
+    def is_library(self, cls: Class) -> bool:
+        return self._is_library(cls)
+
+
+def _sides(value: Expression) -> Iterator[Expression]:
+    if isinstance(value, Conditional):
+        yield from _sides(value.body)
+        yield from _sides(value.orelse)
+    else:
+        yield value
+
+
+def _is_fill(value: Expression) -> bool:
+    """Whether an array is made of one number, or drawn."""
+    while isinstance(value, Call) and dotted(value.function) not in FILLS:
+        inner = value.arguments[:1]
+        if not inner or not isinstance(inner[0], Call):
+            break
+        value = inner[0]
+    filled = isinstance(value, Call) and dotted(value.function) in FILLS
+    return filled or any(isinstance(n, Key) for n in value.walk())

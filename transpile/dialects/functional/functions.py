@@ -1,0 +1,313 @@
+"""A function that is run: params, state, keys and the mode go in, what is new of the state comes out.
+
+def forward(self, x):                      def __call__(self, params, state, x, *, training=False):
+    x = self.bn(self.fc(x))        →           state = dict(state)
+    return x                                   x = self.fc(params["fc"], x)
+                                               x, state["bn"] = self.bn(params["bn"], state["bn"], x, …)
+                                               return x, state
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...facts.bindings.activity import bound
+from ...model.effects import (
+    Apply,
+    Cond,
+    Declare,
+    Key,
+    Layers,
+    Loop,
+    New,
+    Read,
+    Repeat,
+    Scan,
+    Support,
+    Tie,
+    Unconverted,
+    Walk,
+    Write,
+)
+from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
+from ...model.node import Expression, Node, Statement
+from ...model.program import Function, Parameter
+from ...model.statements import Assign, For, Return
+from ...model.turns import turns
+from ...passes.pass_ import source_of
+from ..closures import Closures
+from ..fresh import fresh, taken
+from ..threading.counting import at_start
+from ..threading.handed import give_streams
+from ..threading.keys import Keys
+from ..threading.making import completes
+from ..threading.state import Extraction, Names
+from .calls import Calls, without_scans
+from .leaves import Leaves
+from .paths import Path, Paths, module_of
+from .plan import Plan
+from .report import Reports
+
+_REFUSED = {
+    Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
+    Declare: ("parameter-write", "an attribute is set on a module that has been built"),
+    Walk: ("module-walk", "a walk over modules is not written yet"),
+    Tie: ("tied-weight", "two arrays become one on a module that has been built"),
+    New: ("module-value", "a module is built while another one runs: its params have no place"),
+}
+_REUSED = ("then", "otherwise", "step", "body", "condition", "carry", "inputs")
+
+
+class Running:
+    """Writes one function that is run; it is the form that threading asks."""
+
+    def __init__(
+        self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()
+    ) -> None:
+        self.function, self.plan, self.reports = function, plan, reports
+        self.inner = inner  # functions inside of it
+        self.conventions = plan.conventions
+        self.threads = plan.threads(function)
+        self.words = plan.words(function)
+        self.done: set[Node] = set()
+        self.streamed: set[Node] = set()
+        self._taken = taken(function) | set(self.words)
+        without_scans(function, plan.conventions)
+        self.paths = Paths(function, self.fresh)
+        self.calls = Calls(function, plan, self.paths, self.words, reports)
+
+    def fresh(self, word: str) -> str:
+        name = fresh(word, self._taken)
+        if word not in _REUSED:
+            self._taken.add(name)
+        return name
+
+    def write(self) -> None:
+        self._refuse()
+        if self.threads.gives:
+            Extraction(self, Names(self._taken)).block(self.function.body)
+            self._returns()
+            self._taken |= taken(self.function)
+        self.calls.write()
+        for function in (*self.inner, self.function):
+            self._python_loops(function)
+            self.streamed |= give_streams(self, function, False, self.fresh, self._refuse_draws)
+            keys = Keys(self, self.fresh)
+            if self.threads.draws:
+                keys.function(function, self.words.key)
+                keys.place()
+            self._control(function, keys)
+        self.calls.finish()
+        Leaves(self.function, self.plan, self.paths, self.words, self.reports).write()
+        self.paths.write()
+        self._copied_state()
+        self._parameters()
+
+    # --- the form of state ------------------------------------------------------------------------
+
+    def gives(self, node: Node) -> bool:
+        if node in self.done:
+            return False
+        if isinstance(node, Call):
+            return self.conventions.of_call(node).gives
+        if isinstance(node, Layers):
+            return self.conventions.of_call(node.call).gives
+        return isinstance(node, Write) and self.conventions.is_state(node.target)
+
+    def takes(self, node: Node) -> bool:
+        if isinstance(node, Call):
+            return self.conventions.of_call(node).takes
+        return self.conventions.is_state_read(node)
+
+    def called(self, call: Call, target: Expression | None) -> Statement:
+        self.done.add(call)
+        state = self._state_of(call)
+        if self.plan.gives_state_alone(call):
+            if target is None:
+                return Assign([state], call)
+            pair = Display("tuple", [state, target])
+            return Assign([pair], Display("tuple", [call, Constant(None)]))
+        return Assign([Display("tuple", [target or Name("_"), state])], call)
+
+    def _state_of(self, call: Call) -> Expression:
+        """The entry of the state that a call gives anew."""
+        module = module_of(call)
+        path = self.paths.of(module) if module is not None else None
+        if path is None:
+            self.reports.report("module-value", call, "it is not known where this module's state is")
+            return Name("_")
+        return path.of(self.words.state)
+
+    def tail(self, call: Call) -> bool:
+        """Whether `return call` gives value and state as they come out of the call."""
+        module = module_of(call)
+        own = module is not None and self.paths.of(module) == Path()
+        alone = self.plan.gives_state_alone(call) or self.plan.is_procedure(self.function)
+        return own and not alone
+
+    def written(self, write: Write) -> list[Statement]:
+        value: Expression = write.value
+        if write.detached:
+            value = Call(Attribute(Name("lax"), "stop_gradient"), [value])
+        target = write.target
+        path = self.paths.of(target.object)
+        if path is None:
+            self.reports.report("module-value", write, "it is not known where this array is")
+            return [Assign([Name("_")], value)]
+        entry = Subscript(path.of(self.words.state), Constant(target.name))
+        return [Assign([entry], value)]
+
+    def layers(self, node: Layers) -> list[Statement]:
+        return [node]  # those with a state are loops: `without_scans`
+
+    def unsaid(self, node: Expression, why: str) -> None:
+        self.reports.report("state-in-expression", node, why)
+
+    # --- the form of keys -------------------------------------------------------------------------
+
+    def draws(self, node: Node) -> bool:
+        if isinstance(node, Key):
+            return True
+        if node in self.streamed:
+            return False
+        return isinstance(node, Call) and self.conventions.of_call(node).draws
+
+    def give(self, node: Node, key: Expression) -> None:
+        if isinstance(node, Key):
+            node.replace(key)
+            return
+        assert isinstance(node, Call)
+        scanned = node in self.reports.scanned
+        node.append(key, "key" if scanned else self.plan.words_of(node).key)
+
+    def split(self, key: Expression, count: Expression) -> Expression:
+        return Call(Support("split"), [key, count])
+
+    def rows(self, key: Expression, count: Expression) -> Expression:
+        return Call(Support("split_rows"), [key, count])
+
+    def stream(self, key: Expression) -> Expression:
+        return Call(Support("key_stream"), [key])
+
+    def _refuse_draws(self, node: Lambda) -> None:
+        why = "a function that draws is handed on, and has one key for all its calls"
+        self.reports.report("draw-in-value", node, why)
+        node.body.replace(Unconverted("draw-in-value", source_of(node)))
+
+    # --- steps ------------------------------------------------------------------------------------
+
+    def _refuse(self) -> None:
+        """What only a constructor can do."""
+        for node in list(self.function.nodes(Write, Walk, Tie, Declare, New)):
+            if isinstance(node, Write) and self.conventions.is_state_read(node.target):
+                continue
+            if isinstance(node, New) and isinstance(node.function, Support):
+                cls = self.plan.modules.library.find(f"torch.nn.{node.function.name}")
+                if cls is None or not self.plan.modules.arrays(cls):
+                    continue
+            id, why = _REFUSED[type(node)]
+            if isinstance(node, Expression):
+                self.reports.report(id, node, why)
+                node.replace(Unconverted(id, source_of(node)))
+            else:
+                self.reports.refuse(id, node, why)
+
+    def _returns(self) -> None:
+        """Every return gives the state too."""
+        alone = self.plan.is_procedure(self.function)
+        for statement in self.function.nodes(Return):
+            value = statement.expression
+            if isinstance(value, Call) and self.gives(value) and self.tail(value):
+                self.done.add(value)  # value and state come out of the call
+            elif alone or value is None:
+                made = Name(self.words.state) if alone else self._pair(Constant(None))
+                statement.replace(Return(made))
+            else:
+                value.wrap(self._pair)
+        if completes(self.function.body):
+            end = Name(self.words.state) if alone else self._pair(Constant(None))
+            self.function.body.append([Return(end)])
+
+    def _pair(self, value: Expression) -> Expression:
+        return Display("tuple", [value, Name(self.words.state)])
+
+    def _python_loops(self, function: Function) -> None:
+        """Scans over what has no rows are loops of Python's."""
+        for scan in function.nodes(Scan):
+            if turns(scan) is None:
+                scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
+
+    def _control(self, function: Function, keys: Keys) -> None:
+        closures = Closures(self.fresh)
+        for node in reversed(list(function.nodes(Cond, Loop, Repeat, Scan))):
+            state = [self.words.state] if self.threads.gives and _writes(node, self.words.state) else []
+            made: list[Statement] | None
+            if isinstance(node, Cond):
+                made = closures.cond(node, state)
+            elif isinstance(node, Loop):
+                made = closures.loop(node, state + keys.carried_by(node))
+            elif isinstance(node, Repeat):
+                made = closures.repeated(node, state + keys.carried_by(node))
+            else:
+                assert isinstance(node, Scan)
+                rows = [keys.rows[node]] if node in keys.rows else []
+                made = closures.scanned(node, state, rows)
+            assert made is not None
+            node.parent.substitute(node, made)  # type: ignore[union-attr]
+
+    def _copied_state(self) -> None:
+        """What is written into is a copy: the caller keeps its own."""
+        state, deep, flat = self.words.state, False, False
+        for assign in self.function.body.walk():
+            for target in _stored(assign):
+                depth = _depth(target, state)
+                flat, deep = flat or depth == 1, deep or depth > 1
+        if not (flat or deep) or not self.threads.takes:
+            return
+        copied: Expression = Call(Name("dict"), [Name(state)])
+        if deep:
+            leaf = Lambda([Parameter("leaf")], Name("leaf"))
+            copied = Call(Attribute(Attribute(Name("jax"), "tree"), "map"), [leaf, Name(state)])
+        at_start(self.function.body, Assign([Name(state)], copied))
+
+    def _parameters(self) -> None:
+        """`params` and `state` are the first ones, `key` and `training` the last."""
+        function, threads, words = self.function, self.threads, self.words
+        made = list(function.parameters)
+        at = 1 if self.paths.self_name is not None else 0
+        first = [words.params] * threads.params + [words.state] * threads.takes
+        made[at:at] = [Parameter(name) for name in first]
+        last = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
+        named = [Parameter(words.key, "=", None, Constant(None))] * threads.draws
+        named += [Parameter(words.training, "=", None, Constant(False))] * threads.mode
+        made[last:last] = named
+        if len(made) > len(function.parameters):
+            function.parameters = made
+            for parameter in made:
+                parameter.parent = function
+            function.restate()
+
+
+def _stored(node: Node) -> list[Expression]:
+    """The places that a statement writes into."""
+    if not isinstance(node, Assign):
+        return []
+    found: list[Expression] = []
+    for target in node.targets:
+        found += target.elements if isinstance(target, Display) else [target]
+    return found
+
+
+def _depth(target: Expression, name: str) -> int:
+    """How many entries deep a place is below a name; 0 where it is none."""
+    depth = 0
+    while isinstance(target, Subscript):
+        target, depth = target.object, depth + 1
+    return depth if isinstance(target, Name) and target.id == name else 0
+
+
+def _writes(node: Statement, state: str) -> bool:
+    """Whether a block gives a new state."""
+    if state in set(bound(node)):
+        return True
+    return any(_depth(target, state) for inner in node.walk() for target in _stored(inner))

@@ -1,0 +1,74 @@
+"""Methods that do nothing but give a module's arrays first values: `reset_parameters`.
+
+They are called by `init`, and are given the params that they change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...facts.modules import Modules
+from ...model.effects import (
+    BUFFER,
+    MIXED,
+    PARAM,
+    Apply,
+    Declare,
+    New,
+    NewArray,
+    Tie,
+    Walk,
+    Write,
+)
+from ...model.expressions import Attribute, Lambda
+from ...model.node import Node
+from ...model.program import Class, Function
+from ...model.statements import Assign, Return
+from ..threading.changes import root
+
+
+def initialisers(
+    building: Iterable[Function], modules: Modules, stateful: set[str]
+) -> dict[Function, str]:
+    """These methods, and whether they make params or the state."""
+    found: dict[Function, str] = {}
+    for function in building:
+        owner = function.owner
+        if owner is None or not modules.is_module(owner) or function.name == "__init__":
+            continue
+        kinds = _made(function, stateful)
+        if kinds is not None and len(kinds) == 1:
+            found[function] = kinds.pop()
+    return found
+
+
+def _made(function: Function, stateful: set[str]) -> set[str] | None:
+    """The kinds of the arrays that a method makes; None where it does more than that."""
+    if not function.parameters or function.decorators:
+        return None
+    me, kinds = function.parameters[0].name, set[str]()
+    for node in function.body.walk():
+        if isinstance(node, Write):
+            name = root(node.target)
+            if name is None or name.id != me:
+                return None
+            kinds.add(_kind(getattr(node.target, "kind", PARAM), node.target.name, stateful))
+        elif isinstance(node, Declare):
+            if node.kind not in (PARAM, BUFFER, MIXED):
+                return None
+            kinds.add(_kind(node.kind, node.name, stateful))
+        elif _does_more(node):
+            return None
+    return kinds
+
+
+def _kind(kind: str, name: str, stateful: set[str]) -> str:
+    return BUFFER if kind in (BUFFER, MIXED) and name in stateful else PARAM
+
+
+def _does_more(node: Node) -> bool:
+    if isinstance(node, Assign):
+        return any(isinstance(t, Attribute) for t in node.targets)
+    if isinstance(node, Return):
+        return node.expression is not None
+    return isinstance(node, (Walk, Tie, New, NewArray, Apply, Lambda, Function, Class))

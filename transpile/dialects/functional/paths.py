@@ -1,0 +1,275 @@
+"""Where the arrays of a module stand among the params: `params["blocks"]["0"]` of `self.blocks[0]`.
+
+A name that a loop binds gets a companion, the name of the module in its container:
+
+    for block in self.blocks:     →     for name, block in self.blocks.layers():
+        x = block(x)                        x = block(params["blocks"][name], x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module
+from ...model.copy import clone
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    ForClause,
+    Name,
+    Slice,
+    Subscript,
+)
+from ...model.names import target_names
+from ...model.node import Expression
+from ...model.program import Function
+from ...model.statements import Assign, For
+
+PAIRS = frozenset(("items", "named_children"))  # give names too
+NUMBERED = ("torch.nn.ModuleList",)
+NAMED = ("torch.nn.ModuleDict",)
+
+
+@dataclass(frozen=True)
+class Path:
+    """The way to a module: from `self`, or from a parameter that is given one."""
+
+    keys: tuple[Expression, ...] = ()
+    root: str = ""  # the parameter; nothing for `self`
+
+    def below(self, key: Expression) -> Path:
+        return Path((*self.keys, key), self.root)
+
+    def of(self, whole: str) -> Expression:
+        """The entry of a tree: `params["a"]["b"]`."""
+        made: Expression = Name(whole)
+        for key in self.keys:
+            made = Subscript(made, clone(key))
+        return made
+
+
+Loop = For | ForClause
+
+
+class Paths:
+    """The paths in one function."""
+
+    def __init__(self, function: Function, fresh: Callable[[str], str]) -> None:
+        self.function, self.fresh = function, fresh
+        method = function.owner is not None and not _is_static(function)
+        names = [p.name for p in function.parameters]
+        self.self_name = names[0] if method and names else None
+        self._parameters = set(names)
+        self._loops: dict[str, list[Loop]] = {}
+        self._bound: dict[str, list[Expression | None]] = {}
+        for node in function.body.walk():
+            if isinstance(node, (For, ForClause)):
+                for name in target_names(node.target):
+                    self._loops.setdefault(name, []).append(node)
+            elif isinstance(node, Assign):
+                for target in node.targets:
+                    whole = node.expression if isinstance(target, Name) else None
+                    for name in target_names(target):
+                        self._bound.setdefault(name, []).append(whole)
+        self._named: dict[tuple[Loop, str], Name | None] = {}
+
+    def of(self, node: Expression) -> Path | None:
+        """The path of a module; None where it is not known from here."""
+        if isinstance(node, Name):
+            return self._name(node)
+        if isinstance(node, Attribute):
+            above = self.of(node.object)
+            return None if above is None else above.below(Constant(node.name))
+        if isinstance(node, Subscript):
+            return self._item(node)
+        if isinstance(node, Call):
+            return self._call(node)
+        return None
+
+    def _name(self, node: Name) -> Path | None:
+        if node.id == self.self_name:
+            return Path()
+        loop = self._loop(node)
+        if loop is not None:
+            return self._turn(loop, node.id)
+        values = self._bound.get(node.id, [])
+        if len(values) == 1 and values[0] is not None and node.id not in self._loops:
+            if node.id not in self._parameters and not isinstance(values[0], Name):
+                return self.of(values[0])
+        return None
+
+    def _loop(self, node: Name) -> Loop | None:
+        """The loop that binds a name, around it or before it."""
+        around = set(node.ancestors())
+        for loop in reversed(self._loops.get(node.id, [])):
+            inside = loop in around
+            if isinstance(loop, ForClause):
+                inside = loop.parent in around
+            if inside:
+                return loop
+        return None
+
+    def _call(self, node: Call) -> Path | None:
+        function = node.function
+        if not isinstance(function, Name):
+            return None
+        if function.id == "super":
+            return Path()
+        if function.id == "getattr" and len(node.arguments) == 2:
+            above = self.of(node.arguments[0])
+            return None if above is None else above.below(node.arguments[1])
+        return None
+
+    # --- items of containers ----------------------------------------------------------------------
+
+    def _item(self, node: Subscript) -> Path | None:
+        above, value = self.of(node.object), node.object.value
+        if above is None or not isinstance(value, Module):
+            return None
+        if isinstance(node.index, Slice):
+            return above  # a part has the names of the whole
+        if value.refs == [*NAMED]:
+            return above.below(node.index)
+        return above.below(self._number(node, value))
+
+    def _number(self, node: Subscript, value: Module) -> Expression:
+        """The name of what stands at a number."""
+        index = node.index
+        if isinstance(index, Constant) and isinstance(index.constant, int):
+            if value.items is not None and -len(value.items) <= index.constant < len(value.items):
+                return Constant(value.items[index.constant][0])
+            if value.refs == [*NUMBERED] and index.constant >= 0:
+                return Constant(str(index.constant))
+        if value.refs == [*NUMBERED] and isinstance(index, Name) and self._counts(index):
+            return Call(Name("str"), [clone(index)])
+        return Call(Attribute(clone(node.object), "name"), [clone(index)])
+
+    def _counts(self, index: Name) -> bool:
+        """Whether a name counts turns from 0."""
+        loop = self._loop(index)
+        if loop is None or not isinstance(loop.iterable, Call):
+            return False
+        word = loop.iterable.function
+        if not isinstance(word, Name):
+            return False
+        if word.id == "range" and len(loop.iterable.arguments) == 1:
+            return isinstance(loop.target, Name)
+        if word.id != "enumerate" or len(loop.iterable.arguments) != 1:
+            return False
+        first = loop.target.elements[0] if isinstance(loop.target, Display) else None
+        return isinstance(first, Name) and first.id == index.id
+
+    # --- turns of loops ---------------------------------------------------------------------------
+
+    def _turn(self, loop: Loop, name: str) -> Path | None:
+        """The path of what a turn binds a name to."""
+        found = self._source(loop.target, loop.iterable, name)
+        if found is None:
+            return None
+        container, word = found
+        above = self.of(container)
+        if above is None:
+            return None
+        if isinstance(word, Name):
+            return above.below(Name(word.id))
+        known = self._named.get((loop, name))
+        if known is None:
+            known = self._named[loop, name] = Name(self.fresh("name"))
+        return above.below(Name(known.id))
+
+    def _source(
+        self, target: Expression, iterable: Expression, name: str
+    ) -> tuple[Expression, Name | None] | None:
+        """The container that a name of the target goes over, and the name of the target that has
+        the names in it."""
+        if isinstance(iterable, Call):
+            word = iterable.function
+            if isinstance(word, Attribute) and isinstance(word.object.value, Module):
+                return self._method(target, word, name)
+            kind = word.id if isinstance(word, Name) else ""
+            if kind in ("reversed", "list", "iter", "tuple") and len(iterable.arguments) == 1:
+                return self._source(target, iterable.arguments[0], name)
+            if isinstance(target, Display):
+                parts = target.elements
+                if kind == "enumerate" and len(parts) == 2:
+                    return self._source(parts[1], iterable.arguments[0], name)
+                if kind == "zip" and len(parts) == len(iterable.arguments):
+                    for part, argument in zip(parts, iterable.arguments):
+                        if name in target_names(part):
+                            return self._source(part, argument, name)
+            if not isinstance(iterable.value, Module):
+                return None
+        if isinstance(target, Name) and target.id == name and isinstance(iterable.value, Module):
+            return iterable, None
+        return None
+
+    def _method(
+        self, target: Expression, word: Attribute, name: str
+    ) -> tuple[Expression, Name | None] | None:
+        if word.name in PAIRS and isinstance(target, Display) and len(target.elements) == 2:
+            first, second = target.elements
+            if isinstance(first, Name) and isinstance(second, Name) and second.id == name:
+                return word.object, first
+        if word.name in ("values", "children") and isinstance(target, Name) and target.id == name:
+            return word.object, None
+        return None
+
+    # --- companions -------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Let the loops bind the companions that were asked for."""
+        for (loop, name), companion in self._named.items():
+            assert companion is not None
+            self._companion(loop.target, loop.iterable, name, companion)
+
+    def _companion(
+        self, target: Expression, iterable: Expression, name: str, companion: Name
+    ) -> None:
+        if isinstance(iterable, Call) and not isinstance(iterable.value, Module):
+            word = iterable.function
+            if isinstance(word, Attribute) and isinstance(word.object.value, Module):
+                self._pairs(target, iterable, word.object, companion)
+                return
+            kind = word.id if isinstance(word, Name) else ""
+            parts = target.elements if isinstance(target, Display) else []
+            if kind == "enumerate":
+                self._companion(parts[1], iterable.arguments[0], name, companion)
+            elif kind == "zip":
+                for part, argument in zip(parts, list(iterable.arguments)):
+                    if name in target_names(part):
+                        self._companion(part, argument, name, companion)
+            else:
+                self._companion(target, iterable.arguments[0], name, companion)
+            return
+        self._pairs(target, iterable, iterable, companion)
+
+    def _pairs(
+        self, target: Expression, iterable: Expression, container: Expression, companion: Name
+    ) -> None:
+        target.wrap(lambda old: Display("tuple", [companion, old]))  # type: ignore[list-item]
+        if iterable is container:
+            iterable.wrap(lambda old: Call(Attribute(old, "layers"), []))  # type: ignore[arg-type]
+        else:
+            word = iterable.function  # type: ignore[attr-defined]
+            named = "children" if word.name == "children" else "layers"
+            iterable.replace(Call(Attribute(container, named), []))
+
+
+def module_of(call: Call) -> Expression | None:
+    """The module that a call runs, or whose method it runs; None for a plain function."""
+    function = call.function
+    value = function.value
+    if isinstance(value, Module):
+        return function
+    if isinstance(value, FunctionValue) and value.owner is None:
+        return None
+    return function.object if isinstance(function, Attribute) else None
+
+
+def _is_static(function: Function) -> bool:
+    return any(isinstance(d, Name) and d.id == "staticmethod" for d in function.decorators)
+
