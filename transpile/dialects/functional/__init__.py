@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from ...model.effects import Apply, Key, New, Support, Unconverted
 from ...model.expressions import Attribute, Call, Lambda, Name
@@ -134,5 +135,7 @@ def _support(
 
 def _prelude() -> Prelude:
     """Modules and containers, which the rules of the functional output have."""
-    lines = (directory() / "module.py").read_text("utf-8").splitlines()
+    files = [directory() / name for name in ("module.py", "stacking_layers.py")]
+    files.append(Path(__file__).with_name("prelude.py"))
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
     return Prelude("\n".join(line for line in lines if not line.startswith("@layer(")))

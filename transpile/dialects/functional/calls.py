@@ -9,6 +9,7 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
 from __future__ import annotations
 
 from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Layers, Support, Unconverted
 from ...model.expressions import (
@@ -25,10 +26,15 @@ from ...model.program import Function
 from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from .conventions import Conventions
+from .given import is_listed
 from .paths import Path, Paths, module_of
 from .plan import Plan, Words
 from .report import Reports
 
+ASKING = frozenset(
+    "isinstance issubclass hasattr getattr setattr type len print id repr str zip enumerate list "
+    "tuple reversed iter next sorted vars range super".split()
+)
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 
 
@@ -50,6 +56,7 @@ class Calls:
             self._scanned(layers)
         for call in [n for n in self.function.body.walk() if isinstance(n, Call)]:
             if call not in self.reports.scanned:
+                self._arguments(call)
                 self._call(call)
         for method in [n for n in self.function.body.walk() if isinstance(n, BoundMethod)]:
             self._handed_on(method)
@@ -83,10 +90,28 @@ class Calls:
         call.keywords[0:0] = [None] * len(given)
         if uniform:
             call.function = Attribute(call.function, "apply")
+        elif self._is_containers(call):
+            call.function = Attribute(call.function.object, "run")  # type: ignore[attr-defined]
         call.adopt()
         call.restate()
         if uniform and not threads.takes:
             call.wrap(lambda call: Subscript(call, Constant(0)))
+
+    def _arguments(self, call: Call) -> None:
+        """Modules that a function is given have their params with them."""
+        if isinstance(call.function, Name) and call.function.id in ASKING:
+            return
+        for argument in [a for a in call.arguments if _is_module(a)]:
+            threads = self.conventions.of_value(argument)
+            path = self.paths.of(argument)
+            if threads.takes or threads.params and path is None:
+                why = "a module with a state is given to a function" if threads.takes else UNKNOWN_PLACE
+                self.reports.report("module-value", argument, why)
+                argument.replace(Unconverted("module-value", source_of(argument)))
+            elif threads.params and path is not None:
+                bound = Call(Attribute(Name("functools"), "partial"), [clone(argument)])
+                bound.append(path.of(self.words.params))
+                argument.replace(bound)
 
     def _path(self, call: Call) -> Path | None:
         module = module_of(call)
@@ -98,17 +123,22 @@ class Calls:
         if call.parent is not None:
             call.replace(Unconverted("module-value", source_of(call)))
 
+    def _is_containers(self, call: Call) -> bool:
+        """`super().forward(x)` of a Sequential."""
+        function = call.function
+        held = function.object if isinstance(function, Attribute) else None
+        base = isinstance(held, Call) and dotted(held.function) == "super"
+        return base and self.conventions.runs_container(call)
+
     def _params(self, path: Path, call: Call) -> Expression:
         """The params that a call is given; a layer that has an array of another one gets it too."""
         params = path.of(self.words.params)
-        name, source = self.ties.get(dotted(call.function) or "", ("", ""))
-        if not source:
+        tied = self.ties.get((dotted(call.function) or "").partition(".")[2])
+        if tied is None:
             return params
-        first, *rest, array = source.split(".")
-        owner: Expression = Name(self.words.params)
-        for word in (*rest, array):
-            owner = Subscript(owner, Constant(word))
-        return Dictionary([None, params, Constant(name), owner])
+        owner = [Constant(tied.array), tied.of(self.words.params)]
+        entries = [None, params, *owner] if tied.always else [*owner, None, params]
+        return Dictionary(entries)
 
     # --- layers that are scanned ------------------------------------------------------------------
 
@@ -156,6 +186,14 @@ class Calls:
             call.append(Name(self.words.training), "training")
         method.replace(call)
 
+
+
+def _is_module(argument: Expression) -> bool:
+    """Whether an argument is a module, by its name or its place."""
+    if not isinstance(argument, (Name, Attribute, Subscript)) or isinstance(argument, BoundMethod):
+        return False
+    value = argument.value
+    return isinstance(value, Module) and not value.is_self and not is_listed(argument)
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:

@@ -24,13 +24,15 @@ from ...model.effects import (
     Walk,
     Write,
 )
-from ...model.expressions import Call
+from ...model.expressions import Call, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Class, Function
+from ...model.statements import Assign
 from ..threading.signatures import Signatures, is_threaded
 from ..threading.threads import NOTHING, Threads
+from .given import is_given, is_listed
 from .initialisers import initialisers
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
@@ -53,14 +55,14 @@ class Conventions(Signatures):
         threads = self.of_call(call)
         if not isinstance(call.function.value, Module):
             return False
-        holds = threads.takes and (self.is_container(call) or self._runs_container(call))
+        holds = threads.takes and (self.is_container(call) or self.runs_container(call))
         return holds or not threads.known
 
     def of_copy(self, call: Call) -> Threads:
         """What a call needs that is a copy of one of the program."""
         return self._of_call(call) if is_threaded(call) else NOTHING
 
-    def of_value(self, method: BoundMethod) -> Threads:
+    def of_value(self, method: Expression) -> Threads:
         """What a method or a module needs that is handed on as a value."""
         return self._of_call(Call(clone(method)))
 
@@ -91,7 +93,8 @@ class Conventions(Signatures):
             for declare in function.nodes(Declare):
                 value = declare.expression
                 if declare.kind == BUFFER and declare.persistent and value is not None:
-                    if any(map(_is_fill, _sides(value))):
+                    values = [v for side in _sides(value) for v in _given(side, function)]
+                    if any(map(_is_fill, values)):
                         yield declare.name
 
     # --- the fixed point --------------------------------------------------------------------------
@@ -118,18 +121,22 @@ class Conventions(Signatures):
         found = super()._of_nodes(nodes, function)
         if function in self.initialisers:
             return Threads(draws=found.draws)
-        for method in function.nodes(BoundMethod) if function not in self.building else ():
+        if function in self.building:
+            return found
+        for method in function.nodes(BoundMethod):
             found |= replace(self.of_value(method), known=True)
-        return found
+        listed = any(is_listed(n) for n in function.body.walk() if isinstance(n, Expression))
+        return found | Threads(params=listed)
 
     def _of_call(self, call: Call) -> Threads:
-        if isinstance(call, New):  # a constructor makes no arrays: `init` does
+        if isinstance(call, New) or _is_of_class(call):  # a constructor makes no arrays
             return NOTHING
-        return super()._of_call(call)
+        found = super()._of_call(call)
+        return replace(found, params=False) if is_given(call) else found
 
     # --- containers -------------------------------------------------------------------------------
 
-    def _runs_container(self, call: Call) -> bool:
+    def runs_container(self, call: Call) -> bool:
         """Whether a call runs the loop of a container of torch's: of a class that extends it."""
         return any(self._is_of_container(f) for f in self.targets(call) or ())
 
@@ -141,12 +148,33 @@ class Conventions(Signatures):
         return self._is_library(cls)
 
 
+def _is_of_class(call: Call) -> bool:
+    """Whether a class method builds what it is a method of: `cls(…)`."""
+    around = next((n for n in call.ancestors() if isinstance(n, Function)), None)
+    if around is None or not isinstance(call.function, Name) or not around.parameters:
+        return False
+    marks = {d.id for d in around.decorators if isinstance(d, Name)}
+    return "classmethod" in marks and around.parameters[0].name == call.function.id
+
+
 def _sides(value: Expression) -> Iterator[Expression]:
     if isinstance(value, Conditional):
         yield from _sides(value.body)
         yield from _sides(value.orelse)
     else:
         yield value
+
+
+def _given(value: Expression, function: Function) -> list[Expression]:
+    """A value, and all that is given to it where it is a name."""
+    if not isinstance(value, Name):
+        return [value]
+    given = [a.expression for a in function.nodes(Assign) if _binds(a, value.id)]
+    return [value, *(v for v in given if v is not None)]
+
+
+def _binds(assign: Assign, name: str) -> bool:
+    return any(isinstance(t, Name) and t.id == name for t in assign.targets)
 
 
 def _is_fill(value: Expression) -> bool:

@@ -13,14 +13,12 @@ from collections.abc import Iterable
 
 from ...facts.bindings.activity import bound
 from ...model.effects import (
-    Apply,
     Cond,
     Declare,
     Key,
     Layers,
     Loop,
     New,
-    Read,
     Repeat,
     Scan,
     Support,
@@ -73,7 +71,7 @@ class Running:
         self.streamed: set[Node] = set()
         self._taken = taken(function) | set(self.words)
         without_scans(function, plan.conventions)
-        self.paths = Paths(function, self.fresh)
+        self.paths = Paths(function, self.fresh, plan)
         self.calls = Calls(function, plan, self.paths, self.words, reports)
 
     def fresh(self, word: str) -> str:

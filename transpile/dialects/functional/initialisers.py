@@ -57,6 +57,11 @@ def _made(function: Function, stateful: set[str]) -> set[str] | None:
             if node.kind not in (PARAM, BUFFER, MIXED):
                 return None
             kinds.add(_kind(node.kind, node.name, stateful))
+        elif isinstance(node, Tie):
+            name = root(node.target)
+            if name is None or name.id != me:
+                return None
+            kinds.add(PARAM)
         elif _does_more(node):
             return None
     return kinds
@@ -71,4 +76,4 @@ def _does_more(node: Node) -> bool:
         return any(isinstance(t, Attribute) for t in node.targets)
     if isinstance(node, Return):
         return node.expression is not None
-    return isinstance(node, (Walk, Tie, New, NewArray, Apply, Lambda, Function, Class))
+    return isinstance(node, (Walk, New, NewArray, Apply, Lambda, Function, Class))

@@ -9,6 +9,7 @@ Put                 x.at[i].set(v)
 
 from __future__ import annotations
 
+from ...model.copy import clone
 from ...model.effects import (
     PARAM,
     Apply,
@@ -26,7 +27,10 @@ from ...model.effects import (
 from ...model.expressions import (
     Attribute,
     Call,
+    Comprehension,
     Constant,
+    Display,
+    ForClause,
     Lambda,
     Name,
     Subscript,
@@ -39,9 +43,12 @@ from ...model.program import Function
 from ...model.statements import If
 from ...passes.pass_ import source_of
 from ..faults import raising
+from .given import is_listed
 from .paths import Paths
 from .plan import Plan, Words
 from .report import Reports
+
+PARTS = ("keys", "values", "items")
 
 
 class Leaves:
@@ -79,23 +86,58 @@ class Leaves:
             node.become(Attribute(node.object, node.name))
         elif isinstance(node, (New, Apply)):
             node.become(Call(node.function, node.arguments, node.keywords))
+        elif isinstance(node, Expression) and is_listed(node):
+            self._listed(node)
+
+    # --- lists of params --------------------------------------------------------------------------
+
+    def _listed(self, node: Expression) -> None:
+        """`self.scales[i]` of a ParameterList, and loops over one."""
+        path, around = self.paths.of(node), node.parent
+        if path is None or isinstance(around, Attribute) and around.name not in PARTS:
+            return
+        entries = path.of(self.words.params)
+        if isinstance(around, Subscript) and around.object is node:
+            key = self.paths.key(around)
+            if key is not None:
+                around.replace(Subscript(entries, key))
+            return
+        if isinstance(around, Call) and not isinstance(around.function, Name):
+            return
+        if isinstance(around, Attribute):
+            if isinstance(around.parent, Call):
+                around.parent.replace(self._parts(node, entries, around.name))
+        elif not (isinstance(around, Call) and dotted(around.function) == "len"):
+            node.replace(self._parts(node, entries, "values"))
+
+    def _parts(self, node: Expression, entries: Expression, word: str) -> Expression:
+        """All arrays of a list, by their names in its order: a dict of JAX's is sorted."""
+        name = "name"
+        entry: Expression = Subscript(entries, Name(name))
+        if word == "keys":
+            return Call(Attribute(clone(node), "keys"), [])
+        if word == "items":
+            entry = Display("tuple", [Name(name), entry])
+        target = Display("tuple", [Name(name), Name("_")])
+        layers = Call(Attribute(clone(node), "layers"), [])
+        return Comprehension("list", None, entry, [ForClause(target, layers, [])])
 
     # --- arrays -----------------------------------------------------------------------------------
 
     def _read(self, node: Read) -> None:
         whole = self._whole(node)
         if whole is None:
-            node.become(Attribute(node.object, node.name))
-            return
-        tied = self.ties.get(dotted(node.object) or "")
-        if tied is not None and tied[0] == node.name:
-            _, *keys = tied[1].split(".")
-            made: Expression = Name(self.words.params)
-            for key in keys:
-                made = Subscript(made, Constant(key))
-            node.replace(made)
+            self._constant(node)
             return
         path = self.paths.of(node.object)
+        tied = self.ties.get((dotted(node.object) or "").partition(".")[2])
+        if tied is not None and tied.array == node.name and path is not None:
+            owner = tied.of(self.words.params)
+            if not tied.always:
+                own = path.of(self.words.params)
+                owner = Call(Attribute(own, "get"), [Constant(node.name), owner])
+            node.replace(owner)
+            return
         if path is None:
             why = "it is not known where the params of this module are"
             self.reports.report("module-value", node, why)
@@ -110,6 +152,15 @@ class Leaves:
             node.replace(Call(Attribute(entries, "get"), [Constant(node.name)]))
         else:
             node.replace(Subscript(entries, Constant(node.name)))
+
+    def _constant(self, node: Read) -> None:
+        """An array of NumPy's: what NumPy would do with it alone is JAX's."""
+        around = node.parent
+        plain = Attribute(node.object, node.name)
+        if isinstance(around, (Attribute, Subscript)) and around.object is node:
+            node.replace(Call(Attribute(Name("jnp"), "asarray"), [plain]))
+        else:
+            node.become(plain)
 
     def _whole(self, node: Read) -> str | None:
         """Where an array is kept; None for a constant, which the module has itself."""

@@ -8,7 +8,7 @@ A name that a loop binds gets a companion, the name of the module in its contain
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ...facts.values.lattice import Function as FunctionValue
@@ -17,6 +17,7 @@ from ...model.copy import clone
 from ...model.expressions import (
     Attribute,
     Call,
+    Comprehension,
     Constant,
     Display,
     ForClause,
@@ -28,10 +29,12 @@ from ...model.names import target_names
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
+from .plan import Plan
 
+THROUGH = frozenset(("enumerate", "zip", "reversed", "list", "iter", "tuple"))
 PAIRS = frozenset(("items", "named_children"))  # give names too
-NUMBERED = ("torch.nn.ModuleList",)
-NAMED = ("torch.nn.ModuleDict",)
+NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
+NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
 
 
 @dataclass(frozen=True)
@@ -58,23 +61,12 @@ Loop = For | ForClause
 class Paths:
     """The paths in one function."""
 
-    def __init__(self, function: Function, fresh: Callable[[str], str]) -> None:
-        self.function, self.fresh = function, fresh
+    def __init__(self, function: Function, fresh: Callable[[str], str], plan: Plan) -> None:
+        self.function, self.fresh, self.plan = function, fresh, plan
         method = function.owner is not None and not _is_static(function)
         names = [p.name for p in function.parameters]
         self.self_name = names[0] if method and names else None
         self._parameters = set(names)
-        self._loops: dict[str, list[Loop]] = {}
-        self._bound: dict[str, list[Expression | None]] = {}
-        for node in function.body.walk():
-            if isinstance(node, (For, ForClause)):
-                for name in target_names(node.target):
-                    self._loops.setdefault(name, []).append(node)
-            elif isinstance(node, Assign):
-                for target in node.targets:
-                    whole = node.expression if isinstance(target, Name) else None
-                    for name in target_names(target):
-                        self._bound.setdefault(name, []).append(whole)
         self._named: dict[tuple[Loop, str], Name | None] = {}
 
     def of(self, node: Expression) -> Path | None:
@@ -83,7 +75,10 @@ class Paths:
             return self._name(node)
         if isinstance(node, Attribute):
             above = self.of(node.object)
-            return None if above is None else above.below(Constant(node.name))
+            if above is None:
+                return None
+            owner = self.function.owner if not above.keys else None
+            return above.below(self.plan.entry(owner, node.name, self.self_name or ""))
         if isinstance(node, Subscript):
             return self._item(node)
         if isinstance(node, Call):
@@ -96,21 +91,31 @@ class Paths:
         loop = self._loop(node)
         if loop is not None:
             return self._turn(loop, node.id)
-        values = self._bound.get(node.id, [])
-        if len(values) == 1 and values[0] is not None and node.id not in self._loops:
-            if node.id not in self._parameters and not isinstance(values[0], Name):
+        values = list(self._values(node.id))
+        if len(values) == 1 and values[0] is not None and node.id not in self._parameters:
+            if not isinstance(values[0], Name):
                 return self.of(values[0])
         return None
 
+    def _values(self, name: str) -> Iterator[Expression | None]:
+        """What a name is bound to, all over the function; None for what is no plain value."""
+        for node in self.function.body.walk():
+            if isinstance(node, Assign):
+                for target in node.targets:
+                    if name in target_names(target):
+                        yield node.expression if isinstance(target, Name) else None
+            elif isinstance(node, (For, ForClause)) and name in target_names(node.target):
+                yield None
+
     def _loop(self, node: Name) -> Loop | None:
-        """The loop that binds a name, around it or before it."""
-        around = set(node.ancestors())
-        for loop in reversed(self._loops.get(node.id, [])):
-            inside = loop in around
-            if isinstance(loop, ForClause):
-                inside = loop.parent in around
-            if inside:
-                return loop
+        """The loop around a name that binds it."""
+        for around in node.ancestors():
+            if isinstance(around, For) and node.id in target_names(around.target):
+                return around
+            if isinstance(around, Comprehension):
+                for clause in around.clauses:
+                    if node.id in target_names(clause.target):
+                        return clause
         return None
 
     def _call(self, node: Call) -> Path | None:
@@ -132,9 +137,17 @@ class Paths:
             return None
         if isinstance(node.index, Slice):
             return above  # a part has the names of the whole
-        if value.refs == [*NAMED]:
-            return above.below(node.index)
-        return above.below(self._number(node, value))
+        key = self.key(node)
+        return None if key is None else above.below(key)
+
+    def key(self, node: Subscript) -> Expression | None:
+        """The name of an item in its container."""
+        value = node.object.value
+        if not isinstance(value, Module) or isinstance(node.index, Slice):
+            return None
+        if value.refs and all(ref in NAMED for ref in value.refs):
+            return node.index
+        return self._number(node, value)
 
     def _number(self, node: Subscript, value: Module) -> Expression:
         """The name of what stands at a number."""
@@ -142,11 +155,14 @@ class Paths:
         if isinstance(index, Constant) and isinstance(index.constant, int):
             if value.items is not None and -len(value.items) <= index.constant < len(value.items):
                 return Constant(value.items[index.constant][0])
-            if value.refs == [*NUMBERED] and index.constant >= 0:
+            if self._is_numbered(value) and index.constant >= 0:
                 return Constant(str(index.constant))
-        if value.refs == [*NUMBERED] and isinstance(index, Name) and self._counts(index):
+        if self._is_numbered(value) and isinstance(index, Name) and self._counts(index):
             return Call(Name("str"), [clone(index)])
         return Call(Attribute(clone(node.object), "name"), [clone(index)])
+
+    def _is_numbered(self, value: Module) -> bool:
+        return bool(value.refs) and all(ref in NUMBERED for ref in value.refs)
 
     def _counts(self, index: Name) -> bool:
         """Whether a name counts turns from 0."""
@@ -229,12 +245,11 @@ class Paths:
     def _companion(
         self, target: Expression, iterable: Expression, name: str, companion: Name
     ) -> None:
-        if isinstance(iterable, Call) and not isinstance(iterable.value, Module):
-            word = iterable.function
-            if isinstance(word, Attribute) and isinstance(word.object.value, Module):
-                self._pairs(target, iterable, word.object, companion)
-                return
-            kind = word.id if isinstance(word, Name) else ""
+        word = iterable.function if isinstance(iterable, Call) else None
+        kind = word.id if isinstance(word, Name) else ""
+        if isinstance(word, Attribute) and isinstance(word.object.value, Module):
+            self._pairs(target, iterable, word.object, companion)
+        elif isinstance(iterable, Call) and kind in THROUGH:
             parts = target.elements if isinstance(target, Display) else []
             if kind == "enumerate":
                 self._companion(parts[1], iterable.arguments[0], name, companion)
@@ -244,8 +259,8 @@ class Paths:
                         self._companion(part, argument, name, companion)
             else:
                 self._companion(target, iterable.arguments[0], name, companion)
-            return
-        self._pairs(target, iterable, iterable, companion)
+        else:
+            self._pairs(target, iterable, iterable, companion)
 
     def _pairs(
         self, target: Expression, iterable: Expression, container: Expression, companion: Name

@@ -7,9 +7,10 @@ from typing import NamedTuple, Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
-from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray, Tie
-from ...model.expressions import Call
+from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray, Support, Tie
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
+from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
@@ -34,6 +35,21 @@ class Words(NamedTuple):
     training: str = "training"
 
 
+class Tied(NamedTuple):
+    """An array that is another's, whose path is given; `always`, or under some configuration."""
+
+    array: str
+    owner: tuple[str, ...]
+    always: bool
+
+    def of(self, params: str) -> Expression:
+        """The owner's entry."""
+        made: Expression = Name(params)
+        for word in self.owner:
+            made = Subscript(made, Constant(word))
+        return made
+
+
 class Plan:
     """The conventions of a project's functions."""
 
@@ -46,6 +62,7 @@ class Plan:
         self._fields = {cls: dict(self.modules.fields(cls)) for cls in owners}
         self._elsewhere = {cls: self._begins_elsewhere(cls) for cls in owners}
         self._ties = {cls: dict(self._tied(cls)) for cls in owners}
+        self._aliases = {cls: self._second_names(cls) for cls in owners}
         self._procedures = {
             f
             for f in functions
@@ -79,6 +96,24 @@ class Plan:
         targets = self.conventions.targets(call) or []
         found = [self._words.get(self.conventions.root(t), Words()) for t in targets]
         return Words() if not found or self.conventions.is_uniform(call) else found[0]
+
+    def entry(self, cls: Class | None, name: str, me: str) -> Expression:
+        """The name under which the params have a submodule: the first one of two."""
+        first = self._aliases.get(cls, {}).get(name) if cls is not None else None
+        if first == "":
+            return Call(Support("name_of"), [Name(me), Constant(name)])
+        return Constant(first or name)
+
+    def _second_names(self, cls: Class) -> dict[str, str]:
+        """Submodules that are others of the class: their first names; nothing where that is so
+        under some configuration."""
+        found = {}
+        for name, own in self._fields[cls].items():
+            others = [v for v in own.values if own.kind == SUBMODULE and _is_own(v)]
+            if others:
+                only = len(own.values) == 1
+                found[name] = others[0].name if only else ""  # type: ignore[attr-defined]
+        return found
 
     # --- functions --------------------------------------------------------------------------------
 
@@ -132,22 +167,28 @@ class Plan:
             for d in m.nodes(Declare)
         )
 
-    def _tied(self, cls: Class) -> Iterator[tuple[str, tuple[str, str]]]:
-        """The submodules that have an array of another one: their paths, the name of the array,
-        and the path of its owner's."""
+    def _tied(self, cls: Class) -> Iterator[tuple[str, Tied]]:
+        """The submodules that have an array of another one, by their paths."""
         for method in self.modules.home(cls).methods(cls).values():
             for tie in method.nodes(Tie):
-                if method.name != "__init__" or tie.parent is not method.body:
-                    continue  # what is tied on one way alone has an owner on each way
                 holder, owner = dotted(tie.target.object), dotted(tie.source.object)
                 if holder is not None and owner is not None and method.parameters:
                     me = method.parameters[0].name
                     if holder.startswith(f"{me}.") and f"{owner}.".startswith(f"{me}."):
-                        yield holder, (tie.target.name, f"{owner}.{tie.source.name}")
+                        always = method.name == "__init__" and tie.parent is method.body
+                        path = (*owner.split(".")[1:], tie.source.name)
+                        yield holder.partition(".")[2], Tied(tie.target.name, path, always)
 
-    def tied(self, cls: Class | None) -> dict[str, tuple[str, str]]:
+    def tied(self, cls: Class | None) -> dict[str, Tied]:
         """Of a class and those that it inherits from."""
-        found: dict[str, tuple[str, str]] = {}
+        found: dict[str, Tied] = {}
         for one in self.modules.lineage(cls) if cls is not None else ():
             found |= self._ties.get(one, {})
         return found
+
+
+def _is_own(value: Expression) -> bool:
+    """Whether a value is another submodule: `self.first`."""
+    return isinstance(value, Attribute) and isinstance(value.object, Name) and not (
+        value.object.value is not None and not getattr(value.object.value, "is_self", False)
+    )

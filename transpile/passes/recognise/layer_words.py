@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...facts.modules import SUBMODULE, Library, Modules
+from ...facts.modules import SUBMODULE, Field, Library, Modules
 from ...facts.values import lattice
 from ...facts.values.lattice import UNKNOWN, Value
 from ...model.edits import Edits
@@ -25,7 +25,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Class, File, Function
 from ...model.project import Project
-from ...model.statements import Assign
+from ...model.statements import Assign, For
 
 _WORDS = {"Parameter": PARAM, "Buffer": BUFFER}
 
@@ -62,6 +62,10 @@ class _Method:
         self.function, self.project, self.modules = function, project, modules
         self.cls = function.owner
         self.self_name = project.self_name(project.method(function) or function)
+
+    @property
+    def children(self) -> dict[str, Field]:
+        return self.modules.children(self.cls) if self.cls is not None else {}
 
     def resolve(self, node: Expression) -> Any:
         name, file = dotted(node), self.function.file
@@ -221,7 +225,8 @@ def _called(method: _Method, call: Call) -> Value | None:
     """What a call of the project's code runs: a method, a submodule, a local of unknown class."""
     function = call.function
     if isinstance(function, Name):
-        if function.id in {p.name for p in method.function.parameters} | {"module", "layer"}:
+        given = {p.name for p in method.function.parameters} | {"module", "layer"}
+        if function.id in given | _of_layers(method):
             return lattice.Module(open=True)
         found = method.resolve(function)
         return lattice.Function(found) if isinstance(found, Function) else None
@@ -236,8 +241,22 @@ def _called(method: _Method, call: Call) -> Value | None:
     found = method.modules.find(method.cls, function.name)
     if found is not None:
         return lattice.Function(found, method.cls)
-    child = method.modules.children(method.cls).get(function.name)
+    child = method.children.get(function.name)
     return None if child is None else _held(child.values)
+
+
+def _of_layers(method: _Method) -> set[str]:
+    """The names that loops over `self.layers` bind, whose layers were given to the constructor."""
+    found = set()
+    for loop in method.function.nodes(For):
+        layers, name = loop.iterable, loop.target
+        if not isinstance(layers, Attribute) or not method.is_self(layers.object):
+            continue
+        if layers.name in method.children and isinstance(name, Name):
+            layers.value = _held(method.children[layers.name].values)
+            name.value = lattice.Module(open=True)
+            found.add(name.id)
+    return found
 
 
 def _held(values: list[Expression]) -> Value:

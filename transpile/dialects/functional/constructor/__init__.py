@@ -58,8 +58,9 @@ class Constructor:
         available = Available(function, self.cls, self.plan, arrays - put_off)
         slicer = Slicer(events, available)
         found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER)}
+        gone = slicer.gone(found[PARAM].moved | found[BUFFER].moved)
         available.write()
-        slicer.remove(found[PARAM].moved | found[BUFFER].moved)
+        slicer.remove(gone)
         return {kind: one for kind, one in found.items() if one.statements}
 
     def _methods(self, function: Function, slices: dict[str, Slice]) -> None:

@@ -43,7 +43,7 @@ class Beginning:
         return name
 
     def write(self) -> None:
-        paths = Paths(self.function, self.fresh)
+        paths = Paths(self.function, self.fresh, self.plan)
         for statement in [n for n in self.function.body.walk() if isinstance(n, Statement)]:
             self._statement(statement, paths)
         keys = Keys(self, self.fresh)
@@ -95,7 +95,9 @@ class Beginning:
         if path is None or dotted(tie.target.object) is None:
             self.reports.refuse("tied-weight", tie, "it is not known where this array is")
             return
-        pop = Call(Attribute(path.of(self.whole), "pop"), [Constant(tie.target.name)])
+        always = self.function.name == "init" and tie.parent is self.function.body
+        given: list[Expression] = [Constant(tie.target.name), *[Constant(None)] * (not always)]
+        pop = Call(Attribute(path.of(self.whole), "pop"), given)
         made = ExpressionStatement(pop)
         owner = f"{dotted(tie.source.object)}.{tie.source.name}".partition(".")[2]
         above = tie.comments[0] if tie.comments else ""
@@ -149,23 +151,45 @@ def method(
 
 def _as_display(function: Function, whole: str) -> None:
     """`return {"a": …, "b": …}`, where nothing else is done."""
-    first, *rest, last = function.body.body
-    if not isinstance(first, Assign) or not isinstance(first.expression, Dictionary) or not rest:
+    begin = next((s for s in function.body.body if _begins(s, whole)), None)
+    if begin is None:
         return
-    entries: list[Expression | None] = []
-    for statement in rest:
-        if not isinstance(statement, Assign) or any(statement.comments or ()):
-            return
-        target, value = statement.targets[0], statement.expression
-        own = isinstance(target, Subscript) and isinstance(target.object, Name)
-        if not own or target.object.id != whole or value is None:  # type: ignore[attr-defined]
-            return
-        if any(isinstance(n, Name) and n.id == whole for n in value.walk()):
-            return
-        entries += [target.index, value]  # type: ignore[attr-defined]
-    function.body.substitute(last, [Return(Dictionary(entries))])
-    for statement in (first, *rest):
-        function.body.remove(statement)
+    block, entries = function.body, list[Expression | None]()
+    *rest, last = block.body[block.body.index(begin) + 1 :]
+    for statement in list(rest):
+        entry = _entry(statement, whole)
+        if entry is None:
+            break
+        entries += entry
+        rest.remove(statement)
+        block.remove(statement)
+    if rest:
+        block.substitute(begin, [Assign([Name(whole)], Dictionary(entries))])
+    else:
+        block.substitute(last, [Return(Dictionary(entries))])
+        block.remove(begin)
+
+
+def _begins(statement: Statement, whole: str) -> bool:
+    if not isinstance(statement, Assign) or not isinstance(statement.expression, Dictionary):
+        return False
+    target = statement.targets[0]
+    return isinstance(target, Name) and target.id == whole and not statement.expression.entries
+
+
+def _entry(statement: Statement, whole: str) -> list[Expression] | None:
+    """Name and value of `params["a"] = v`, where v reads no other."""
+    if not isinstance(statement, Assign) or any(statement.comments or ()):
+        return None
+    target, value = statement.targets[0], statement.expression
+    if not isinstance(target, Subscript) or value is None:
+        return None
+    held = target.object
+    if not isinstance(held, Name) or held.id != whole:
+        return None
+    if any(isinstance(n, Name) and n.id == whole for n in value.walk()):
+        return None
+    return [target.index, value]
 
 
 def _is_none(value: Expression) -> bool:

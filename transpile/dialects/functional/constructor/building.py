@@ -24,12 +24,13 @@ from ....model.effects import (
     Unconverted,
     Unset,
     Walk,
+    Write,
 )
 from ....model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
 from ....model.node import Node
 from ....model.operators import Compare, Unary
 from ....model.program import Function
-from ....model.statements import For
+from ....model.statements import Assign, Block, For
 from ....passes.pass_ import source_of
 from ...faults import raising
 from ...threading.changes import is_applied
@@ -51,8 +52,18 @@ class Building:
         for node in reversed(list(self.function.body.walk())):  # inner before outer
             self._node(node)
 
+    def _write(self, write: Write) -> None:
+        """A constant that is changed before it is used."""
+        block = write.parent
+        assert isinstance(block, Block)
+        target = Attribute(write.target.object, write.target.name)
+        value = Call(Attribute(Name("np"), "asarray"), [write.value])
+        block.substitute(write, [Assign([target], value)])
+
     def _node(self, node: Node) -> None:
-        if isinstance(node, Read):
+        if isinstance(node, Write):
+            self._write(node)
+        elif isinstance(node, Read):
             self._read(node)
         elif isinstance(node, Mode):
             node.replace(Constant(True))  # a module that is built is in training
@@ -91,7 +102,12 @@ class Building:
     def _read(self, node: Read) -> None:
         around = node.parent
         if node.kind == CONSTANT:
-            node.become(Attribute(node.object, node.name))
+            plain = Attribute(node.object, node.name)
+            based = isinstance(around, Put) and around.base is node
+            if based or isinstance(around, (Attribute, Subscript)) and around.object is node:
+                node.replace(Call(Attribute(Name("jnp"), "asarray"), [plain]))
+            else:
+                node.become(plain)
         elif isinstance(around, Compare) and any(map(is_none, around.operands)):
             has = Call(Support("has"), [node.object, Constant(node.name)])
             missing = around.operators[0] in ("is", "==")

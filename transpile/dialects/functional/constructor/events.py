@@ -36,7 +36,7 @@ class Events:
             target = statement.target
             if not isinstance(target, Read):
                 return PARAM  # what a walk over params binds
-            return BUFFER if self.conventions.is_state(target) else PARAM
+            return self._array(target.kind, target.name)
         if isinstance(statement, Tie):
             return PARAM
         if isinstance(statement, Assign) and declares_none(statement):

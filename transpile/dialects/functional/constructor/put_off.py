@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
-from ....model.effects import PARAM, Declare, NewArray, Read, Support, Write
+from ....model.copy import clone
+from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Write
 from ....model.expressions import (
     Call,
     Comprehension,
     Constant,
+    Dictionary,
+    Display,
     ForClause,
     Lambda,
     Name,
@@ -30,6 +33,9 @@ from ..plan import Plan
 from ..report import Reports
 from .beginnings import draws, give
 from .events import Events
+from .slices import arrays_of, take_out
+
+LISTS = ("ParameterList", "ParameterDict")
 
 
 class PutOff:
@@ -40,6 +46,8 @@ class PutOff:
         self.plan, self.reports = plan, reports
         self._taken = taken(function)
         self._changing = set(_changing(function))
+        self._made = dict(_made_once(function))  # arrays under names of their own
+        self._drawn: dict[str, list[Name]] = {}
 
     def write(self) -> None:
         for declare in self.function.nodes(Declare):
@@ -50,14 +58,32 @@ class PutOff:
             word = "Parameter" if made.kind == PARAM else "Buffer"
             value = made.arguments[0]
             made.replace(Call(Support(word), [self._later(value, made)]))
+        for new in self.function.nodes(New):
+            if isinstance(new.function, Support) and new.function.name in LISTS and new.arguments:
+                self._listed(new.arguments[0])
         for write in self.function.nodes(Write):
-            self._write(write)
+            if write in self.events.put_off:
+                self._write(write)
+        self._clean()
+
+    def _listed(self, given: Expression) -> None:
+        """`ParameterList([v for _ in range(n)])`: each element is made later."""
+        if isinstance(given, Display):
+            elements = given.elements
+        elif isinstance(given, Dictionary):
+            elements = [value for _, value in given.pairs]
+        elif isinstance(given, Comprehension):
+            elements = [given.element]
+        else:
+            return
+        for element in list(elements):
+            self._sides(element, "Parameter")
 
     def _sides(self, value: Expression, word: str) -> None:
         if isinstance(value, Conditional):
             self._sides(value.body, word)
             self._sides(value.orelse, word)
-        elif not is_none(value):
+        elif not is_none(value) and not _is_made(value):
             at = value.parent
             assert at is not None
             standing = Constant(None)
@@ -66,10 +92,39 @@ class PutOff:
 
     def _later(self, value: Expression, at: Node) -> Lambda:
         """A function of a key; what is another thing by the time it runs is a default."""
+        value = self._whole(value)
         key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)})
         made = Lambda([Parameter(key), *self._defaults(value, at)], value)
         self._give_keys(made, key)
         return made
+
+    def _whole(self, value: Expression) -> Expression:
+        """A value with the arrays in it that were made before, under names of their own."""
+        for name in [n for n in value.walk() if isinstance(n, Name)]:
+            made = self._made.get(name.id)
+            if made is None or made.expression is None:
+                continue
+            whole = self._whole(clone(made.expression))
+            if any(isinstance(n, Key) for n in whole.walk()):
+                self._drawn.setdefault(name.id, []).append(name)
+            if name is value:
+                value = whole
+            else:
+                name.replace(whole)
+        return value
+
+    def _clean(self) -> None:
+        """Arrays that are written where they are used need no names; one that is drawn and used
+        twice would be two."""
+        for name, uses in self._drawn.items():
+            if len(uses) > 1:
+                why = "two arrays begin with the same random values, which are made apart here"
+                self.reports.report("random-in-init", self._made[name], why)
+        for name, made in self._made.items():
+            inside = set(made.walk())
+            names = (n for n in self.function.body.walk() if isinstance(n, Name))
+            if not any(n.id == name and n not in inside for n in names):
+                take_out(made)
 
     def _defaults(self, value: Expression, at: Node) -> list[Parameter]:
         changing = self._changing | set(_turning(at))
@@ -132,6 +187,27 @@ class PutOff:
 
     def stream(self, key: Expression) -> Expression:
         return Call(Support("key_stream"), [key])
+
+
+def _made_once(function: Function) -> Iterator[tuple[str, Assign]]:
+    """The arrays that a function binds to a name of their own, once."""
+    found = arrays_of(function)
+    bindings: dict[str, list[Assign]] = {}
+    for assign in function.nodes(Assign):
+        for name in bound(assign):
+            bindings.setdefault(name, []).append(assign)
+    given = {p.name for p in function.parameters}
+    for name, assigns in bindings.items():
+        if name in found and name not in given and len(assigns) == 1:
+            if isinstance(assigns[0].targets[0], Name) and not assigns[0].operator:
+                yield name, assigns[0]
+
+
+def _is_made(value: Expression) -> bool:
+    """Whether it is written as made later already."""
+    return isinstance(value, Call) and isinstance(value.function, Support)  and (
+        value.function.name in ("Parameter", "Buffer")
+    )
 
 
 def _changing(function: Function) -> Iterator[str]:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ....facts.bindings.activity import bound
-from ....facts.values.lattice import UNKNOWN, Tensor
+from ....facts.values.lattice import NONE, UNKNOWN, Tensor
 from ....model.copy import clone
-from ....model.effects import Declare, Key
+from ....model.effects import Declare, Key, Read
 from ....model.expressions import Attribute, Comprehension, Lambda, Name
 from ....model.layout import comments
 from ....model.names import target_names
@@ -38,13 +38,24 @@ class Slicer:
     def __init__(self, events: Events, available: Available) -> None:
         self.events, self.available = events, available
         self.function = events.function
-        self._arrays = _arrays(self.function)
+        self._arrays = arrays_of(self.function)
 
     def slice(self, kind: str) -> Slice:
         found = Slice()
         needed: set[str] = set()
         found.statements = self._block(self.function.body, kind, needed, found.moved)
+        found.statements[:0] = self._given(needed)
         return found
+
+    def _given(self, needed: set[str]) -> list[Statement]:
+        """What is an array on one way, and on another what the constructor was given."""
+        first = self.function.body.body[0]
+        me = self.events.self_name
+        return [
+            Assign([Name(n)], Attribute(Name(me), self.available.field(n, first)))
+            for n in sorted(needed)
+            if self.available.is_known(n, first)
+        ]
 
     def _block(
         self, block: Block, kind: str, needed: set[str], moved: set[Statement]
@@ -59,7 +70,9 @@ class Slicer:
             elif isinstance(statement, If) and self.events.holds(statement, kind):
                 branch = self._branch(statement, kind, needed, moved, outer)
                 out += [branch] if branch is not None else []
-            elif self._makes(statement, needed, block):
+            elif isinstance(statement, If) and set(bound(statement)) & needed:
+                out.append(self._choosing(statement, needed, moved, outer))
+            elif self._makes(statement, needed):
                 if not statement.operator:  # type: ignore[attr-defined]
                     needed -= set(bound(statement))
                 out.append(self._taken(statement, outer, needed))
@@ -87,6 +100,28 @@ class Slicer:
         self._rename(made.test, outer, needed)
         return made
 
+    def _choosing(
+        self, node: If, needed: set[str], moved: set[Statement], outer: Statement
+    ) -> Statement:
+        """A branch that makes what is needed, on one of its ways."""
+        before, sides = set(needed), []
+        for side in (node.body, node.orelse):
+            inner = set(before)
+            made = self._block(side, "", inner, moved) if side is not None else []
+            needed |= inner
+            sides.append(made)
+        body, orelse = sides
+        test = clone(node.test)
+        if not body:
+            test, body, orelse = Unary("not", test), orelse, []
+        made_if = If(test, Block(body), Block(orelse) if orelse else None)
+        made_if.comments = comments(node)
+        self._rename(made_if.test, outer, needed)
+        inside = [s for b in (node.body, node.orelse) if b is not None for s in b.body]
+        if all(s in moved for s in inside):
+            moved.add(node)
+        return made_if
+
     def _taken(self, statement: Statement, outer: Statement, needed: set[str]) -> Statement:
         made = clone(statement)
         made.comments = comments(statement)
@@ -95,12 +130,13 @@ class Slicer:
 
     def _rename(self, node: Node, outer: Statement, needed: set[str]) -> None:
         """Names of the constructor's become fields, but for arrays, which are made here too."""
-        own = set(bound(node)) if isinstance(node, Statement) else set[str]()
+        targets = node.targets if isinstance(node, Assign) and not node.operator else []
+        own = {n for target in targets for n in target.walk() if isinstance(n, Name)}
         inside = _bound_inside(node)
         for name in [n for n in node.walk() if isinstance(n, Name)]:
             if name.id in inside or name.id == self.events.self_name:
                 continue
-            if not self.available.is_local(name.id) or name.id in own:
+            if not self.available.is_local(name.id) or name in own:
                 continue
             if name.id in self._arrays or not self.available.is_known(name.id, outer):
                 needed.add(name.id)
@@ -108,7 +144,7 @@ class Slicer:
                 field = self.available.field(name.id, outer)
                 name.replace(Attribute(Name(self.events.self_name), field))
 
-    def _makes(self, statement: Statement, needed: set[str], block: Block) -> bool:
+    def _makes(self, statement: Statement, needed: set[str]) -> bool:
         """Whether a statement gives a value to a name that is needed."""
         if not isinstance(statement, Assign) or isinstance(statement, Declare):
             return False
@@ -126,30 +162,31 @@ class Slicer:
 
     # --- what is left -----------------------------------------------------------------------------
 
-    def remove(self, moved: set[Statement]) -> None:
-        """Take the events out of the constructor, and what was made for them alone."""
-        for statement in moved:
-            if self.events.kind(statement):
-                _take_out(statement)
-        for statement in sorted(moved, key=lambda s: -s.start):
-            if not self.events.kind(statement) and self._is_unread(statement):
-                _take_out(statement)
+    def remove(self, gone: set[Statement]) -> None:
+        """Take statements out of the constructor, and branches that do nothing any more."""
+        for statement in gone:
+            take_out(statement)
         self._empty(self.function.body)
 
-    def _is_unread(self, statement: Statement) -> bool:
-        names = set(bound(statement))
-        inside = set(statement.walk())
-        return not any(
-            isinstance(n, Name) and n.id in names and n not in inside
-            for n in self.function.body.walk()
-        )
+    def gone(self, moved: set[Statement]) -> set[Statement]:
+        """The events among these, and what was made for them alone."""
+        events = {s for s in moved if self.events.kind(s)}
+        makers = moved - events
+        while True:
+            inside = {n for s in moved if s in makers or s in events for n in s.walk()}
+            names = (n for n in self.function.body.walk() if isinstance(n, Name))
+            read = {n.id for n in names if n not in inside}
+            kept = {s for s in makers if not set(bound(s)) & read}
+            if kept == makers:
+                return events | makers
+            makers = kept
 
     def _empty(self, block: Block) -> None:
         """Branches that do nothing any more go."""
         for statement in list(block.body):
             if not isinstance(statement, If) or not self._is_left_empty(statement):
                 continue
-            _take_out(statement)
+            take_out(statement)
 
     def _is_left_empty(self, node: If) -> bool:
         self._empty(node.body)
@@ -159,10 +196,9 @@ class Slicer:
         return bool(sides) and all(isinstance(s, Pass) and s.start < 0 for s in sides)
 
 
-def _arrays(function: Function) -> set[str]:
+def arrays_of(function: Function) -> set[str]:
     """The names of a constructor's that hold arrays which it has made."""
     found: set[str] = set()
-    parameters = {p.name for p in function.parameters}
     assigns = [a for a in function.nodes(Assign) if a.expression is not None]
     while True:
         more = {
@@ -171,7 +207,7 @@ def _arrays(function: Function) -> set[str]:
             if _makes_array(assign.expression, found)
             for target in assign.targets
             for name in target_names(target)
-        } - parameters
+        }
         if more <= found:
             return found
         found |= more
@@ -181,12 +217,14 @@ def _makes_array(value: Expression | None, arrays: set[str]) -> bool:
     assert value is not None
     if isinstance(value.value, Tensor):
         return True
-    if value.value not in (None, UNKNOWN):
+    if value.value not in (None, UNKNOWN, NONE):
         return False
-    return any(isinstance(n, Key) or isinstance(n, Name) and n.id in arrays for n in value.walk())
+    return any(
+        isinstance(n, (Key, Read)) or isinstance(n, Name) and n.id in arrays for n in value.walk()
+    )
 
 
-def _take_out(statement: Statement) -> None:
+def take_out(statement: Statement) -> None:
     block = statement.parent
     if not isinstance(block, Block) or not any(s is statement for s in block.body):
         return
