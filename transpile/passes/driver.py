@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from ..model import statements
 from ..model.diagnostics import Diagnostic
 from ..model.edits import commit_all
 from ..model.effects import Unconverted
@@ -49,6 +50,8 @@ def give_up(name: str, scope: Scope, error: Exception) -> Diagnostic:
     message = f"{name} failed here, which is a fault of ours: {type(error).__name__}: {error}"
     made = Diagnostic(*place(scope), "internal-error", message)
     if isinstance(scope, Function):
+        if not scope.body.body:
+            scope.body.append([statements.Pass()])
         first = scope.body.body[0]
         raising = ExpressionStatement(Unconverted("internal-error", source_of(first)))
         for statement in scope.body.body[1:]:

@@ -66,7 +66,8 @@ class Events:
         if self.function.name != "__init__":
             return False
         if isinstance(statement, Write):
-            path = dotted(statement.target.object)
+            target = statement.target
+            path = dotted(target.object) if isinstance(target, Read) else None
             if path is None or path.partition(".")[0] != self.self_name:
                 return False
         around = statement.parent
@@ -86,7 +87,7 @@ class Events:
             walked = walked or any(map(self._walks, statement.walk()))
 
     def _is_own(self, write: Write) -> bool:
-        held = write.target.object
+        held = write.target.object if isinstance(write.target, Read) else None
         return isinstance(held, Name) and held.id == self.self_name
 
     def _walks(self, node: Node) -> bool:

@@ -49,6 +49,8 @@ class Slicer:
 
     def _given(self, needed: set[str]) -> list[Statement]:
         """What is an array on one way, and on another what the constructor was given."""
+        if not needed:
+            return []
         first = self.function.body.body[0]
         me = self.events.self_name
         return [
