@@ -18,7 +18,6 @@ from ..model import rule_files
 from ..model.diagnostics import Diagnostic
 from ..model.project import Project
 from ..passes import (
-    annotations,
     boolean_operators,
     branches,
     canonicalise,
@@ -34,6 +33,7 @@ from ..passes import (
     scans,
     simplify,
     structured_exits,
+    type_hints,
 )
 from ..passes.recognise.layer_words import library
 from ..source.files import Source, syntax_error
@@ -43,7 +43,7 @@ from ..source.lower import lower
 TARGETS = ("flax", "equinox", "functional")
 BEFORE = (canonicalise.PASS,)  # on syntax alone, before facts are solved
 PASSES = (
-    annotations.PASS,
+    type_hints.PASS,
     fold.PASS,
     *recognise.PASSES,
     detach.PASS,

@@ -69,9 +69,9 @@ def _others(file: File, plan: Plan) -> Iterator[Function]:
 
 def _outside(file: File, reports: Reports) -> None:
     """What runs when a file is imported: draws have keys of their own."""
-    for node in [n for n in file.walk() if isinstance(n, (New, Apply))]:
-        if not _is_inside(node):
-            node.become(Call(node.function, node.arguments, node.keywords))
+    for call in [n for n in file.walk() if isinstance(n, (New, Apply))]:
+        if not _is_inside(call):
+            call.become(Call(call.function, call.arguments, call.keywords))
     keys = [n for n in file.walk() if isinstance(n, Key) and not _is_inside(n)]
     for number, key in enumerate(keys):
         if any(isinstance(n, Lambda) for n in key.ancestors()):

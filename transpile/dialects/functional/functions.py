@@ -204,11 +204,11 @@ class Running:
                 if cls is None or not self.plan.modules.arrays(cls):
                     continue
             id, why = _REFUSED[type(node)]
-            if isinstance(node, Expression):
+            if isinstance(node, Statement):
+                self.reports.refuse(id, node, why)
+            else:
                 self.reports.report(id, node, why)
                 node.replace(Unconverted(id, source_of(node)))
-            else:
-                self.reports.refuse(id, node, why)
 
     def _returns(self) -> None:
         """Every return gives the state too."""

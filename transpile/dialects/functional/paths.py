@@ -265,9 +265,9 @@ class Paths:
     def _pairs(
         self, target: Expression, iterable: Expression, container: Expression, companion: Name
     ) -> None:
-        target.wrap(lambda old: Display("tuple", [companion, old]))  # type: ignore[list-item]
+        target.wrap(lambda old: Display("tuple", [companion, old]))
         if iterable is container:
-            iterable.wrap(lambda old: Call(Attribute(old, "layers"), []))  # type: ignore[arg-type]
+            iterable.wrap(lambda old: Call(Attribute(old, "layers"), []))
         else:
             word = iterable.function  # type: ignore[attr-defined]
             named = "children" if word.name == "children" else "layers"

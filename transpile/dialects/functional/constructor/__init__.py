@@ -25,9 +25,9 @@ from .slices import Slice, Slicer
 
 
 class Constructor:
-    """Writes the functions of one class that build it."""
+    """Writes the functions of one class that build it; or of none, those that build modules."""
 
-    def __init__(self, cls: Class, plan: Plan, reports: Reports) -> None:
+    def __init__(self, cls: Class | None, plan: Plan, reports: Reports) -> None:
         self.cls, self.plan, self.reports = cls, plan, reports
 
     def write(self, function: Function) -> None:
@@ -38,24 +38,25 @@ class Constructor:
             return
         events = Events(function, self.plan.conventions)
         slices: dict[str, Slice] = {}
-        if function.name == "__init__" and function.owner is self.cls:
-            slices = self._slices(function, events)
+        if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
+            slices = self._slices(function, events, self.cls)
         PutOff(function, events, self.plan, self.reports).write()
         for declare in function.nodes(Declare):
             self._declare(declare)
         Building(function, self.plan, self.reports).write()
-        self._methods(function, slices)
+        if self.cls is not None:
+            self._methods(function, slices, self.cls)
 
     # --- what moves -------------------------------------------------------------------------------
 
-    def _slices(self, function: Function, events: Events) -> dict[str, Slice]:
+    def _slices(self, function: Function, events: Events, cls: Class) -> dict[str, Slice]:
         arrays = {
             name
-            for name, own in self.plan.fields(self.cls).items()
-            if own.kind in ARRAYS and self.plan.holds(self.cls, name) != CONSTANT
+            for name, own in self.plan.fields(cls).items()
+            if own.kind in ARRAYS and self.plan.holds(cls, name) != CONSTANT
         }
         put_off = {d.name for d in events.put_off if isinstance(d, Declare)}
-        available = Available(function, self.cls, self.plan, arrays - put_off)
+        available = Available(function, cls, self.plan, arrays - put_off)
         slicer = Slicer(events, available)
         found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER)}
         gone = slicer.gone(found[PARAM].moved | found[BUFFER].moved)
@@ -63,15 +64,15 @@ class Constructor:
         slicer.remove(gone)
         return {kind: one for kind, one in found.items() if one.statements}
 
-    def _methods(self, function: Function, slices: dict[str, Slice]) -> None:
+    def _methods(self, function: Function, slices: dict[str, Slice], cls: Class) -> None:
         me = function.parameters[0].name if function.parameters else "self"
         for kind, found in reversed(slices.items()):
             method(
-                self.cls,
+                cls,
                 kind,
                 me,
                 found.statements,
-                self.plan.begins_elsewhere(self.cls),
+                self.plan.begins_elsewhere(cls),
                 lambda made, kind=kind: Beginning(made, kind, self.plan, self.reports).write(),  # type: ignore[misc]
             )
 
@@ -81,7 +82,7 @@ class Constructor:
         """A declaration that stays is an assignment; a constant is an array of NumPy's."""
         value = declare.expression
         if declare.kind in (CONSTANT, BUFFER) and value is not None:
-            if self.plan.holds(self.cls, declare.name) == CONSTANT:
+            if self.cls is not None and self.plan.holds(self.cls, declare.name) == CONSTANT:
                 _held(value)
         plain = Assign(declare.targets, declare.expression)
         declare.become(plain)

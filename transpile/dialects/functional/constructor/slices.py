@@ -97,10 +97,10 @@ class Slicer:
         test = clone(node.test)
         if not body:
             test, body, orelse = Unary("not", test), orelse, []
-        made = If(test, Block(body), Block(orelse) if orelse else None)
-        made.comments = comments(node)
-        self._rename(made.test, outer, needed)
-        return made
+        branch = If(test, Block(body), Block(orelse) if orelse else None)
+        branch.comments = comments(node)
+        self._rename(branch.test, outer, needed)
+        return branch
 
     def _choosing(
         self, node: If, needed: set[str], moved: set[Statement], outer: Statement

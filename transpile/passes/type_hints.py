@@ -1,4 +1,4 @@
-"""Torch's types in annotations are JAX's.
+"""Torch's types in type hints are JAX's.
 
     def forward(self, x: torch.Tensor) -> Tensor:    →    (self, x: jax.Array) -> jax.Array:
 """
@@ -75,4 +75,4 @@ def _type(name: str) -> Expression | None:
     return expression(TYPES[name]) if name in TYPES else None
 
 
-PASS = Pass("annotations", ("modules",), run)
+PASS = Pass("type_hints", ("modules",), run)
