@@ -14,6 +14,7 @@ from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
     MIXED,
+    Apply,
     BoundMethod,
     Declare,
     Key,
@@ -32,7 +33,7 @@ from ...model.program import Class, Function
 from ...model.statements import Assign
 from ..threading.signatures import Signatures, is_threaded
 from ..threading.threads import NOTHING, Threads
-from .given import is_given, is_listed
+from .given import computed, is_given, is_listed
 from .initialisers import initialisers
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
@@ -45,6 +46,7 @@ class Conventions(Signatures):
     """The threads of functions and calls where params and the mode are values too."""
 
     initialisers: dict[Function, str]  # methods that `init` calls, and what they make
+    computing: set[Class]  # the classes that have params under computed names
     stateful: set[str]  # the names of buffers that are part of the state
 
     # --- calls ------------------------------------------------------------------------------------
@@ -79,6 +81,10 @@ class Conventions(Signatures):
             return False
         return function.name == "__init__" or bool(function.nodes(*BUILDS))
 
+    def makes(self, function: Function) -> bool:
+        running = any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
+        return bool(function.nodes(New)) and not running
+
     # --- arrays -----------------------------------------------------------------------------------
 
     def is_state(self, array: Expression) -> bool:
@@ -110,6 +116,7 @@ class Conventions(Signatures):
 
     def _solve(self) -> None:
         self.stateful = self.written | set(self._filled())
+        self.computing = self._computing()
         self.initialisers = initialisers(self.building, self.modules, self.stateful)
         super()._solve()
 
@@ -125,8 +132,25 @@ class Conventions(Signatures):
             return found
         for method in function.nodes(BoundMethod):
             found |= replace(self.of_value(method), known=True)
-        listed = any(is_listed(n) for n in function.body.walk() if isinstance(n, Expression))
-        return found | Threads(params=listed)
+        below = [n for n in function.body.walk() if isinstance(n, Expression)]
+        asked = any(is_listed(n) for n in below) or any(self.computed(function))
+        return found | Threads(params=asked)
+
+    def computed(self, function: Function) -> Iterator[tuple[Call, Expression]]:
+        """The params that a method reads under names that it computes, with these names."""
+        owner = function.owner
+        if owner is None or not function.parameters or owner not in self.computing:
+            return
+        for call in function.nodes(Call):
+            name = computed(call, function.parameters[0].name)
+            if name is not None:
+                yield call, name
+
+    def _computing(self) -> set[Class]:
+        """The classes that have params under computed names, and those that inherit from them."""
+        making = {f.owner for f in self.functions if f.owner is not None and f.nodes(NewArray)}
+        owners = {f.owner for f in self.functions if f.owner is not None}
+        return {cls for cls in owners if making & set(self.modules.lineage(cls))}
 
     def _of_call(self, call: Call) -> Threads:
         if isinstance(call, New) or _is_of_class(call):  # a constructor makes no arrays

@@ -62,8 +62,19 @@ class Leaves:
         self.ties = plan.tied(function.owner)
 
     def write(self) -> None:
+        for call, name in list(self.plan.conventions.computed(self.function)):
+            self._computed(call, name)
         for node in reversed(list(self.function.body.walk())):  # inner before outer
             self._node(node)
+
+    def _computed(self, call: Call, name: Expression) -> None:
+        """`getattr(self, f"weight_{i}")`"""
+        params = Name(self.words.params)
+        if len(call.arguments) == 2:
+            call.replace(Subscript(params, name))
+            return
+        missing = [] if is_none(call.arguments[2]) else [call.arguments[2]]
+        call.replace(Call(Attribute(params, "get"), [name, *missing]))
 
     def _node(self, node: Node) -> None:
         if isinstance(node, Read):
@@ -157,7 +168,8 @@ class Leaves:
         """An array of NumPy's: what NumPy would do with it alone is JAX's."""
         around = node.parent
         plain = Attribute(node.object, node.name)
-        if isinstance(around, (Attribute, Subscript)) and around.object is node:
+        given = node.name in self.plan.properties(self.function.owner)
+        if isinstance(around, (Attribute, Subscript)) and around.object is node and not given:
             node.replace(Call(Attribute(Name("jnp"), "asarray"), [plain]))
         else:
             node.become(plain)

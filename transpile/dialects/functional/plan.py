@@ -17,6 +17,7 @@ from ...model.rulebook import Rulebook
 from ...model.statements import Return
 from ..fresh import fresh, taken
 from ..threading.threads import Threads
+from .cheap import properties
 from .conventions import Conventions
 
 
@@ -61,6 +62,8 @@ class Plan:
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
         self._fields = {cls: dict(self.modules.fields(cls)) for cls in owners}
         self._elsewhere = {cls: self._begins_elsewhere(cls) for cls in owners}
+        stateful = self.conventions.stateful
+        self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
         self._ties = {cls: dict(self._tied(cls)) for cls in owners}
         self._aliases = {cls: self._second_names(cls) for cls in owners}
         self._procedures = {
@@ -144,6 +147,11 @@ class Plan:
             return PARAM
         stateful = array.kind == BUFFER and name in self.conventions.stateful
         return BUFFER if stateful else CONSTANT
+
+    def properties(self, cls: Class | None) -> set[str]:
+        """The constants that properties give, of a class or of those above it."""
+        lineage = self.modules.lineage(cls) if cls is not None else []
+        return {name for one in lineage for name in self._properties.get(one, ())}
 
     def fields(self, cls: Class) -> dict[str, Field]:
         """What is set on `self`, as it was before anything was edited."""

@@ -190,12 +190,17 @@ class Signatures:
             more = {
                 f
                 for f in self.functions
-                if f not in found and callers.get(f) and callers[f] <= found
+                if f not in found and callers.get(f, set()) <= found
+                if f in callers or self.makes(f)
                 if f.name not in ("__call__", "forward")
             }
             if not more:
                 return found
             found |= more
+
+    def makes(self, function: Function) -> bool:
+        """Whether a function that nobody here calls builds modules."""
+        return False
 
     # --- one convention for what one call may run -------------------------------------------------
 

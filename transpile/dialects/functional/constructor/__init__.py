@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ....facts.modules import ARRAYS
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare
-from ....model.expressions import Attribute, Call, Constant, Name, is_none
+from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
@@ -17,7 +17,7 @@ from ....model.statements import Assign
 from ..plan import Plan
 from ..report import Reports
 from .available import Available
-from .beginnings import Beginning, method
+from .beginnings import Beginning, give_property, method
 from .building import Building
 from .events import Events
 from .put_off import PutOff
@@ -36,7 +36,8 @@ class Constructor:
         if kind is not None:
             self._initialiser(function, kind)
             return
-        events = Events(function, self.plan.conventions)
+        properties = self.plan.properties(self.cls)
+        events = Events(function, self.plan.conventions, properties)
         slices: dict[str, Slice] = {}
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
             slices = self._slices(function, events, self.cls)
@@ -58,8 +59,8 @@ class Constructor:
         put_off = {d.name for d in events.put_off if isinstance(d, Declare)}
         available = Available(function, cls, self.plan, arrays - put_off)
         slicer = Slicer(events, available)
-        found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER)}
-        gone = slicer.gone(found[PARAM].moved | found[BUFFER].moved)
+        found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER, CONSTANT)}
+        gone = slicer.gone({s for one in found.values() for s in one.moved})
         available.write()
         slicer.remove(gone)
         return {kind: one for kind, one in found.items() if one.statements}
@@ -67,6 +68,10 @@ class Constructor:
     def _methods(self, function: Function, slices: dict[str, Slice], cls: Class) -> None:
         me = function.parameters[0].name if function.parameters else "self"
         for kind, found in reversed(slices.items()):
+            if kind == CONSTANT:
+                for declare in reversed(found.statements):
+                    give_property(cls, me, declare)
+                continue
             method(
                 cls,
                 kind,
@@ -99,7 +104,7 @@ class Constructor:
         made.insert(1, Parameter(writer.whole))
         if draws:
             at = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
-            made.insert(at, Parameter(writer.words.key, "=", None, Constant(None)))
+            made.insert(at, Parameter(writer.words.key, "="))
         function.parameters = made
         for parameter in made:
             parameter.parent = function

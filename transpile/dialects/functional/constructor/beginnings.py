@@ -149,6 +149,18 @@ def method(
     return made
 
 
+def give_property(cls: Class, me: str, declare: Statement) -> None:
+    """A constant that one expression gives."""
+    assert isinstance(declare, Declare) and declare.expression is not None
+    body = Block([Return(declare.expression)])
+    made = Function(declare.name, [Parameter(me)], body, [Name("property")])
+    above, behind = declare.comments or ("", "")
+    body.body[0].comments = above, behind
+    made.comments = "\n", ""
+    constructor = next(s for s in cls.body.body if isinstance(s, Function) and s.name == "__init__")
+    cls.body.insert_after(constructor, [made])
+
+
 def _as_display(function: Function, whole: str) -> None:
     """`return {"a": …, "b": …}`, where nothing else is done."""
     begin = next((s for s in function.body.body if _begins(s, whole)), None)

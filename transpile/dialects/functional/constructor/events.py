@@ -8,7 +8,7 @@ would come after it.
 
 from __future__ import annotations
 
-from ....model.effects import BUFFER, MIXED, PARAM, Declare, Read, Tie, Walk, Write
+from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
 from ....model.expressions import Call, Name, is_none
 from ....model.names import dotted
 from ....model.node import Node, Statement
@@ -19,10 +19,14 @@ from ..conventions import Conventions
 
 
 class Events:
-    """The events of one function that builds, by kind; `put_off` are those that stay."""
+    """The events of one function that builds, by kind: what moves to `init`, to `init_state`, to
+    a property; `put_off` are those that stay."""
 
-    def __init__(self, function: Function, conventions: Conventions) -> None:
+    def __init__(
+        self, function: Function, conventions: Conventions, properties: set[str]
+    ) -> None:
         self.function, self.conventions = function, conventions
+        self.properties = properties  # the constants that properties give
         self.self_name = function.parameters[0].name if function.parameters else ""
         statements = [n for n in function.body.walk() if isinstance(n, Statement)]
         self.put_off = {s for s in statements if self.kind(s) and not self._moves(s)}
@@ -58,6 +62,8 @@ class Events:
     def _array(self, kind: str, name: str) -> str | None:
         if kind in (PARAM, MIXED):
             return PARAM
+        if name in self.properties:
+            return CONSTANT
         return BUFFER if kind == BUFFER and name in self.conventions.stateful else None
 
     def _moves(self, statement: Statement) -> bool:
