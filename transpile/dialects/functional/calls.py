@@ -76,7 +76,7 @@ class Calls:
         if not threads.params and not threads.takes and not uniform:
             return
         path = self._path(call)
-        if path is None:
+        if path is None or uniform and set(self.words) & set(call.keywords):
             self._refuse(call)
             return
         given = []

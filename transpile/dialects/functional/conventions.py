@@ -82,8 +82,11 @@ class Conventions(Signatures):
         return function.name == "__init__" or bool(function.nodes(*BUILDS))
 
     def makes(self, function: Function) -> bool:
-        running = any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
-        return bool(function.nodes(New)) and not running
+        if any(isinstance(d, Name) and d.id == "property" for d in function.decorators):
+            return False
+        if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
+            return False
+        return any(isinstance(new.value, Module) for new in function.nodes(New))
 
     # --- arrays -----------------------------------------------------------------------------------
 

@@ -11,16 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...facts.bindings.activity import bound
 from ...model.effects import (
-    Cond,
     Declare,
     Key,
     Layers,
-    Loop,
     New,
-    Repeat,
-    Scan,
     Support,
     Tie,
     Unconverted,
@@ -30,16 +25,15 @@ from ...model.effects import (
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, For, Return
-from ...model.turns import turns
+from ...model.statements import Assign, Return
 from ...passes.pass_ import source_of
-from ..closures import Closures
 from ..fresh import fresh, taken
 from ..threading.counting import at_start
 from ..threading.handed import give_streams
 from ..threading.keys import Keys
 from ..threading.making import completes
 from ..threading.state import Extraction, Names
+from . import control
 from .calls import Calls, without_scans
 from .leaves import Leaves
 from .paths import Path, Paths, module_of
@@ -88,13 +82,14 @@ class Running:
             self._taken |= taken(self.function)
         self.calls.write()
         for function in (*self.inner, self.function):
-            self._python_loops(function)
+            control.without_rows(function)
             self.streamed |= give_streams(self, function, False, self.fresh, self._refuse_draws)
             keys = Keys(self, self.fresh)
             if self.threads.draws:
                 keys.function(function, self.words.key)
                 keys.place()
-            self._control(function, keys)
+            state = self.words.state if self.threads.gives else None
+            control.write(function, self.fresh, keys, state)
         self.calls.finish()
         Leaves(self.function, self.plan, self.paths, self.words, self.reports).write()
         self.paths.write()
@@ -229,37 +224,13 @@ class Running:
     def _pair(self, value: Expression) -> Expression:
         return Display("tuple", [value, Name(self.words.state)])
 
-    def _python_loops(self, function: Function) -> None:
-        """Scans over what has no rows are loops of Python's."""
-        for scan in function.nodes(Scan):
-            if turns(scan) is None:
-                scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
-
-    def _control(self, function: Function, keys: Keys) -> None:
-        closures = Closures(self.fresh)
-        for node in reversed(list(function.nodes(Cond, Loop, Repeat, Scan))):
-            state = [self.words.state] if self.threads.gives and _writes(node, self.words.state) else []
-            made: list[Statement] | None
-            if isinstance(node, Cond):
-                made = closures.cond(node, state)
-            elif isinstance(node, Loop):
-                made = closures.loop(node, state + keys.carried_by(node))
-            elif isinstance(node, Repeat):
-                made = closures.repeated(node, state + keys.carried_by(node))
-            else:
-                assert isinstance(node, Scan)
-                rows = [keys.rows[node]] if node in keys.rows else []
-                made = closures.scanned(node, state, rows)
-            assert made is not None
-            node.parent.substitute(node, made)  # type: ignore[union-attr]
-
     def _copied_state(self) -> None:
         """What is written into is a copy: the caller keeps its own."""
         state, deep, flat = self.words.state, False, False
         for assign in self.function.body.walk():
-            for target in _stored(assign):
-                depth = _depth(target, state)
-                flat, deep = flat or depth == 1, deep or depth > 1
+            for target in control.stored(assign):
+                below = control.depth(target, state)
+                flat, deep = flat or below == 1, deep or below > 1
         if not (flat or deep) or not self.threads.takes:
             return
         copied: Expression = Call(Name("dict"), [Name(state)])
@@ -284,28 +255,3 @@ class Running:
             for parameter in made:
                 parameter.parent = function
             function.restate()
-
-
-def _stored(node: Node) -> list[Expression]:
-    """The places that a statement writes into."""
-    if not isinstance(node, Assign):
-        return []
-    found: list[Expression] = []
-    for target in node.targets:
-        found += target.elements if isinstance(target, Display) else [target]
-    return found
-
-
-def _depth(target: Expression, name: str) -> int:
-    """How many entries deep a place is below a name; 0 where it is none."""
-    depth = 0
-    while isinstance(target, Subscript):
-        target, depth = target.object, depth + 1
-    return depth if isinstance(target, Name) and target.id == name else 0
-
-
-def _writes(node: Statement, state: str) -> bool:
-    """Whether a block gives a new state."""
-    if state in set(bound(node)):
-        return True
-    return any(_depth(target, state) for inner in node.walk() for target in _stored(inner))

@@ -16,6 +16,7 @@ from ...model.effects import (
     Declare,
     New,
     NewArray,
+    Read,
     Tie,
     Walk,
     Write,
@@ -50,9 +51,9 @@ def _made(function: Function, stateful: set[str]) -> set[str] | None:
     for node in function.body.walk():
         if isinstance(node, Write):
             name = root(node.target)
-            if name is None or name.id != me:
+            if name is None or name.id != me or not isinstance(node.target, Read):
                 return None
-            kinds.add(_kind(getattr(node.target, "kind", PARAM), node.target.name, stateful))
+            kinds.add(_kind(node.target.kind, node.target.name, stateful))
         elif isinstance(node, Declare):
             if node.kind not in (PARAM, BUFFER, MIXED):
                 return None

@@ -190,8 +190,8 @@ class Signatures:
             more = {
                 f
                 for f in self.functions
-                if f not in found and callers.get(f, set()) <= found
-                if f in callers or self.makes(f)
+                if f not in found
+                if callers.get(f) and callers[f] <= found or self.makes(f)
                 if f.name not in ("__call__", "forward")
             }
             if not more:
@@ -199,7 +199,7 @@ class Signatures:
             found |= more
 
     def makes(self, function: Function) -> bool:
-        """Whether a function that nobody here calls builds modules."""
+        """Whether a function builds modules, whoever calls it."""
         return False
 
     # --- one convention for what one call may run -------------------------------------------------

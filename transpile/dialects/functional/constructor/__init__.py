@@ -7,13 +7,15 @@
 
 from __future__ import annotations
 
-from ....facts.modules import ARRAYS
-from ....model.effects import BUFFER, CONSTANT, PARAM, Declare
+from ....facts.modules import ARRAYS, SUBMODULE
+from ....facts.values.lattice import Module
+from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, New, Support
 from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign
+from .. import control
 from ..plan import Plan
 from ..report import Reports
 from .available import Available
@@ -36,6 +38,7 @@ class Constructor:
         if kind is not None:
             self._initialiser(function, kind)
             return
+        control.on_host(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties)
         slices: dict[str, Slice] = {}
@@ -89,6 +92,8 @@ class Constructor:
         if declare.kind in (CONSTANT, BUFFER) and value is not None:
             if self.cls is not None and self.plan.holds(self.cls, declare.name) == CONSTANT:
                 _held(value)
+        if declare.kind == SUBMODULE and value is not None and _may_be_function(value):
+            value.wrap(lambda value: Call(Support("as_module"), [value]))
         plain = Assign(declare.targets, declare.expression)
         declare.become(plain)
         for part in plain.children():
@@ -109,6 +114,16 @@ class Constructor:
         for parameter in made:
             parameter.parent = function
         function.restate()
+
+
+def _may_be_function(value: Expression) -> bool:
+    """Whether what is kept as a submodule may be a plain function: it was given, or made by what
+    was given."""
+    if isinstance(value, Conditional):
+        return _may_be_function(value.body) or _may_be_function(value.orelse)
+    if isinstance(value, New) or is_none(value):
+        return False
+    return not isinstance(value.value, Module) or value.value.open
 
 
 def _held(value: Expression) -> None:

@@ -20,6 +20,7 @@ from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...fresh import fresh, taken
 from ...threading.keys import Keys
+from .. import control
 from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
@@ -46,9 +47,11 @@ class Beginning:
         paths = Paths(self.function, self.fresh, self.plan)
         for statement in [n for n in self.function.body.walk() if isinstance(n, Statement)]:
             self._statement(statement, paths)
+        control.without_rows(self.function)
         keys = Keys(self, self.fresh)
         keys.function(self.function, self.words.key)
         keys.place()
+        control.write(self.function, self.fresh, keys)
         Leaves(self.function, self.plan, paths, self.words, self.reports).write()
 
     def _statement(self, statement: Statement, paths: Paths) -> None:
