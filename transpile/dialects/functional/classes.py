@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ...model.effects import Support
+from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
-from ...model.program import Class, Function
+from ...model.program import Class, Function, Parameter
+from ...model.statements import Block, Return
 from .constructor import Constructor
 from .functions import Running
 from .plan import Plan
@@ -25,7 +27,30 @@ class ClassWriter:
             if method in self.plan.conventions.functions:
                 with self.reports.faults.within(method):
                     self._method(method, cls)
+        if self._runs_items(cls):
+            self._call(cls)
         self._bases(cls)
+
+    def _runs_items(self, cls: Class) -> bool:
+        """Whether a class of the user's is a Sequential that runs as torch's does."""
+        modules = self.plan.modules
+        lineage = modules.lineage(cls)
+        own = [c for c in lineage if not self.plan.conventions.is_library(c)]
+        called = any("__call__" in modules.home(c).methods(c) for c in own)
+        inherits = any(c.name == "Sequential" for c in lineage if c not in own)
+        return inherits and own == [cls] and not called
+
+    def _call(self, cls: Class) -> None:
+        """A state goes to each of the items."""
+        given = [Parameter(w) for w in ("self", "params", "state", "x")]
+        key = Parameter("key", "=", None, Constant(None))
+        training = Parameter("training", "=", None, Constant(False))
+        run = Call(Attribute(Name("self"), "run"), [Name(w) for w in ("params", "state", "x")])
+        run.append(Name("key"), "key")
+        run.append(Name("training"), "training")
+        made = Function("__call__", [*given, key, training], Block([Return(run)]))
+        made.comments = "\n", ""
+        cls.body.append([made])
 
     def function(self, function: Function, cls: Class | None = None) -> None:
         """One that is no method of a module."""
