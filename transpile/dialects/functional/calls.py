@@ -9,7 +9,6 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
 from __future__ import annotations
 
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Layers, Support, Unconverted
 from ...model.expressions import (
@@ -21,20 +20,16 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.names import dotted
-from ...model.node import Expression
+from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from .conventions import Conventions
-from .given import is_listed
+from .given import modules_given
 from .paths import Path, Paths, module_of
 from .plan import Plan, Words
 from .report import Reports
 
-ASKING = frozenset(
-    "isinstance issubclass hasattr getattr setattr type len print id repr str zip enumerate list "
-    "tuple reversed iter next sorted vars range super".split()
-)
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 
 
@@ -49,6 +44,7 @@ class Calls:
         self.conventions = plan.conventions
         self.ties = plan.tied(function.owner)
         self._modes: list[Call] = []
+        self.drawing: set[Node] = set()  # what is handed on with a key
 
     def write(self) -> None:
         """Give params and state to calls; keys are given after it, the mode by `finish`."""
@@ -98,20 +94,9 @@ class Calls:
             call.wrap(lambda call: Subscript(call, Constant(0)))
 
     def _arguments(self, call: Call) -> None:
-        """Modules that a function is given have their params with them."""
-        if isinstance(call.function, Name) and call.function.id in ASKING:
-            return
-        for argument in [a for a in call.arguments if _is_module(a)]:
-            threads = self.conventions.of_value(argument)
-            path = self.paths.of(argument)
-            if threads.takes or threads.params and path is None:
-                why = "a module with a state is given to a function" if threads.takes else UNKNOWN_PLACE
-                self.reports.report("module-value", argument, why)
-                argument.replace(Unconverted("module-value", source_of(argument)))
-            elif threads.params and path is not None:
-                bound = Call(Attribute(Name("functools"), "partial"), [clone(argument)])
-                bound.append(path.of(self.words.params))
-                argument.replace(bound)
+        """Modules that a function is given have what they take with them."""
+        for argument in modules_given(call):
+            self._bind(argument, argument)
 
     def _path(self, call: Call) -> Path | None:
         module = module_of(call)
@@ -163,37 +148,29 @@ class Calls:
 
     def _handed_on(self, method: BoundMethod) -> None:
         """`map(self.block, xs)`: what is handed on has its params with it."""
-        threads = self.conventions.of_value(method)
-        if threads.takes:
-            self.reports.report("module-value", method, "what has a state is handed on as a value")
-            method.replace(Unconverted("module-value", source_of(method)))
-            return
         value = method.value
-        module = method.object if isinstance(value, FunctionValue) else method
+        self._bind(method, method.object if isinstance(value, FunctionValue) else method)
+
+    def _bind(self, value: Expression, module: Expression) -> None:
+        """What is handed on is bound to what it takes."""
+        threads = self.conventions.of_value(value)
+        if not (threads.params or threads.takes or threads.mode or threads.draws):
+            return
         path = self.paths.of(module)
-        if not (threads.params or threads.mode or threads.draws):
+        if threads.takes or path is None:
+            why = UNKNOWN_PLACE if not threads.takes else "what has a state is handed on as a value"
+            self.reports.report("module-value", value, why)
+            value.replace(Unconverted("module-value", source_of(value)))
             return
-        if path is None:
-            self.reports.report("module-value", method, UNKNOWN_PLACE)
-            method.replace(Unconverted("module-value", source_of(method)))
-            return
-        call = Call(Attribute(Name("functools"), "partial"), [clone(method)])
+        call = Call(Attribute(Name("functools"), "partial"), [clone(value)])
         if threads.params:
             call.append(path.of(self.words.params))
         if threads.draws:
-            call.append(Name(self.words.key), "key")
+            self.drawing.add(call)
         if threads.mode:
             call.append(Name(self.words.training), "training")
-        method.replace(call)
+        value.replace(call)
 
-
-
-def _is_module(argument: Expression) -> bool:
-    """Whether an argument is a module, by its name or its place."""
-    if not isinstance(argument, (Name, Attribute, Subscript)) or isinstance(argument, BoundMethod):
-        return False
-    value = argument.value
-    return isinstance(value, Module) and not value.is_self and not is_listed(argument)
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:

@@ -14,6 +14,7 @@ from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
     MIXED,
+    PARAM,
     Apply,
     BoundMethod,
     Declare,
@@ -31,9 +32,10 @@ from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign
+from ..threading.changes import root
 from ..threading.signatures import Signatures, is_threaded
 from ..threading.threads import NOTHING, Threads
-from .given import computed, is_given, is_listed
+from .given import computed, is_given, is_listed, modules_given
 from .initialisers import initialisers
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
@@ -86,7 +88,12 @@ class Conventions(Signatures):
             return False
         if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
             return False
-        return any(isinstance(new.value, Module) for new in function.nodes(New))
+        if any(isinstance(new.value, Module) for new in function.nodes(New)):
+            return True
+        own = function.parameters[0].name if function.owner and function.parameters else None
+        written = (w.target for w in function.nodes(Write))
+        held = (root(t) for t in written if isinstance(t, Read) and t.kind == PARAM)
+        return any(name is not None and name.id != own for name in held)
 
     # --- arrays -----------------------------------------------------------------------------------
 
@@ -135,6 +142,9 @@ class Conventions(Signatures):
             return found
         for method in function.nodes(BoundMethod):
             found |= replace(self.of_value(method), known=True)
+        for call in function.nodes(Apply, Call):
+            for module in modules_given(call):
+                found |= replace(self.of_value(module), known=True)
         below = [n for n in function.body.walk() if isinstance(n, Expression)]
         asked = any(is_listed(n) for n in below) or any(self.computed(function))
         return found | Threads(params=asked)
@@ -158,8 +168,7 @@ class Conventions(Signatures):
     def _of_call(self, call: Call) -> Threads:
         if isinstance(call, New) or _is_of_class(call):  # a constructor makes no arrays
             return NOTHING
-        found = super()._of_call(call)
-        return replace(found, params=False) if is_given(call) else found
+        return NOTHING if is_given(call) else super()._of_call(call)
 
     # --- containers -------------------------------------------------------------------------------
 

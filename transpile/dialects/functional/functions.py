@@ -159,7 +159,7 @@ class Running:
     # --- the form of keys -------------------------------------------------------------------------
 
     def draws(self, node: Node) -> bool:
-        if isinstance(node, Key):
+        if isinstance(node, Key) or node in self.calls.drawing:
             return True
         if node in self.streamed:
             return False
@@ -170,8 +170,8 @@ class Running:
             node.replace(key)
             return
         assert isinstance(node, Call)
-        scanned = node in self.reports.scanned
-        node.append(key, "key" if scanned else self.plan.words_of(node).key)
+        plain = node in self.reports.scanned or node in self.calls.drawing
+        node.append(key, "key" if plain else self.plan.words_of(node).key)
 
     def split(self, key: Expression, count: Expression) -> Expression:
         return Call(Support("split"), [key, count])

@@ -4,17 +4,24 @@ computed names."""
 from __future__ import annotations
 
 from ...facts.values.lattice import Module
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.copy import clone
+from ...model.effects import BoundMethod
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression
 from ...model.program import Function
 from ..threading.changes import root
 
+# These only ask what a module is.
+ASKING = frozenset(
+    "isinstance issubclass hasattr getattr setattr type len print id repr str zip enumerate list "
+    "tuple reversed iter next sorted vars range super".split()
+)
 LISTS = ("torch.nn.ParameterList", "torch.nn.ParameterDict")
 
 
 def is_given(call: Call) -> bool:
     """Whether a module is called that the function, or one around it, has as a parameter: whoever
-    gives it binds its params."""
+    gives it binds what it takes."""
     name = root(call.function)
     if name is None or not isinstance(call.function.value, Module):
         return False
@@ -43,3 +50,26 @@ def computed(call: Call, self_name: str) -> Expression | None:
     held, name = call.arguments[:2]
     own = isinstance(held, Name) and held.id == self_name
     return name if own and not isinstance(name, Constant) else None
+
+
+
+def modules_given(call: Call) -> list[Expression]:
+    """The modules that a call hands on, but for those that the function was given itself."""
+    if isinstance(call.function, Name) and call.function.id in ASKING:
+        return []
+    return [a for a in call.arguments if _is_module(a) and not is_given(_called(a))]
+
+
+def _is_module(argument: Expression) -> bool:
+    """Whether an argument is a module, by its name or its place."""
+    if not isinstance(argument, (Name, Attribute, Subscript)) or isinstance(argument, BoundMethod):
+        return False
+    value = argument.value
+    return isinstance(value, Module) and not value.is_self and not is_listed(argument)
+
+
+def _called(module: Expression) -> Call:
+    """A call of a module where it stands."""
+    call = Call(clone(module))
+    call.parent = module.parent
+    return call
