@@ -1,4 +1,4 @@
-"""Torch files through the whole new engine, in two dialects, beside torch."""
+"""Torch files through the whole new engine, in three dialects, beside torch."""
 
 from pathlib import Path
 
@@ -17,12 +17,15 @@ from transpile.proof.verification import parse_inputs
 from .verified import converted, verify
 
 ROOT = Path(__file__).parents[2]
-# Some of the fixtures that come out right in both.
+# Some of the fixtures that come out right in all.
 NAMES = "perceptron batch_statistics running_norm helpers"
+# What stresses the split of constructors, and calls, in the functional output.
+FUNCTIONAL = "gpt resnet pyramid tagger codebook sharing custom_init mixture masks factory"
+ROWS = [(c, t) for c in CASES for t in ("flax", "equinox", "functional") if c.file in NAMES.split()]
+ROWS += [(c, "functional") for c in CASES if c.file in FUNCTIONAL.split()]
 
 
-@pytest.mark.parametrize("target", ["flax", "equinox"])
-@pytest.mark.parametrize("case", [c for c in CASES if c.file in NAMES.split()], ids=lambda c: c.file)
+@pytest.mark.parametrize("case, target", ROWS, ids=lambda x: getattr(x, "file", x))
 def test_fixture(case, target):
     source = (ROOT / "fixtures" / "torch" / f"{case.file}.py").read_text()
     torch.manual_seed(0)

@@ -60,7 +60,8 @@ def built(make, cls):
 
 def compare(theirs, ours, inputs, target, training):
     arrays = [jnp.asarray(x.detach().numpy()) for x in inputs]
-    run = (flax_run if target == "flax" else equinox_run)(theirs, ours, training)
+    runs = {"flax": flax_run, "equinox": equinox_run, "functional": functional_run}
+    run = runs[target](theirs, ours, training)
     for _ in range(1 + training):
         theirs.zero_grad()
         want = leaves(theirs(*inputs))
@@ -115,6 +116,24 @@ def equinox_run(theirs, ours, training):
         grads, (out, state) = jax.jit(jax.grad(loss, has_aux=True))(params, state)
         whole = eqx.combine(params, static)
         return out, to_torch(eqx.combine(grads, static), state), to_torch(whole, state)
+
+    return run
+
+
+def functional_run(theirs, ours, training):
+    params, state = from_torch(theirs, ours)
+    call = vars(sys.modules["jax_nn"])["call"]
+
+    def run(arrays):
+        nonlocal state
+
+        def loss(params, state):
+            out, new = call(ours.__call__, params, state, *arrays, key=None, training=training)
+            total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
+            return total, (out, new)
+
+        grads, (out, state) = jax.jit(jax.grad(loss, has_aux=True))(params, state)
+        return out, {k: v.numpy() for k, v in to_torch(grads, {}).items()}, to_torch(params, state)
 
     return run
 

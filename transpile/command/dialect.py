@@ -25,6 +25,7 @@ from ..passes import (
     driver,
     fold,
     functionalise,
+    kept_lambdas,
     layers,
     loops,
     masked_selections,
@@ -41,7 +42,7 @@ from ..source.formatting import format_changed
 from ..source.lower import lower
 
 TARGETS = ("flax", "equinox", "functional")
-BEFORE = (canonicalise.PASS,)  # on syntax alone, before facts are solved
+BEFORE = (canonicalise.PASS, kept_lambdas.PASS)  # on syntax alone, before facts are solved
 PASSES = (
     type_hints.PASS,
     fold.PASS,
@@ -91,7 +92,7 @@ def convert(
             failed.append(syntax_error(source.path, error))
     project.link()
     found = driver.run(project, None, BEFORE)
-    project.link()
+    project.collect_again()
     facts = ProgramFacts(project, rule_files.load(), torch_layers())
     _solve(facts)
     found += driver.run(project, facts, PASSES)

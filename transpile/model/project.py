@@ -59,6 +59,13 @@ class Project(Classes, Functions):
         self._collect(file, names, file.body, None, False)
         return file
 
+    def collect_again(self) -> None:
+        """Look at all files anew, after definitions have come or gone."""
+        for file in self.ordered:
+            names = self.names[file] = Names(self.names[file].dotted)
+            self._collect(file, names, file.body, None, False)
+        self.link()
+
     def link(self) -> None:
         """Resolve base classes once every file is there."""
         self.forget_classes()

@@ -1,0 +1,53 @@
+"""Lambdas that a constructor keeps: which become methods, and which stay."""
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from transpile.passes import kept_lambdas
+from transpile.source.lower import lower
+from transpile.source.splice import write
+
+BEFORE = """class Net(nn.Module):
+    def __init__(self, dim):
+        self.fc = nn.Linear(dim, dim)
+        {line}
+        self.last = 1
+"""
+METHODS = {
+    "self.f = lambda x: self.fc(x)": "def f(self, x):\n        return self.fc(x)",
+    "m = self.fc; self.f = lambda x: m(x)": "def f(self, x):\n        return self.fc(x)",
+    "self.f = lambda x, y=2: self.fc(x) * y  # twice": (
+        "def f(self, x, y=2):\n        return self.fc(x) * y  # twice"
+    ),
+}
+STAY = [
+    "self.f = lambda x: x + 1",  # it holds nothing of self
+    "self.f = lambda x: self.fc(x) * dim",  # dim is the constructor's
+    "self.f = g = lambda x: self.fc(x)",
+    "self.f = lambda self: self.fc",
+    "self.f = lambda x: self.fc(x); self.f = None",  # another thing later on
+]
+
+
+def converted(text: str) -> str:
+    file = lower(text, PurePosixPath("m.py"))
+    for scope in list(file.scopes()):
+        kept_lambdas.run(scope).commit()
+    return write(file)
+
+
+def source(line: str) -> str:
+    return BEFORE.format(line="\n        ".join(line.split("; ")))
+
+
+@pytest.mark.parametrize("line", METHODS)
+def test_becomes_a_method(line):
+    after = converted(source(line))
+    assert METHODS[line] in after
+    assert "lambda" not in after and "m = self.fc" not in after
+
+
+@pytest.mark.parametrize("line", STAY)
+def test_stays(line):
+    assert converted(source(line)) == source(line)

@@ -1,0 +1,120 @@
+"""Lambdas that a constructor keeps on self, and that use self, become methods.
+
+    m = self.mlp                               def mlpf(self, x):
+    self.mlpf = lambda x: m.down(m.up(x))  →       return self.mlp.down(self.mlp.up(x))
+
+Kept as a value it would hold modules that are others once a model is traced.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..model.copy import clone
+from ..model.expressions import Attribute, Lambda, Name
+from ..model.names import dotted, names_assigned, target_names
+from ..model.node import Expression
+from ..model.program import Class, Function, Parameter, Scope
+from ..model.statements import Assign, Block, Return
+from .pass_ import Changes, Pass
+
+
+class Kept(NamedTuple):
+    """`self.name = lambda …`, a statement of a constructor."""
+
+    name: str
+    statement: Assign
+    function: Lambda
+
+
+def run(scope: Scope, facts: Any = None) -> Changes:
+    """Make the methods of one class."""
+    changes = Changes(scope)
+    if isinstance(scope, Class):
+        methods = [s for s in scope.body.body if isinstance(s, Function)]
+        init = next((m for m in methods if m.name == "__init__" and m.parameters), None)
+        if init is not None:
+            aliases = _aliases(init)
+            for kept in _kept(scope, init, methods):
+                if _may_move(kept.function, init, aliases):
+                    changes.change(kept.statement, _moving(kept, init, scope, aliases))
+    return changes
+
+
+def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:
+    """The lambdas that are the only thing a class keeps under their names."""
+    me = init.parameters[0].name
+    stores = [t for m in methods for a in m.nodes(Assign) for t in a.targets]
+    names = [t.name for t in stores if isinstance(t, Attribute)]
+    taken = {m.name for m in methods}
+    found = []
+    for statement in init.body.body:
+        if not isinstance(statement, Assign) or len(statement.targets) != 1:
+            continue
+        target, value = statement.targets[0], statement.expression
+        if isinstance(target, Attribute) and isinstance(value, Lambda):
+            own = isinstance(target.object, Name) and target.object.id == me
+            if own and names.count(target.name) == 1 and target.name not in taken:
+                found.append(Kept(target.name, statement, value))
+    return found
+
+
+def _aliases(init: Function) -> dict[str, Expression]:
+    """The names that stand for a part of self: `m = self.mlp`."""
+    me, assigned = init.parameters[0].name, names_assigned(init.body)
+    found: dict[str, Expression] = {}
+    for assign in init.nodes(Assign):
+        path = dotted(assign.expression)
+        if path is None or not path.startswith(f"{me}.") or assign.operator:
+            continue
+        for target in assign.targets:
+            if isinstance(target, Name) and assigned.count(target.id) == 1:
+                assert assign.expression is not None
+                found[target.id] = assign.expression
+    return found
+
+
+def _may_move(function: Lambda, init: Function, aliases: dict[str, Expression]) -> bool:
+    """Whether all that a lambda reads of its constructor's is self, or a part of it."""
+    me = init.parameters[0].name
+    own = {p.name for p in function.parameters}
+    read = {n.id for n in function.body.walk() if isinstance(n, Name)} - own
+    local = {*names_assigned(init.body), *(p.name for p in init.parameters[1:])}
+    uses_self = me in read or bool(read & aliases.keys())
+    return uses_self and me not in own and not (read & local) - aliases.keys()
+
+
+def _moving(kept: Kept, init: Function, cls: Class, aliases: dict[str, Expression]) -> Any:
+    def move(statement: Assign) -> None:
+        body = kept.function.body
+        own = {p.name for p in kept.function.parameters}
+        for name in [n for n in body.walk() if isinstance(n, Name)]:
+            if name.id in aliases and name.id not in own:
+                name.replace(clone(aliases[name.id]))
+        parameters = [Parameter(init.parameters[0].name), *kept.function.parameters]
+        result = Return(kept.function.body)
+        made = Function(kept.name, parameters, Block([result]))
+        made.file = cls.file  # facts ask what names mean there
+        block = statement.parent
+        assert isinstance(block, Block)
+        block.take(statement)
+        above, behind = statement.comments or ("", "")
+        result.comments = "", behind
+        made.comments = f"\n{above}", ""
+        cls.body.insert_after(init, [made])
+        _without_aliases(init, aliases)
+
+    return move
+
+
+def _without_aliases(init: Function, aliases: dict[str, Expression]) -> None:
+    """Names that nothing reads any more go."""
+    for assign in init.nodes(Assign):
+        names = [n for target in assign.targets for n in target_names(target)]
+        if len(names) == 1 and names[0] in aliases:
+            read = [n for n in init.body.walk() if isinstance(n, Name) and n.id == names[0]]
+            if len(read) == 1 and isinstance(assign.parent, Block):
+                assign.parent.take(assign)
+
+
+PASS = Pass("kept_lambdas", (), run)
