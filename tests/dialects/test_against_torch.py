@@ -95,7 +95,8 @@ class Net(nn.Module):
 @pytest.mark.parametrize(
     "value, told",
     [
-        ("lambda x: self.lin(x)", ["module-value"]),
+        ("lambda x: self.lin(x)", []),  # it becomes a method
+        ('{"f": lambda x: self.lin(x)}["f"]', ["module-value"]),
         ("self.double", ["module-value"]),
         ("lambda x: 2 * x", []),
         ("nn.Linear(max([3], key=lambda i: self.lin.in_features), 3)", []),

@@ -172,7 +172,6 @@ class Calls:
         value.replace(call)
 
 
-
 def without_scans(function: Function, conventions: Conventions) -> None:
     """Layers with a state are a loop of Python's again."""
     for node in function.nodes(Layers):

@@ -1,8 +1,8 @@
 """Constants that a property gives: one expression that costs nothing under jit.
 
-    self.register_buffer("mask", tril(ones(n, n)))    →    @property
-                                                           def mask(self):
-                                                               return jnp.tril(jnp.ones((self.n, self.n)))
+self.register_buffer("mask", tril(ones(n, n)))    →    @property
+                                                       def mask(self):
+                                                           return jnp.tril(jnp.ones((self.n, self.n)))
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.modules import Modules
-from ...model.effects import BUFFER, CONSTANT, Declare, Write
+from ...model.effects import BUFFER, CONSTANT, Declare, Read, Write
 from ...model.expressions import (
     Attribute,
     Call,
@@ -36,7 +36,8 @@ def properties(cls: Class, modules: Modules, stateful: set[str]) -> set[str]:
     init = methods.get("__init__")
     if init is None or any(modules.home(cls).descendants(cls)):
         return set()
-    written = {w.target.name for m in methods.values() for w in m.nodes(Write)}
+    writes = (w.target for m in methods.values() for w in m.nodes(Write))
+    written = {target.name for target in writes if isinstance(target, Read)}
     found = {d.name for d in _declared(init) if d.name not in written | stateful}
     several = [d.name for m in methods.values() for d in m.nodes(Declare)]
     return {name for name in found if several.count(name) == 1}

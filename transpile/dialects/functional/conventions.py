@@ -81,7 +81,9 @@ class Conventions(Signatures):
         constructor, before there are any."""
         if function in self.initialisers or function not in self.building:
             return False
-        return function.name == "__init__" or bool(function.nodes(*BUILDS))
+        if function.name == "__init__" or function.nodes(*BUILDS):
+            return True
+        return any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
 
     def makes(self, function: Function) -> bool:
         if any(isinstance(d, Name) and d.id == "property" for d in function.decorators):

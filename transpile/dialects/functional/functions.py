@@ -127,7 +127,9 @@ class Running:
         module = module_of(call)
         path = self.paths.of(module) if module is not None else None
         if path is None:
-            self.reports.report("module-value", call, "it is not known where this module's state is")
+            self.reports.report(
+                "module-value", call, "it is not known where this module's state is"
+            )
             return Name("_")
         return path.of(self.words.state)
 

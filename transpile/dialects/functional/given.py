@@ -52,7 +52,6 @@ def computed(call: Call, self_name: str) -> Expression | None:
     return name if own and not isinstance(name, Constant) else None
 
 
-
 def modules_given(call: Call) -> list[Expression]:
     """The modules that a call hands on, but for those that the function was given itself."""
     if isinstance(call.function, Name) and call.function.id in ASKING:

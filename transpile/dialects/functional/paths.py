@@ -287,4 +287,3 @@ def module_of(call: Call) -> Expression | None:
 
 def _is_static(function: Function) -> bool:
     return any(isinstance(d, Name) and d.id == "staticmethod" for d in function.decorators)
-

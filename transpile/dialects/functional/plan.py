@@ -197,6 +197,10 @@ class Plan:
 
 def _is_own(value: Expression) -> bool:
     """Whether a value is another submodule: `self.first`."""
-    return isinstance(value, Attribute) and isinstance(value.object, Name) and not (
-        value.object.value is not None and not getattr(value.object.value, "is_self", False)
+    return (
+        isinstance(value, Attribute)
+        and isinstance(value.object, Name)
+        and not (
+            value.object.value is not None and not getattr(value.object.value, "is_self", False)
+        )
     )

@@ -1,8 +1,8 @@
 """The split of a constructor: hyperparameters and submodules stay, arrays move to `init`.
 
-    self.fc = Linear(3, 4)            self.fc = nn.Linear(3, 4)
-    self.scale = Parameter(ones(4))   init:  params["scale"] = jnp.ones(4)
-    zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(…)
+self.fc = Linear(3, 4)            self.fc = nn.Linear(3, 4)
+self.scale = Parameter(ones(4))   init:  params["scale"] = jnp.ones(4)
+zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(…)
 """
 
 from __future__ import annotations
@@ -132,4 +132,3 @@ def _held(value: Expression) -> None:
         _held(value.orelse)
     elif not is_none(value):
         value.wrap(lambda value: Call(Attribute(Name("np"), "asarray"), [value]))
-

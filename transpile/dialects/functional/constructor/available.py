@@ -1,11 +1,11 @@
 """What `init` can have of what the constructor knew: a field of the module.
 
-    def __init__(self, dim, hidden):              def __init__(self, dim, hidden):
-        self.dim = dim                                self.dim = dim
-        self.w = Parameter(zeros(hidden, dim))  →     self.hidden = hidden
+def __init__(self, dim, hidden):              def __init__(self, dim, hidden):
+    self.dim = dim                                self.dim = dim
+    self.w = Parameter(zeros(hidden, dim))  →     self.hidden = hidden
 
-                                                  def init(self, key):
-                                                      return {"w": jnp.zeros((self.hidden, self.dim))}
+                                              def init(self, key):
+                                                  return {"w": jnp.zeros((self.hidden, self.dim))}
 """
 
 from __future__ import annotations

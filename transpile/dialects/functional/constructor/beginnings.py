@@ -10,6 +10,7 @@ from ....model.expressions import (
     Call,
     Constant,
     Dictionary,
+    Display,
     Name,
     Subscript,
 )
@@ -61,18 +62,27 @@ class Beginning:
         elif isinstance(statement, Write) and isinstance(statement.target, Read):
             path = paths.of(statement.target.object)
             if path is None:
-                self.reports.refuse("module-value", statement, "it is not known where this array is")
+                self.reports.refuse(
+                    "module-value", statement, "it is not known where this array is"
+                )
                 return
             self._set(statement, path.of(self.whole), statement.target.name, statement.value)
         elif isinstance(statement, Tie):
             self._tie(statement, paths)
         elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
             call = statement.expression
-            if self.plan.conventions.initialised(call):
+            filled = self.plan.conventions.of_copy(call).gives
+            if filled or self.plan.conventions.initialised(call):
                 call.arguments.insert(0, Name(self.whole))
                 call.keywords.insert(0, None)
                 call.adopt()
                 call.restate()
+            if filled:
+                block = statement.parent
+                assert isinstance(block, Block)
+                given = [] if self.plan.gives_state_alone(call) else [Name("_")]
+                target = Display("tuple", [*given, Name(self.whole)]) if given else Name(self.whole)
+                block.substitute(statement, [Assign([target], call)])
 
     def _set(self, old: Statement, whole: Expression, name: str, value: Expression) -> None:
         made = self._setting(whole, name, value)

@@ -1,8 +1,8 @@
 """What a function knows of arrays that are not made yet: whether there is one, and its shape.
 
-    if m.bias is not None:       if nn.has(m, "bias"):
-    m.weight.shape[0]            nn.like(m, "weight").shape[0]
-    self.modules()               nn.modules(self)
+if m.bias is not None:       if nn.has(m, "bias"):
+m.weight.shape[0]            nn.like(m, "weight").shape[0]
+self.modules()               nn.modules(self)
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from ...faults import raising
 from ...threading.changes import is_applied
 from ..plan import Plan
 from ..report import Reports
+from .probes import gives_shapes
 
 ASKED = frozenset(("shape", "dtype", "ndim", "size"))
 
@@ -45,10 +46,13 @@ class Building:
 
     def __init__(self, function: Function, plan: Plan, reports: Reports) -> None:
         self.function, self.plan, self.reports = function, plan, reports
+        self._shapes: set[Apply] = set()  # the calls of which only a shape is asked
 
     def write(self) -> None:
         for walk in self.function.nodes(Walk):
             walk.become(For(walk.target, walk.iterable, walk.body, walk.orelse))
+        calls = [n for n in self.function.body.walk() if isinstance(n, Apply)]
+        self._shapes = {c for c in calls if gives_shapes(c, self.function)}
         for node in reversed(list(self.function.body.walk())):  # inner before outer
             self._node(node)
 
@@ -94,10 +98,28 @@ class Building:
             value = function.value
             if isinstance(value, Method) and isinstance(value.receiver, Module):
                 words = [None, *node.keywords]
-                node.replace(Call(Support(function.name), [function.object, *node.arguments], words))
+                node.replace(
+                    Call(Support(function.name), [function.object, *node.arguments], words)
+                )
                 return
-        if isinstance(node, (New, Apply)):
+        if isinstance(node, Apply) and self._runs(node):
+            self._probe(node)
+        elif isinstance(node, (New, Apply)):
             node.become(Call(node.function, node.arguments, node.keywords))
+
+    def _runs(self, call: Apply) -> bool:
+        """Whether a call asks for arrays, which there are none of yet."""
+        threads = self.plan.conventions.of_call(call)
+        return threads.params or threads.takes
+
+    def _probe(self, call: Apply) -> None:
+        if call not in self._shapes or self.plan.conventions.of_call(call).gives:
+            why = "a module is run while the model is built, before its params are made"
+            self.reports.report("module-value", call, why)
+            call.replace(raising(Unconverted("module-value", source_of(call)), Support))
+            return
+        words = [None, *call.keywords]
+        call.replace(Call(Support("dry_run"), [call.function, *call.arguments], words))
 
     def _read(self, node: Read) -> None:
         around = node.parent

@@ -9,7 +9,7 @@ would come after it.
 from __future__ import annotations
 
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
-from ....model.expressions import Call, Name, is_none
+from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.names import dotted
 from ....model.node import Node, Statement
 from ....model.program import Function
@@ -22,9 +22,7 @@ class Events:
     """The events of one function that builds, by kind: what moves to `init`, to `init_state`, to
     a property; `put_off` are those that stay."""
 
-    def __init__(
-        self, function: Function, conventions: Conventions, properties: set[str]
-    ) -> None:
+    def __init__(self, function: Function, conventions: Conventions, properties: set[str]) -> None:
         self.function, self.conventions = function, conventions
         self.properties = properties  # the constants that properties give
         self.self_name = function.parameters[0].name if function.parameters else ""
@@ -46,8 +44,17 @@ class Events:
         if isinstance(statement, Assign) and declares_none(statement):
             return PARAM
         if isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
-            return self.conventions.initialised(statement.expression)
+            call = statement.expression
+            return self.conventions.initialised(call) or self._running(call)
         return None
+
+    def _running(self, call: Call) -> str | None:
+        """`self.reset_noise()`, which fills the state whenever it is called."""
+        threads, held = self.conventions.of_call(call), call.function
+        own = isinstance(held, Attribute) and isinstance(held.object, Name)
+        if not own or held.object.id != self.self_name:  # type: ignore[attr-defined]
+            return None
+        return BUFFER if threads.gives and threads.known and not threads.params else None
 
     def is_event(self, node: Node, kind: str) -> bool:
         """Whether a node is an event of a kind that moves."""

@@ -1,7 +1,7 @@
 """Arrays whose first value is made later, by a function that stands where torch made it.
 
-    setattr(self, f"w{i}", Parameter(v))     setattr(self, f"w{i}", nn.Parameter(lambda key: v))
-    nn.init.zeros_(m.bias)                   nn.reinitialise(m, "bias", lambda bias, key: jnp.zeros_like(bias))
+setattr(self, f"w{i}", Parameter(v))     setattr(self, f"w{i}", nn.Parameter(lambda key: v))
+nn.init.zeros_(m.bias)                   nn.reinitialise(m, "bias", lambda bias, key: jnp.zeros_like(bias))
 """
 
 from __future__ import annotations
@@ -205,8 +205,10 @@ def _made_once(function: Function) -> Iterator[tuple[str, Assign]]:
 
 def _is_made(value: Expression) -> bool:
     """Whether it is written as made later already."""
-    return isinstance(value, Call) and isinstance(value.function, Support)  and (
-        value.function.name in ("Parameter", "Buffer")
+    return (
+        isinstance(value, Call)
+        and isinstance(value.function, Support)
+        and (value.function.name in ("Parameter", "Buffer"))
     )
 
 

@@ -248,4 +248,3 @@ def _inner_names(node: Node) -> Iterator[str]:
                 yield from target_names(clause.target)
         elif isinstance(inner, Lambda):
             yield from (p.name for p in inner.parameters)
-
