@@ -8,8 +8,7 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 from __future__ import annotations
 
 from ....facts.modules import ARRAYS, SUBMODULE
-from ....facts.values.lattice import Module
-from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, New, Support
+from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Support
 from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.node import Expression
 from ....model.operators import Conditional
@@ -20,7 +19,7 @@ from ..plan import Plan
 from ..report import Reports
 from .available import Available
 from .beginnings import Beginning, give_property, method
-from .building import Building
+from .building import Building, may_be_function
 from .events import Events
 from .put_off import PutOff
 from .slices import Slice, Slicer
@@ -92,7 +91,7 @@ class Constructor:
         if declare.kind in (CONSTANT, BUFFER) and value is not None:
             if self.cls is not None and self.plan.holds(self.cls, declare.name) == CONSTANT:
                 _held(value)
-        if declare.kind == SUBMODULE and value is not None and _may_be_function(value):
+        if declare.kind == SUBMODULE and value is not None and may_be_function(value):
             value.wrap(lambda value: Call(Support("as_module"), [value]))
         plain = Assign(declare.targets, declare.expression)
         declare.become(plain)
@@ -114,16 +113,6 @@ class Constructor:
         for parameter in made:
             parameter.parent = function
         function.restate()
-
-
-def _may_be_function(value: Expression) -> bool:
-    """Whether what is kept as a submodule may be a plain function: it was given, or made by what
-    was given."""
-    if isinstance(value, Conditional):
-        return _may_be_function(value.body) or _may_be_function(value.orelse)
-    if isinstance(value, New) or is_none(value):
-        return False
-    return not isinstance(value.value, Module) or value.value.open
 
 
 def _held(value: Expression) -> None:

@@ -7,7 +7,7 @@ self.modules()               nn.modules(self)
 
 from __future__ import annotations
 
-from ....facts.values.lattice import Method, Module
+from ....facts.values.lattice import Method, Module, Tensor
 from ....facts.values.vocabulary import WALKS
 from ....model.effects import (
     CONSTANT,
@@ -27,8 +27,8 @@ from ....model.effects import (
     Write,
 )
 from ....model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
-from ....model.node import Node
-from ....model.operators import Compare, Unary
+from ....model.node import Expression, Node
+from ....model.operators import Compare, Conditional, Unary
 from ....model.program import Function
 from ....model.statements import Assign, Block, For
 from ....passes.pass_ import source_of
@@ -102,6 +102,10 @@ class Building:
                     Call(Support(function.name), [function.object, *node.arguments], words)
                 )
                 return
+        if isinstance(function, Name) and function.id == "setattr" and len(node.arguments) == 3:
+            made = node.arguments[2]
+            if isinstance(made, Call) and may_be_function(made):
+                made.wrap(lambda made: Call(Support("as_module"), [made]))
         if isinstance(node, Apply) and self._runs(node):
             self._probe(node)
         elif isinstance(node, (New, Apply)):
@@ -142,3 +146,13 @@ class Building:
             why = "the value of an array is asked for before it is made"
             self.reports.report("array-while-building", node, why)
             node.replace(raising(Unconverted("array-while-building", source_of(node)), Support))
+
+
+def may_be_function(value: Expression) -> bool:
+    """Whether what is kept as a submodule may be a plain function: it was given, or made by what
+    was given."""
+    if isinstance(value, Conditional):
+        return may_be_function(value.body) or may_be_function(value.orelse)
+    if isinstance(value, New) or is_none(value) or isinstance(value.value, Tensor):
+        return False
+    return not isinstance(value.value, Module) or value.value.open
