@@ -116,7 +116,7 @@ def _own_names(file: File, words: Words, used: set[str]) -> frozenset[str]:
     for node in file.walk():
         if isinstance(node, Import):
             for name in node.names:
-                meant = _meant(node, name)
+                meant = node.meaning(name)
                 stays = not _is_torch(meant) or name.bound in used
                 if stays and meant != words.whole.get(name.bound):
                     found.add(name.bound)
@@ -162,22 +162,13 @@ def _narrow(project: Project, file: File, used: set[str]) -> list[Import]:
 def _goes(project: Project, file: File, statement: Import, name: Imported, used: set[str]) -> bool:
     """Whether an import loses its use: torch's, or the user's own name for something of torch's."""
     if name.name == "*":
-        return _is_torch(_meant(statement, name))
-    meant = _meant(statement, name)
+        return _is_torch(statement.meaning(name))
+    meant = statement.meaning(name)
     if statement.level or not _is_torch(meant):
         found = project.resolve(file, name.bound)
         meant = found if isinstance(found, str) else ""
-    reexported = file.path.name == "__init__.py" and not _is_torch(_meant(statement, name))
+    reexported = file.path.name == "__init__.py" and not _is_torch(statement.meaning(name))
     return _is_torch(meant) and name.bound not in used and not reexported
-
-
-def _meant(statement: Import, name: Imported) -> str:
-    """What an import binds a name to, where it is from outside."""
-    if statement.level:
-        return ""
-    if statement.module is None:
-        return name.name if name.alias else name.name.partition(".")[0]
-    return f"{statement.module}.{name.name}"
 
 
 def _is_torch(name: str) -> bool:

@@ -78,6 +78,10 @@ class Modules:
         inside = cls.file is not None and cls.file in self.library.project.names
         return self.library.project if inside else self.project
 
+    def is_library(self, cls: Class) -> bool:
+        """Whether a class is one of torch's layers."""
+        return self.home(cls) is self.library.project
+
     def lineage(self, cls: Class) -> list[Class]:
         """A class and those it inherits from, in the order in which Python looks for a method.
 
@@ -207,12 +211,13 @@ def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> N
 
 
 def _optional(own: Field) -> bool:
-    return any(_may_be_none(value) for value in own.values)
+    return any(possibly_none(value) for value in own.values)
 
 
-def _may_be_none(value: Expression) -> bool:
+def possibly_none(value: Expression) -> bool:
+    """Whether an expression is None, on one of its ways."""
     if isinstance(value, Conditional):
-        return _may_be_none(value.body) or _may_be_none(value.orelse)
+        return possibly_none(value.body) or possibly_none(value.orelse)
     return is_none(value)
 
 

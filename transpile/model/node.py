@@ -118,19 +118,22 @@ class Node:
 
     def touch(self) -> None:
         """Say that the text of this node, and so of all around it, is no longer the user's."""
-        node: Node | None = self
-        while node is not None:
+        for node, own in self._outwards():
             node.touched = True
-            node = node.parent
-        self.tell_around()
+            node.changed(own)
 
     def tell_around(self) -> None:
         """Say to this node and all around it that something has changed here."""
+        for node, own in self._outwards():
+            node.changed(own)
+
+    def _outwards(self) -> Iterator[tuple[Node, bool]]:
+        """This node and all around it, each with whether this one stands in its scope."""
         below: Node | None = None
         node: Node | None = self
         own = True
         while node is not None:
-            node.changed(own)
+            yield node, own
             own = own and not (below is not None and node.runs_apart(below))
             below, node = node, node.parent
 

@@ -209,8 +209,7 @@ class Project(Classes, Functions):
     def _import(self, file: File, names: Names, statement: Import) -> None:
         if statement.module is None and not statement.level:
             for one in statement.names:
-                head = one.name.partition(".")[0]
-                names.imports[one.bound] = one.name if one.alias else head
+                names.imports[one.bound] = statement.meaning(one)
             return
         base = import_base(file, names.dotted, statement)
         for one in statement.names:

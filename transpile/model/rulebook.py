@@ -240,6 +240,10 @@ class Rulebook:
         found = self.method(definition.name, "__init__")
         return tuple(parameters(found.args))[1:] if found is not None else ()
 
+    def wraps(self, definition: Definition) -> bool:
+        """Whether a layer is made of one that it is given, as weight_norm's is."""
+        return any(p.name == "module" for p in self.constructor(definition))
+
     def draws(self, name: str, method: str) -> bool:
         """Whether a method of a class takes a key: `Normal.rsample`."""
         found = self.method(name, method)

@@ -264,6 +264,15 @@ class Import(Statement):
         super().__init__()
         self.module, self.names, self.level = module, tuple(names), level
 
+    def meaning(self, name: Imported) -> str:
+        """The dotted name that one of its names stands for; nothing for a relative one, which only
+        the project knows."""
+        if self.level:
+            return ""
+        if self.module is None:
+            return name.name if name.alias else name.name.partition(".")[0]
+        return f"{self.module}.{name.name}"
+
 
 class Declaration(Statement):
     """`global names` or `nonlocal names`."""

@@ -71,9 +71,7 @@ def _imported(scope: Scope, node: Expression) -> str:
     file = scope if isinstance(scope, File) else scope.file
     for statement in file.nodes(Import) if head and file is not None else ():
         for name in statement.names:
-            if name.bound == head:
-                module = statement.module or ""
-                whole = f"{module}.{name.name}" if module else name.name if name.alias else head
+            if name.bound == head and (whole := statement.meaning(name)):
                 return f"{whole}.{rest}" if rest else whole
     return ""
 

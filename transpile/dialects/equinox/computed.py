@@ -56,7 +56,7 @@ class Computed:
         return cls in self._having and not inherits
 
     def is_sequential(self, cls: Class) -> bool:
-        names = {c.name for c in self.plan.modules.lineage(cls) if self._is_library(c)}
+        names = {c.name for c in self.plan.modules.lineage(cls) if self.plan.modules.is_library(c)}
         return "Sequential" in names
 
     def in_sequence(self, cls: Class) -> bool:
@@ -108,10 +108,7 @@ class Computed:
 
     def _declares(self, cls: Class) -> bool:
         """Whether the user has the name of the field, or it is a class of the library's."""
-        return self._is_library(cls) or FIELD in self.plan.modules.fields(cls)
-
-    def _is_library(self, cls: Class) -> bool:
-        return self.plan.modules.home(cls) is self.plan.modules.library.project
+        return self.plan.modules.is_library(cls) or FIELD in self.plan.modules.fields(cls)
 
 
 def _is_name(node: Expression, name: str | None) -> bool:

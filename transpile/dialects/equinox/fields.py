@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...facts.modules import ARRAYS, SUBMODULE, Field
+from ...facts.modules import ARRAYS, SUBMODULE, Field, possibly_none
 from ...facts.values.lattice import Static
 from ...model.effects import PARAM, Apply, Declare, New, NewArray, Support
 from ...model.expressions import (
@@ -87,7 +87,7 @@ class Fields:
         unset = not self._is_certain(name)
         if own.kind in ARRAYS:
             begins = not self.plan.begins_unset(name, self.cls)
-            optional = begins and any(map(may_be_none, own.values)) or unset
+            optional = begins and any(map(possibly_none, own.values)) or unset
             held = self._held(own.kind, name)
             static = own.kind != PARAM and held != STATE
             saved = held != STATE or self.plan.is_saved(name, self.cls)
@@ -260,9 +260,3 @@ def _union(types: dict[str, None]) -> str:
     if ANY in names:
         return ANY
     return " | ".join([*names, *["None"] * ("None" in types)])
-
-
-def may_be_none(value: Expression) -> bool:
-    if isinstance(value, Conditional):
-        return may_be_none(value.body) or may_be_none(value.orelse)
-    return isinstance(value, Constant) and value.constant is None

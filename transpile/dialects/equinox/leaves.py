@@ -9,6 +9,7 @@ Put                 x.at[i].set(v)
 from __future__ import annotations
 
 from ...facts.values.lattice import UNKNOWN, Method, Module
+from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.effects import (
     BUFFER,
     CONSTANT,
@@ -33,9 +34,6 @@ from ...model.statements import Assign
 from ..faults import raising
 from .layers import own
 from .plan import Plan
-
-WALKS = ("children", "named_children", "modules", "named_modules")
-ARRAYS = ("parameters", "named_parameters")  # what is kept of these would be another array soon
 
 
 class Leaves:
@@ -86,7 +84,9 @@ class Leaves:
         """`net.children()`: a function of the support file."""
         function = call.function
         kept = isinstance(call.parent, Assign)
-        if not isinstance(function, Attribute) or function.name not in WALKS + ARRAYS * (not kept):
+        # what is kept of params would be another array soon
+        walks = WALKS if kept else WALKS | PARAMETERS
+        if not isinstance(function, Attribute) or function.name not in walks:
             return
         value = function.value
         if isinstance(value, Method) and isinstance(value.receiver, Module):

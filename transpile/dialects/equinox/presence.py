@@ -6,7 +6,7 @@ getattr(self, "scale", 1.0)       self.scale if self.scale is not None else 1.0
 
 from __future__ import annotations
 
-from ...facts.modules import ARRAYS, Field
+from ...facts.modules import ARRAYS, Field, possibly_none
 from ...model.copy import clone
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
@@ -14,7 +14,7 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional, Unary
 from ...model.program import Class, Function
-from .fields import may_be_none, sets
+from .fields import sets
 from .plan import Plan
 
 
@@ -34,7 +34,7 @@ class Presence:
             (name, own.kind)
             for name, own in self.plan.modules.own_fields(cls).items()
             if self._is_begun_by_us(name, own, cls)
-            or not any(map(may_be_none, own.values))
+            or not any(map(possibly_none, own.values))
             and (init is None or not sets(init.body, name))
         ]
 

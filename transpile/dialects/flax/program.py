@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...facts.modules import ARRAYS, SUBMODULE
+from ...facts.modules import ARRAYS, SUBMODULE, possibly_none
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
 from ...model.effects import Declare, Mode, NewArray, Support, Tie
@@ -124,7 +124,7 @@ class Program:
                 kind, optional, unset = found.get(name, ("field", False, True))
                 known = own.kind if own.kind != "field" else kind
                 given = ("optional" in self.given(v) for v in own.values)
-                none = any(_may_be_none(v) for v in own.values) or optional or any(given)
+                none = any(map(possibly_none, own.values)) or optional or any(given)
                 unset = unset and all(map(is_none, own.values))
                 found[name] = known, none, unset
         return found
@@ -238,12 +238,6 @@ def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:
         for statement in file.body.body:
             if isinstance(statement, (Class, Function)):
                 yield statement.name, statement
-
-
-def _may_be_none(value: Expression) -> bool:
-    from ...facts.modules import _may_be_none as asked
-
-    return asked(value)
 
 
 def names_used(files: Iterable[File], plan_names: Iterable[str] = ()) -> set[str]:

@@ -35,7 +35,7 @@ class ClassWriter:
         """Whether a class of the user's is a Sequential that runs as torch's does."""
         modules = self.plan.modules
         lineage = modules.lineage(cls)
-        own = [c for c in lineage if not self.plan.conventions.is_library(c)]
+        own = [c for c in lineage if not modules.is_library(c)]
         called = any("__call__" in modules.home(c).methods(c) for c in own)
         inherits = any(c.name == "Sequential" for c in lineage if c not in own)
         return inherits and own == [cls] and not called

@@ -180,10 +180,7 @@ class Conventions(Signatures):
 
     def _is_of_container(self, function: Function) -> bool:
         owner = function.owner
-        return owner is not None and owner.name in HOLDING and self.is_library(owner)
-
-    def is_library(self, cls: Class) -> bool:
-        return self._is_library(cls)
+        return owner is not None and owner.name in HOLDING and self.modules.is_library(owner)
 
 
 def _is_of_class(call: Call) -> bool:

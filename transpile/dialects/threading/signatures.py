@@ -117,15 +117,12 @@ class Signatures:
         if found is None or owner is None:
             return [] if function.name == "__init__" else None
         numbered = any(c.name == "Numbered" for c in self.modules.lineage(owner))
-        kept = numbered and function.name == "__init__" and self._is_library(owner)
+        kept = numbered and function.name == "__init__" and self.modules.is_library(owner)
         return [] if kept else [found]
-
-    def _is_library(self, cls: Class) -> bool:
-        return self.modules.home(cls) is self.modules.library.project
 
     def _is_layers(self, function: Function) -> bool:
         """Whether a function is a method of one of torch's layers."""
-        return function.owner is not None and self._is_library(function.owner)
+        return function.owner is not None and self.modules.is_library(function.owner)
 
     def is_container(self, call: Call) -> bool:
         """Whether what is called runs one layer after the other, each in its own way."""
@@ -134,7 +131,7 @@ class Signatures:
             return False
         names = [ref if isinstance(ref, str) else ref.name for ref in value.refs]
         return all(name.rpartition(".")[2] == "Sequential" for name in names) and all(
-            isinstance(ref, str) or self._is_library(ref) for ref in value.refs
+            isinstance(ref, str) or self.modules.is_library(ref) for ref in value.refs
         )
 
     # --- what is looked at ------------------------------------------------------------------------
@@ -225,7 +222,7 @@ class Signatures:
         """The calls of a class and of those that it inherits from may stand for each other; those
         of torch's layers are called as such."""
         for cls in self.modules.lineage(owner)[1:]:
-            if self._is_library(cls) and not self._is_library(owner):
+            if self.modules.is_library(cls) and not self.modules.is_library(owner):
                 return
             other = self.modules.home(cls).methods(cls).get("__call__")
             if other is not None:

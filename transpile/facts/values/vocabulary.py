@@ -18,6 +18,7 @@ ORDINARY = frozenset(
 WALKS = frozenset(
     {"modules", "named_modules", "children", "named_children"}
 )  # methods without arguments that modules alone have
+PARAMETERS = frozenset({"parameters", "named_parameters"})
 MEANS = frozenset({"mean", "std", "var"})  # a float of NumPy's, of a whole array
 NUMPY_METHODS = frozenset(
     {"astype", "copy"}

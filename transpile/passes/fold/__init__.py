@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from ...facts.values.lattice import NUMPY, External, Module, Torch
 from ...model.expressions import Attribute, Call, Display, Name
-from ...model.node import Expression, Statement
+from ...model.node import Expression
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Block, Delete, ExpressionStatement
+from ...model.statements import Assign, Delete, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .branches import Branches
 from .conditions import Conditions, Facts
@@ -39,10 +39,10 @@ def run(scope: Scope, facts: Facts) -> Changes:
     Frozen(changes, branches.is_gone).run()
     for assign in scope.nodes(Assign):
         if _sets_backend(assign) and not branches.is_gone(assign):
-            changes.change(assign, _remove)
+            changes.remove(assign)
     for done in scope.nodes(ExpressionStatement):
         if _checks_dims(done.expression, facts) and not branches.is_gone(done):
-            changes.change(done, _remove)
+            changes.remove(done)
     if isinstance(scope, Function):
         own = {n.id for a in scope.nodes(Assign) for t in a.targets for n in _names(t)}
         own |= {p.name for p in scope.parameters}
@@ -82,7 +82,7 @@ def _delete(changes: Changes, node: Delete, own: set[str]) -> None:
         targets = targets[0].elements
     kept = [t for t in targets if not _goes(t, own)]
     if not kept:
-        changes.change(node, _remove)
+        changes.remove(node)
     elif len(kept) < len(targets):
         changes.substitute(node, [Delete(kept)])
 
@@ -90,12 +90,6 @@ def _delete(changes: Changes, node: Delete, own: set[str]) -> None:
 def _goes(target: Expression, own: set[str]) -> bool:
     hosts = isinstance(target.value, External) or target.value == NUMPY
     return isinstance(target, Name) and target.id in own and not hosts
-
-
-def _remove(statement: Statement) -> None:
-    block = statement.parent
-    assert isinstance(block, Block)
-    block.remove(statement)
 
 
 PASS = Pass("fold", ("values", "stages"), run)

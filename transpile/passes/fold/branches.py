@@ -48,7 +48,7 @@ class Branches:
         for check in self.scope.nodes(Assert):
             decided = self.conditions.decided(check.test) is not None
             if not self.is_gone(check) and (_checks_gradients(check.test) or decided):
-                self.changes.change(check, _remove)  # where arrays are is JAX's affair
+                self.changes.remove(check)  # where arrays are is JAX's affair
                 self.gone.add(check)
         for flag in self.scope.nodes(Boolean):
             if not self.is_gone(flag):
@@ -89,7 +89,7 @@ class Branches:
         at = next(i for i, s in enumerate(block.body) if s is node)
         for statement in block.body[at + 1 :]:
             self.gone.add(statement)
-            self.changes.change(statement, _remove)
+            self.changes.remove(statement)
 
     def _needed(self) -> set[If]:
         """Branches for GPUs that set what is read after them, and nothing else sets: the function
@@ -149,12 +149,6 @@ class Branches:
 
 def _flag_value(value: bool) -> Constant:
     return Constant(value, str(value))
-
-
-def _remove(statement: Statement) -> None:
-    block = statement.parent
-    assert isinstance(block, Block)
-    block.remove(statement)
 
 
 def _taken(node: If) -> None:

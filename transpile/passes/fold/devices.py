@@ -121,9 +121,9 @@ class Devices:
         around = assign.parent.parent if assign.parent is not None else None
         if isinstance(around, If) and _only_binds(around, names):
             if around.body.body[0] is assign:
-                self.changes.change(around, _remove)
+                self.changes.remove(around)
         elif isinstance(assign.targets[0], Name):
-            self.changes.change(assign, _remove)
+            self.changes.remove(assign)
         else:
             value = _given(target)
             assert isinstance(target, Name) and value is not None
@@ -213,9 +213,3 @@ def _is_pure(node: Expression) -> bool:
     if isinstance(node, (Conditional, Compare, Boolean)):
         return all(_is_pure(n) for n in node.children() if isinstance(n, Expression))
     return isinstance(node, (Name, Constant))
-
-
-def _remove(statement: Assign | If) -> None:
-    block = statement.parent
-    assert isinstance(block, Block)
-    block.remove(statement)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...facts.values.lattice import UNKNOWN, Module, Tensor
+from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import target_names
 from ...model.node import Expression, Statement
@@ -17,8 +18,6 @@ from ...model.statements import Assign, Block, ExpressionStatement, For, If, Pas
 from ..pass_ import Changes
 
 _TOLD = "is not trained in torch: leave it out of what the optimizer updates"
-_PARAMS = ("parameters", "named_parameters")
-_WALKS = (*_PARAMS, "modules", "named_modules", "children", "named_children")
 
 
 class Frozen:
@@ -46,7 +45,7 @@ class Frozen:
                 statement = around
         for statement in gone:
             if not any(n in gone for n in statement.ancestors()):
-                self.changes.change(statement, _remove)
+                self.changes.remove(statement)
 
     def _subject(self, statement: Statement) -> Expression | None:
         """The p in `p.requires_grad = False`, and in `p.requires_grad_(False)` of a param."""
@@ -76,11 +75,11 @@ class Frozen:
 def _walked(scope: Scope) -> Iterator[str]:
     """The names that loops over params bind."""
     for loop in scope.nodes(For):
-        if _walks(loop.iterable, _PARAMS):
+        if _walks(loop.iterable, PARAMETERS):
             yield from target_names(loop.target)
 
 
-def _walks(node: Expression, words: tuple[str, ...]) -> bool:
+def _walks(node: Expression, words: frozenset[str]) -> bool:
     function = node.function if isinstance(node, Call) else None
     return isinstance(function, Attribute) and function.name in words
 
@@ -105,16 +104,10 @@ def _emptied(statement: Statement, gone: set[Statement]) -> Statement | None:
         return None
     if isinstance(around, If) and block.form == "elif":
         return None
-    return around if isinstance(around, If) or _walks(around.iterable, _WALKS) else None
+    return around if isinstance(around, If) or _walks(around.iterable, PARAMETERS | WALKS) else None
 
 
 def _spelled(node: Expression | None) -> str:
     if isinstance(node, Attribute):
         return f"{_spelled(node.object)}.{node.name}"
     return node.id if isinstance(node, Name) else "a parameter"
-
-
-def _remove(statement: Statement) -> None:
-    block = statement.parent
-    assert isinstance(block, Block)
-    block.remove(statement)

@@ -21,7 +21,7 @@ _HELD = (
 
 def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
     """A call of the constructor of a layer, by the name that its arguments make it."""
-    if is_dropped(node) and any(p.name == "module" for p in c.rulebook.constructor(rule)):
+    if is_dropped(node) and c.rulebook.wraps(rule):
         c.unconverted("unsupported", node, f"{name} {_HELD}")
         return
     if rule.name == "Parameter" and node.arguments:  # that no module declares: an array

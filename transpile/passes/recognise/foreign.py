@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...facts.values import lattice
 from ...facts.values.lattice import UNKNOWN, External, Method, Module, Tensor, Value
-from ...facts.values.vocabulary import WALKS
+from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.effects import Unconverted, Walk
 from ...model.expressions import Attribute, Call
 from ...model.names import below
@@ -13,7 +13,6 @@ from ..pass_ import source_of
 from .scene import Scene
 from .stores import REGISTERS
 
-PARAMETERS = frozenset({"parameters", "named_parameters"})
 _OTHER_ARRAYS = frozenset({"buffers", "named_buffers", "state_dict"})
 _SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList"})
 _TABLES = frozenset(

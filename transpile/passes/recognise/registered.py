@@ -85,7 +85,7 @@ def wraps_own(scene: Scene, call: Expression) -> str | None:
         return None
     value, rulebook = scene.of(call.function), scene.facts.rulebook
     rule = rulebook.layer(value.name) if isinstance(value, Torch) else None
-    if rule is None or not any(p.name == "module" for p in rulebook.constructor(rule)):
+    if rule is None or not rulebook.wraps(rule):
         return None
     return own_name(call.arguments[0], scene.own)
 
