@@ -12,9 +12,10 @@ from ..model.effects import Support
 from ..model.expressions import Attribute, Constant, Name
 from ..model.names import dotted
 from ..model.node import Expression
-from ..model.program import File, Function, Scope
+from ..model.program import File, Function, Parameter, Scope
 from ..model.statements import Assign
 from ..source.lower_ast import expression
+from ..source.splice import show
 from .pass_ import Changes, Pass
 
 ARRAYS = frozenset(
@@ -30,19 +31,29 @@ MODULES = ("torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.module
 
 
 def run(scope: Scope, facts: Any) -> Changes:
-    """Write the annotations of one scope."""
+    """Write the annotations of one scope; what names a thing of torch's that has no counterpart goes,
+    or is quoted: nobody needs it."""
     changes = Changes(scope)
     file = scope if isinstance(scope, File) else scope.file
-    for whole in _annotations(scope):
-        for part in _names(whole):
-            word = dotted(part) if not isinstance(part, Constant) else part.constant
-            if file is None or word is None:
-                continue
-            found = facts.modules.project.resolve(file, word)
-            made = _type(found) if isinstance(found, str) else None
-            if made is not None:
-                changes.replace(part, lambda _, made=made: made)  # type: ignore[misc]
+    for whole in _annotations(scope) if file is not None else ():
+        assert file is not None
+        found = [(part, _meaning(part, file, facts)) for part in _names(whole)]
+        made = [(p, _type(n, facts)) for p, n in found if n.partition(".")[0] == "torch"]
+        if all(new is not None for _, new in made):
+            for part, new in made:
+                changes.replace(part, lambda _, new=new: new)  # type: ignore[misc]
+        elif isinstance(whole.parent, Parameter):
+            changes.replace(whole.parent, lambda p: Parameter(p.name, p.kind, None, p.default))
+        elif not isinstance(whole, Constant):
+            changes.replace(whole, Constant(show(whole).replace('"', "'")))
     return changes
+
+
+def _meaning(part: Expression, file: File, facts: Any) -> str:
+    """The dotted name of what an annotation names, if it is from outside of the project."""
+    word = part.constant if isinstance(part, Constant) else dotted(part)
+    found = facts.modules.project.resolve(file, word) if word else None
+    return found if isinstance(found, str) else ""
 
 
 def _annotations(scope: Scope) -> Iterator[Expression]:
@@ -67,7 +78,10 @@ def _names(whole: Expression) -> Iterator[Expression]:
                 yield from _names(child)
 
 
-def _type(name: str) -> Expression | None:
+def _type(name: str, facts: Any) -> Expression | None:
+    layer = facts.modules.library.find(name)
+    if layer is not None:
+        return Support(layer.name)
     if name in ARRAYS:
         return expression("jax.Array")
     if name in MODULES:

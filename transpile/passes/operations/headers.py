@@ -1,13 +1,12 @@
-"""Headers of functions and classes, annotations, and what is assigned to."""
+"""Headers of functions and classes, and what is assigned to."""
 
 from __future__ import annotations
 
-from ...facts.values.lattice import Tensor, Torch
-from ...model.expressions import Attribute, Constant, Name, Subscript
+from ...facts.values.lattice import Tensor
+from ...model.expressions import Attribute, Name, Subscript
 from ...model.node import Expression, Node
-from ...model.program import Class, Function, Parameter
+from ...model.program import Class, Function
 from ...model.statements import Assign, Delete, For, OpaqueStatement
-from ...source.splice import show
 from .conversion import Conversion
 from .literals import known
 
@@ -17,14 +16,8 @@ def function(c: Conversion, node: Node) -> bool:
     assert isinstance(node, Function)
     c.visit_all(node.decorators)
     for parameter in node.parameters:
-        if parameter.annotation is not None and not annotation_fits(c, parameter.annotation):
-            c.changes.replace(parameter, lambda p: Parameter(p.name, p.kind, None, p.default))
-        elif parameter.annotation is not None:
-            c.visit(parameter.annotation)
         if parameter.default is not None:
             c.visit(parameter.default)
-    if node.returns is not None:
-        annotation(c, node.returns)
     return True
 
 
@@ -39,27 +32,17 @@ def class_(c: Conversion, node: Node) -> bool:
             c.visit(base)
             continue
         c.changes.report("no-rule", base, f"the base class {name} has no JAX equivalent here")
-        c.put(base, Name("object"))
+        if len(node.bases) > 1:  # before others `object` would be out of order
+            c.changes.change(base, lambda base: _drop(node, base))
+        else:
+            c.put(base, Name("object"))
     return True
 
 
-def annotation(c: Conversion, node: Expression) -> None:
-    """An annotation; one that names what has no equivalent is quoted, since nobody needs it."""
-    if annotation_fits(c, node):
-        c.visit(node)
-    else:
-        c.put(node, Constant(show(node).replace('"', "'")))
-
-
-def annotation_fits(c: Conversion, node: Expression) -> bool:
-    """Whether all that an annotation names has an equivalent."""
-    for part in node.walk():
-        value = known(part) if isinstance(part, (Name, Attribute)) else None
-        outer = isinstance(part.parent, Attribute) and isinstance(known(part.parent), Torch)
-        if isinstance(value, Torch) and not outer:
-            if not c.rulebook.find(value.name) and c.rulebook.constant(value.name) is None:
-                return False
-    return True
+def _drop(cls: Class, base: Expression) -> None:
+    at = next(i for i, b in enumerate(cls.bases) if b is base)
+    del cls.bases[at], cls.keywords[at]
+    cls.restate()
 
 
 # --- what is assigned to --------------------------------------------------------------------------
@@ -70,8 +53,6 @@ def assign(c: Conversion, node: Node) -> bool:
     assert isinstance(node, Assign)
     for target in node.targets:
         _target(c, target)
-    if node.annotation is not None:
-        annotation(c, node.annotation)
     if node.expression is not None:
         c.visit(node.expression)
     return True

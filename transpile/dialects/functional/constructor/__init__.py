@@ -8,7 +8,7 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 from __future__ import annotations
 
 from ....facts.modules import ARRAYS, SUBMODULE
-from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Support
+from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support
 from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.node import Expression
 from ....model.operators import Conditional
@@ -22,7 +22,7 @@ from .beginnings import Beginning, give_property, method
 from .building import Building, may_be_function
 from .events import Events
 from .put_off import PutOff
-from .slices import Slice, Slicer
+from .slices import Slice, Slicer, take_out
 
 
 class Constructor:
@@ -38,6 +38,9 @@ class Constructor:
             self._initialiser(function, kind)
             return
         control.on_host(function)
+        for assign in function.nodes(Assign):
+            if assign.expression is None and isinstance(assign.targets[0], Read):
+                take_out(assign)  # `self.queue: Tensor` says nothing that is done
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties)
         slices: dict[str, Slice] = {}

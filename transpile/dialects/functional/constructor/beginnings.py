@@ -26,6 +26,7 @@ from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
 from ..report import Reports
+from .events import declares_none
 
 METHODS = {PARAM: "init", "buffer": "init_state"}
 
@@ -69,6 +70,8 @@ class Beginning:
             self._set(statement, path.of(self.whole), statement.target.name, statement.value)
         elif isinstance(statement, Tie):
             self._tie(statement, paths)
+        elif isinstance(statement, Assign) and declares_none(statement):
+            self._take_away(statement, paths)
         elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
             call = statement.expression
             filled = self.plan.conventions.of_copy(call).gives
@@ -100,6 +103,21 @@ class Beginning:
                 test = Unary("not", value.test)
                 return If(test, Block([self._setting(whole, name, value.orelse)]))
         return Assign([Subscript(whole, Constant(name))], value)
+
+    def _take_away(self, assign: Assign, paths: Paths) -> None:
+        """`self.fc.bias = None`"""
+        made: list[Statement] = []
+        for target in assign.targets:
+            path = paths.of(target.object) if isinstance(target, Read) else None
+            if path is None or not isinstance(target, Read):
+                self.reports.refuse("module-value", assign, "it is not known where this array is")
+                return
+            given: list[Expression] = [Constant(target.name), Constant(None)]
+            pop = Call(Attribute(path.of(self.whole), "pop"), given)
+            made.append(ExpressionStatement(pop))
+        block = assign.parent
+        assert isinstance(block, Block)
+        block.substitute(assign, made)
 
     def _tie(self, tie: Tie, paths: Paths) -> None:
         path = paths.of(tie.target.object)

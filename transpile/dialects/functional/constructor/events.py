@@ -11,7 +11,7 @@ from __future__ import annotations
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
 from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.names import dotted
-from ....model.node import Node, Statement
+from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, ExpressionStatement, If
 from ...threading.changes import is_applied
@@ -112,6 +112,12 @@ class Events:
         targets = self.conventions.targets(node) or ()
         builders = (t for t in targets if self.conventions.is_builder(t))
         return is_applied(node) or any(t.name != "__init__" for t in builders)
+
+
+def is_own(target: Expression, self_name: str) -> bool:
+    """Whether a target is an attribute of `self`."""
+    held = target.object if isinstance(target, Attribute) else None
+    return isinstance(held, Name) and held.id == self_name
 
 
 def declares_none(statement: Statement) -> bool:

@@ -32,7 +32,7 @@ from ...threading.keys import Keys
 from ..plan import Plan
 from ..report import Reports
 from .beginnings import draws, give
-from .events import Events
+from .events import Events, declares_none, is_own
 from .slices import arrays_of, take_out
 
 LISTS = ("ParameterList", "ParameterDict")
@@ -64,7 +64,18 @@ class PutOff:
         for write in self.function.nodes(Write):
             if write in self.events.put_off:
                 self._write(write)
+        for assign in self.function.nodes(Assign):
+            if assign in self.events.put_off and declares_none(assign):
+                self._absent(assign)
         self._clean()
+
+    def _absent(self, assign: Assign) -> None:
+        """`self.bias = None`, where a method says so; of another module it would take it away."""
+        if all(is_own(t, self.events.self_name) for t in assign.targets):
+            take_out(assign)
+        else:
+            why = "an array is taken from a module under a name that only a run knows"
+            self.reports.refuse("parameter-write", assign, why)
 
     def _listed(self, given: Expression) -> None:
         """`ParameterList([v for _ in range(n)])`: each element is made later."""
@@ -150,7 +161,7 @@ class PutOff:
             return
         block = write.parent
         assert isinstance(block, Block)
-        value, name = write.value, target.name
+        value, name = self._whole(write.value), target.name
         word = name if name.isidentifier() else "value"
         holder = target.object
         for read in [n for n in value.walk() if isinstance(n, Read)]:

@@ -21,7 +21,7 @@ from ....model.operators import Unary
 from ....model.program import Function
 from ....model.statements import Assign, Block, If, Pass
 from .available import Available
-from .events import Events, declares_none
+from .events import Events, declares_none, is_own
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Slicer:
             outer = self._outer(statement)
             if self.events.is_event(statement, kind):
                 moved.add(statement)
-                if not declares_none(statement):
+                if not declares_none(statement) or self._takes_away(statement):
                     out.append(self._taken(statement, outer, needed))
             elif isinstance(statement, If) and self.events.holds(statement, kind):
                 branch = self._branch(statement, kind, needed, moved, outer)
@@ -80,6 +80,12 @@ class Slicer:
                 out.append(self._taken(statement, outer, needed))
                 moved.add(statement)
         return out[::-1]
+
+    def _takes_away(self, statement: Statement) -> bool:
+        """Whether `self.fc.bias = None` takes an array from another module."""
+        if isinstance(statement, Declare) or not isinstance(statement, Assign):
+            return False
+        return not all(is_own(t, self.events.self_name) for t in statement.targets)
 
     def _branch(
         self, node: If, kind: str, needed: set[str], moved: set[Statement], outer: Statement
