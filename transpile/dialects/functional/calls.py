@@ -60,9 +60,7 @@ class Calls:
     def finish(self) -> None:
         """Give the mode to the calls that ask for it."""
         for call in self._modes:
-            scanned = call in self.reports.scanned
-            name = "training" if scanned else self.plan.words_of(call).training
-            call.append(Name(self.words.training), name)
+            call.append(Name(self.words.training), "training")
 
     def _call(self, call: Call) -> None:
         threads = self.conventions.of_call(call)

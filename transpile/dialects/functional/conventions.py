@@ -35,7 +35,7 @@ from ...model.statements import Assign
 from ..threading.changes import root
 from ..threading.signatures import Signatures, is_threaded
 from ..threading.threads import NOTHING, Threads
-from .given import computed, is_given, is_listed, modules_given
+from .given import computed, is_given, is_listed, listing, modules_given
 from .initialisers import initialisers
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
@@ -145,6 +145,7 @@ class Conventions(Signatures):
         for method in function.nodes(BoundMethod):
             found |= replace(self.of_value(method), known=True)
         for call in function.nodes(Apply, Call):
+            found |= Threads(params=listing(call) is not None)
             for module in modules_given(call):
                 found |= replace(self.of_value(module), known=True)
         below = [n for n in function.body.walk() if isinstance(n, Expression)]

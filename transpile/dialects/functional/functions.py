@@ -37,7 +37,7 @@ from . import control
 from .calls import Calls, without_scans
 from .leaves import Leaves
 from .paths import Path, Paths, module_of
-from .plan import Plan
+from .plan import Plan, Words
 from .report import Reports
 
 _REFUSED = {
@@ -60,7 +60,7 @@ class Running:
         self.inner = inner  # functions inside of it
         self.conventions = plan.conventions
         self.threads = plan.threads(function)
-        self.words = plan.words(function)
+        self.words = Words()
         self.done: set[Node] = set()
         self.streamed: set[Node] = set()
         self._taken = taken(function) | set(self.words)
@@ -172,8 +172,7 @@ class Running:
             node.replace(key)
             return
         assert isinstance(node, Call)
-        plain = node in self.reports.scanned or node in self.calls.drawing
-        node.append(key, "key" if plain else self.plan.words_of(node).key)
+        node.append(key, "key")
 
     def split(self, key: Expression, count: Expression) -> Expression:
         return Call(Support("split"), [key, count])

@@ -3,7 +3,8 @@ computed names."""
 
 from __future__ import annotations
 
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Method, Module
+from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
@@ -50,6 +51,16 @@ def computed(call: Call, self_name: str) -> Expression | None:
     held, name = call.arguments[:2]
     own = isinstance(held, Name) and held.id == self_name
     return name if own and not isinstance(name, Constant) else None
+
+
+def listing(call: Call) -> Expression | None:
+    """The module whose params a call lists: `self.named_parameters()`; None of other calls."""
+    function = call.function
+    if not isinstance(function, Attribute) or function.name not in PARAMETERS:
+        return None
+    value = function.value
+    of_module = isinstance(value, Method) and isinstance(value.receiver, Module)
+    return function.object if of_module else None
 
 
 def modules_given(call: Call) -> list[Expression]:

@@ -43,7 +43,7 @@ from ...model.program import Function
 from ...model.statements import If
 from ...passes.pass_ import source_of
 from ..faults import raising
-from .given import is_listed
+from .given import is_listed, listing
 from .paths import Paths
 from .plan import Plan, Words
 from .report import Reports
@@ -95,10 +95,19 @@ class Leaves:
             node.replace(Constant(None))
         elif isinstance(node, BoundMethod):
             node.become(Attribute(node.object, node.name))
+        elif isinstance(node, Call) and (module := listing(node)) is not None:
+            self._list(node, module)
         elif isinstance(node, (New, Apply)):
             node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Expression) and is_listed(node):
             self._listed(node)
+
+    def _list(self, node: Call, module: Expression) -> None:
+        """`self.net.parameters()`"""
+        path = self.paths.of(module)
+        if path is not None and isinstance(node.function, Attribute):
+            given = [module, path.of(self.words.params)]
+            node.replace(Call(Support(node.function.name), given))
 
     # --- lists of params --------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
 from ...model.statements import Return
-from ..fresh import fresh, taken
 from ..threading.threads import Threads
 from .cheap import properties
 from .conventions import Conventions
+from .reserved import rename_parameters
 
 
 class Facts(Protocol):
@@ -61,6 +61,7 @@ class Plan:
         owners = {f.owner for f in functions if f.owner is not None}
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
         self._fields = {cls: dict(self.modules.fields(cls)) for cls in owners}
+        self._children = {cls: set(self._kept(cls)) for cls in owners}
         self._elsewhere = {cls: self._begins_elsewhere(cls) for cls in owners}
         stateful = self.conventions.stateful
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
@@ -71,34 +72,7 @@ class Plan:
             for f in functions
             if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
         }
-        self._words: dict[Function, Words] = {}
-        for function in functions:
-            self._name(function)
-
-    # --- names ------------------------------------------------------------------------------------
-
-    def _name(self, function: Function) -> None:
-        """The names of one function: all that one call may run have the same."""
-        root = self.conventions.root(function)
-        words, own = self._words.get(root, Words()), taken(function)
-        if "params" in own:
-            words = words._replace(params=fresh("model_params", own))
-        if "state" in own:
-            words = words._replace(state=fresh("model_state", own))
-        if "key" in own:
-            words = words._replace(key=fresh("rng", own))
-        if "training" in own:
-            words = words._replace(training=fresh("is_training", own))
-        self._words[root] = words
-
-    def words(self, function: Function) -> Words:
-        return self._words[self.conventions.root(function)]
-
-    def words_of(self, call: Call) -> Words:
-        """The names of what a call runs; those of `apply` are its own."""
-        targets = self.conventions.targets(call) or []
-        found = [self._words.get(self.conventions.root(t), Words()) for t in targets]
-        return Words() if not found or self.conventions.is_uniform(call) else found[0]
+        rename_parameters(self.conventions)
 
     def entry(self, cls: Class | None, name: str, me: str) -> Expression:
         """The name under which the params have a submodule: the first one of two."""
@@ -156,6 +130,14 @@ class Plan:
     def fields(self, cls: Class) -> dict[str, Field]:
         """What is set on `self`, as it was before anything was edited."""
         return self._fields.get(cls, {})
+
+    def is_child(self, cls: Class, name: str) -> bool:
+        """Whether a class keeps a submodule under a name, on one way at least."""
+        return any(name in self._children.get(one, ()) for one in self.modules.lineage(cls))
+
+    def _kept(self, cls: Class) -> Iterator[str]:
+        for method in self.modules.home(cls).methods(cls).values():
+            yield from (d.name for d in method.nodes(Declare) if d.kind == SUBMODULE)
 
     def begins_elsewhere(self, cls: Class) -> bool:
         """Whether there are arrays beside those of this class's own constructor: below it, or from

@@ -20,7 +20,7 @@ from ..report import Reports
 from .available import Available
 from .beginnings import Beginning, give_property, method
 from .building import Building, may_be_function
-from .events import Events
+from .events import Events, is_own
 from .put_off import PutOff
 from .slices import Slice, Slicer, take_out
 
@@ -49,6 +49,7 @@ class Constructor:
         PutOff(function, events, self.plan, self.reports).write()
         for declare in function.nodes(Declare):
             self._declare(declare)
+        self._given_functions(function)
         Building(function, self.plan, self.reports).write()
         if self.cls is not None:
             self._methods(function, slices, self.cls)
@@ -100,6 +101,19 @@ class Constructor:
         declare.become(plain)
         for part in plain.children():
             part.parent = plain
+
+    def _given_functions(self, function: Function) -> None:
+        """`self.act = F.relu`, where another way keeps a module under this name."""
+        if self.cls is None:
+            return
+        for assign in function.nodes(Assign):
+            target, value = assign.targets[0], assign.expression
+            if type(target) is not Attribute or value is None or assign.operator:
+                continue
+            own = is_own(target, function.parameters[0].name)
+            if own and self.plan.is_child(self.cls, target.name) and may_be_function(value):
+                if not isinstance(value, Call) or not isinstance(value.function, Support):
+                    value.wrap(lambda value: Call(Support("as_module"), [value]))
 
     # --- methods that `init` calls ----------------------------------------------------------------
 

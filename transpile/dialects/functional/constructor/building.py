@@ -8,7 +8,7 @@ self.modules()               nn.modules(self)
 from __future__ import annotations
 
 from ....facts.values.lattice import Method, Module, Tensor
-from ....facts.values.vocabulary import WALKS
+from ....facts.values.vocabulary import PARAMETERS, WALKS
 from ....model.effects import (
     CONSTANT,
     Apply,
@@ -94,7 +94,7 @@ class Building:
 
     def _call(self, node: Call) -> None:
         function = node.function
-        if isinstance(function, Attribute) and (is_applied(node) or function.name in WALKS):
+        if isinstance(function, Attribute) and (is_applied(node) or function.name in WALKS | PARAMETERS):
             value = function.value
             if isinstance(value, Method) and isinstance(value.receiver, Module):
                 words = [None, *node.keywords]

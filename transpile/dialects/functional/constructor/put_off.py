@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
 from ....model.copy import clone
-from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Write
+from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
     Call,
     Comprehension,
@@ -34,6 +34,7 @@ from ..report import Reports
 from .beginnings import draws, give
 from .events import Events, declares_none, is_own
 from .slices import arrays_of, take_out
+from .walks import begin
 
 LISTS = ("ParameterList", "ParameterDict")
 
@@ -61,6 +62,12 @@ class PutOff:
         for new in self.function.nodes(New):
             if isinstance(new.function, Support) and new.function.name in LISTS and new.arguments:
                 self._listed(new.arguments[0])
+        for walk in self.function.nodes(Walk):
+            function = begin(walk, lambda word: fresh(word, self._taken))
+            if function is not None:
+                keys = Keys(self, lambda word: fresh(word, self._taken))
+                keys.function(function, "key")
+                keys.place()
         for write in self.function.nodes(Write):
             if write in self.events.put_off:
                 self._write(write)
