@@ -248,3 +248,27 @@ def test_what_is_not_converted_raises_where_it_is_used_not_at_import(target, def
     scope = converted(result.code, result.support)
     with pytest.raises(NotImplementedError, match="not converted"):
         scope["make"]([jnp.ones(3)])
+
+
+COMPUTED = '''
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        for i in range(1, d):
+            setattr(self, f"w{i}", nn.Parameter(torch.ones(i)))
+        self.d = d
+
+    def forward(self, x):
+        for i in range(1, self.d):
+            x = x * getattr(self, f"w{i}").sum()
+        return x
+'''
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
+def test_params_under_computed_names(target):
+    verify(COMPUTED, "Net", "4", [torch.randn(3, 4, dtype=torch.float64)], target)

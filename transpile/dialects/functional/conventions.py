@@ -26,7 +26,7 @@ from ...model.effects import (
     Walk,
     Write,
 )
-from ...model.expressions import Call, Name
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
@@ -40,6 +40,7 @@ from .initialisers import initialisers
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # What is filled with one number says nothing: a checkpoint does.
+SHAPED = ("reshape", "astype")
 FILLS = ("jnp.zeros", "jnp.ones", "jnp.full", "jnp.empty")
 BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
 
@@ -215,10 +216,9 @@ def _binds(assign: Assign, name: str) -> bool:
 
 def _is_fill(value: Expression) -> bool:
     """Whether an array is made of one number, or drawn."""
-    while isinstance(value, Call) and dotted(value.function) not in FILLS:
-        inner = value.arguments[:1]
-        if not inner or not isinstance(inner[0], Call):
+    while isinstance(value, Call) and isinstance(value.function, Attribute):
+        if value.function.name not in SHAPED:
             break
-        value = inner[0]
+        value = value.function.object
     filled = isinstance(value, Call) and dotted(value.function) in FILLS
     return filled or any(isinstance(n, Key) for n in value.walk())

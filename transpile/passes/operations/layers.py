@@ -6,7 +6,9 @@ from ...facts.values.lattice import NONE, Torch
 from ...model.effects import New, Support
 from ...model.expressions import Call
 from ...model.layers import layers
+from ...model.names import dotted
 from ...model.node import Expression
+from ...model.operators import Conditional
 from ...model.rulebook import Definition, Parameter
 from ...rule import PLACEMENT
 from .bind import Argument, arguments_of
@@ -19,13 +21,22 @@ _HELD = (
 )
 
 
+def _is_set(node: Call) -> bool:
+    """Whether an array is set under a computed name: `setattr(self, name, Parameter(v))`."""
+    around = node.parent
+    while isinstance(around, Conditional):
+        around = around.parent
+    return isinstance(around, Call) and dotted(around.function) == "setattr"
+
+
 def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
     """A call of the constructor of a layer, by the name that its arguments make it."""
     if is_dropped(node) and c.rulebook.wraps(rule):
         c.unconverted("unsupported", node, f"{name} {_HELD}")
         return
-    if rule.name == "Parameter" and node.arguments:  # that no module declares: an array
-        c.changes.replace(node, lambda call: call.arguments[0])
+    if rule.name == "Parameter" and node.arguments:
+        if not _is_set(node):  # no module declares it: an array
+            c.changes.replace(node, lambda call: call.arguments[0])
         c.visit(node.arguments[0])
         return
     _built(c, node, rule, 0)

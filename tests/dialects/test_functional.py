@@ -1,0 +1,127 @@
+"""The functional output of the new engine: what constructors become, and what they are beside torch."""
+
+import jax
+import pytest
+import torch
+
+from transpile.command import dialect
+from transpile.source.files import Source
+
+from .verified import PurePosixPath, converted, verify
+
+HEAD = "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
+X = torch.randn(3, 4, dtype=torch.float64)
+
+# a constructor's body, what `init` or `init_state` is then, what stays
+MOVED = {
+    "self.w = nn.Parameter(torch.ones(d))": 'return {"w": jnp.ones(self.d)}',
+    "self.size = d; self.w = nn.Parameter(torch.ones(d))": 'return {"w": jnp.ones(self.size)}',
+    "d = 2 * d; self.w = nn.Parameter(torch.ones(d))": 'return {"w": jnp.ones(self.d)}',
+    "self.w = nn.Parameter(torch.ones(d)) if d > 2 else None": 'params["w"] = jnp.ones(self.d)',
+    "self.fc = nn.Linear(d, d); nn.init.zeros_(self.fc.bias)": (
+        'params["fc"]["bias"] = jnp.zeros_like(params["fc"]["bias"])'
+    ),
+    "t = torch.ones(d); t[0] = 2; self.w = nn.Parameter(t)": "t = t.at[0].set(2)",
+    "self.register_buffer('m', torch.tril(torch.ones(d, d)))": (
+        "return jnp.tril(jnp.ones((self.d, self.d)))"
+    ),
+    "self.register_buffer('hits', torch.zeros(d))": 'return {"hits": jnp.zeros(self.d)}',
+    "for i in range(d): setattr(self, f'w{i}', nn.Parameter(torch.ones(i)))": (
+        "nn.Parameter(lambda key, i=i: jnp.ones(i))"
+    ),
+    "self.fc = nn.Linear(d, d); nn.init.ones_(self.fc.bias); self.apply(reset)": (
+        'nn.reinitialise(self.fc, "bias", lambda bias, key: jnp.ones_like(bias))'
+    ),
+    "self.a = nn.Linear(d, d); self.b = nn.Linear(d, d); self.b.weight = self.a.weight": (
+        'params["b"].pop("weight")  # tied to a.weight'
+    ),
+}
+RESET = "def reset(m):\n    if isinstance(m, nn.Linear):\n        nn.init.zeros_(m.weight)\n\n\n"
+
+
+def net(init, forward="return x"):
+    lines = "\n        ".join(init.split("; "))
+    return (
+        f"{HEAD}{RESET}class Net(nn.Module):\n    def __init__(self, d):\n        super().__init__()\n"
+        f"        {lines}\n\n    def forward(self, x):\n        {forward}\n"
+    )
+
+
+def convert(source):
+    given = Source(PurePosixPath("m.py"), source, "utf-8", False, "\n")
+    (made,), support, _ = dialect.convert([given], "", "functional")
+    return made, support
+
+
+@pytest.mark.parametrize("init", MOVED)
+def test_what_moves_to_init(init):
+    made, _ = convert(net(init))
+    assert not made.diagnostics
+    assert MOVED[init] in made.code
+
+
+def test_values_in_the_order_of_torch():
+    """A walk after a value overtakes it; one before it does not."""
+    first = "self.fc = nn.Linear(d, d); nn.init.ones_(self.fc.weight); self.apply(reset)"
+    last = "self.fc = nn.Linear(d, d); self.apply(reset); nn.init.ones_(self.fc.weight)"
+    for init, value in ((first, 0), (last, 1)):
+        made, support = convert(net(init))
+        params = converted(made.code, support)["Net"](3).init(jax.random.key(0))
+        assert (params["fc"]["weight"] == value).all()
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [
+        "for p in self.parameters(): nn.init.constant_(p, 2.0)",
+        "for n, p in self.named_parameters(): nn.init.constant_(p, 2.0)",
+    ],
+)
+def test_walks_over_params(walk):
+    made, support = convert(net(f"self.fc = nn.Linear(d, d); {walk}"))
+    assert not made.diagnostics
+    params = converted(made.code, support)["Net"](3).init(jax.random.key(0))
+    assert all((leaf == 2).all() for leaf in jax.tree.leaves(params))
+
+
+RUNNING = {
+    "a module that is handed on": (
+        "self.fc = nn.Linear(d, d)",
+        "return sum(map(self.fc, [x, 2 * x]))",
+    ),
+    "a list of params": (
+        "self.ws = nn.ParameterList([nn.Parameter(torch.randn(d)) for _ in range(11)])",
+        "return sum(i * w * x for i, w in enumerate(self.ws)) + self.ws[2]",
+    ),
+    "a tied layer": (
+        "self.a = nn.Linear(d, d); self.b = nn.Linear(d, d); self.b.weight = self.a.weight",
+        "return self.b(torch.tanh(self.a(x)))",
+    ),
+    "a container with a state": (
+        "self.net = nn.Sequential(nn.Linear(d, d), nn.BatchNorm1d(d)); self.gain = 2",
+        "return F.relu(self.net(x)) * self.gain + self.net[0](x)",
+    ),
+    "names of every module": (
+        "self.fc = nn.Linear(d, d)",
+        "params, key = self.fc(x), 2; return params * key",
+    ),
+    "params that a run lists": (
+        "self.fc = nn.Linear(d, d)",
+        "return self.fc(x) + 0.1 * sum(p.pow(2).sum() for p in self.parameters())",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_beside_torch(name):
+    init, forward = RUNNING[name]
+    verify(net(init, forward.replace("; ", "\n        ")), "Net", "4", [X], "functional")
+
+
+def test_a_sequential_of_the_users_takes_the_state_of_its_items():
+    """Without one it would run on the statistics of the batch, without a word."""
+    source = HEAD + (
+        "class Net(nn.Sequential):\n    def __init__(self, d):\n"
+        "        super().__init__(nn.Linear(d, d), nn.BatchNorm1d(d))\n"
+    )
+    verify(source, "Net", "4", [X], "functional")
