@@ -101,6 +101,16 @@ def test_computed_names_stay_calls():
     assert 'setattr(self, f"l{n}", nn.ReLU())' in made.text
 
 
+def test_what_is_registered_again_stands_there():
+    made, found = declared(
+        "self.w = nn.Parameter(torch.ones(3))",
+        'self.register_parameter("w", self.w)',
+        'self.add_module("fc", self.fc)',
+    )
+    assert found == ["Declare param: self.w = torch.ones(3)"]
+    assert "register" not in made.text and "add_module" not in made.text
+
+
 def test_ties_and_stores():
     made, _ = declared(
         "self.head = nn.Linear(3, 3)",
