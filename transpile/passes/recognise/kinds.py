@@ -37,6 +37,7 @@ class Held:
     kind: str
     registered: bool = False  # by nn.Parameter, register_parameter or register_buffer
     plain: bool = False  # something else on some way: `self.p = p if fixed else nn.Parameter(…)`
+    absent: bool = False  # registered as None alone, which says of no buffer that it is a param
 
 
 @dataclass
@@ -78,7 +79,8 @@ class Kinds:
 
     def held(self, cls: Class, name: str) -> list[Held]:
         family = (self.own[c].arrays.get(name) for c in self.project.family(cls) if c in self.own)
-        return [held for held in family if held is not None]
+        found = [held for held in family if held is not None]
+        return [held for held in found if not held.absent] or found
 
     def undeclared(self, cls: Class) -> list[str]:
         """The buffers of a class that nothing makes while it is built."""
@@ -146,9 +148,11 @@ class Kinds:
             if isinstance(attribute, Tensor) and attribute.param:
                 found.arrays.setdefault(name, Held(CONSTANT))
 
-    def _hold(self, found: Own, name: str, kind: str, registered: bool) -> None:
-        held = found.arrays.setdefault(name, Held(kind))
-        held.kind = min(held.kind, kind, key=_ORDER.index)
+    def _hold(self, found: Own, name: str, kind: str, registered: bool, none: bool = False) -> None:
+        held = found.arrays.setdefault(name, Held(kind, absent=none))
+        if not none:
+            held.kind = kind if held.absent else min(held.kind, kind, key=_ORDER.index)
+            held.absent = False
         held.registered = held.registered or registered
 
     def _registered(self, found: Own, call: Call, own: str | None, runs: bool) -> None:
@@ -166,7 +170,7 @@ class Kinds:
         if name == HOLE and kind != PARAM:
             return  # nothing tells which attributes they are
         found.declared.add(name)
-        self._hold(found, name, kind, True)
+        self._hold(found, name, kind, True, value == NONE)
 
     # --- what is set while the model runs --------------------------------------------------------
 
