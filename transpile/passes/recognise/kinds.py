@@ -16,7 +16,7 @@ from ...facts.values import Values
 from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor
 from ...facts.values.strings import HOLE, pattern
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, everywhere
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
@@ -25,7 +25,7 @@ from ...model.program import Function as Method
 from ...model.statements import Assign
 from . import choices
 from .choices import Facts
-from .stores import REGISTERS, assigned, registration, written_in_place
+from .stores import REGISTERS, assigned, registration, without_gradient, written_in_place
 
 _ORDER = (MIXED, PARAM, BUFFER, CONSTANT)
 
@@ -135,7 +135,7 @@ class Kinds:
             return
         if is_tie(self.values, value, self.project.self_name(method)):
             return
-        if is_parameter and _without_gradient(value):
+        if is_parameter and without_gradient(value):
             found.frozen.add(name)
         if is_parameter and node.parent is not method.body:
             found.branching.add(name)
@@ -297,9 +297,3 @@ def sides(value: Node | None) -> list[Expression]:
     if isinstance(value, Conditional):
         return [*sides(value.body), *sides(value.orelse)]
     return [value] if isinstance(value, Expression) else []
-
-
-def _without_gradient(value: Node | None) -> bool:
-    """`nn.Parameter(w, requires_grad=False)`"""
-    word = value.keyword("requires_grad") if isinstance(value, Call) else None
-    return isinstance(word, Constant) and word.constant is False
