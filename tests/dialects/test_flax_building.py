@@ -138,6 +138,29 @@ def test_numbers_and_none_in_the_place_of_arrays():
         assert model.steps[...] == 1
 
 
+LEARNED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.w = torch.full((n,), 2.0)
+        self.w = nn.Parameter(self.w)
+
+    def forward(self, x):
+        return x * self.w
+"""
+
+
+def test_an_array_that_is_made_a_param():
+    result = transpile.convert_source(LEARNED, "flax")
+    assert result.diagnostics == [] and "self.w = nnx.Param(self.w[...])" in result.code
+    model = converted(result.code, result.support)["Net"](3)
+    assert (model(jnp.ones(3)) == 2).all() and isinstance(model.w, nnx.Param)
+
+
 WALKED = """
 import torch.nn as nn
 

@@ -131,6 +131,13 @@ def test_a_form_that_a_rule_refuses():
     assert found == [("unsupported", 2)]
 
 
+def test_what_writes_its_argument_is_no_value():
+    text = "a = tnn.init.zeros_\nb = tnn.init.xavier_normal\nc = F.relu\n"
+    made, found = converted(text)
+    assert found == [("unsupported", 1), ("unsupported", 2)]
+    assert made.endswith("c = jax.nn.relu\n")
+
+
 def test_arguments_that_fit_no_rule():
     _, found = converted("def f(x: torch.Tensor):\n    return torch.exp(x, 1, 2)\n")
     assert found == [("arguments", 2)]

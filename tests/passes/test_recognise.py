@@ -85,6 +85,21 @@ def test_a_param_on_one_way_is_one_on_all():
     assert found == ["Declare param: self.w = torch.ones(3)", "Declare param: self.w = None"]
 
 
+def test_none_registered_as_a_param_makes_no_param_of_a_buffer():
+    lines = [
+        "if bias:",
+        '    self.register_buffer("mean", torch.zeros(3))',
+        "else:",
+        '    self.register_parameter("mean", None)',
+    ]
+    for ordered in (lines, ["if bias:", lines[3], "else:", lines[1]]):
+        _, found = declared(*ordered)
+        assert sorted(found) == [
+            "Declare buffer: self.mean = None",
+            "Declare buffer: self.mean = torch.zeros(3)",
+        ]
+
+
 def test_a_number_or_a_param_is_mixed():
     _, found = declared(
         "if bias:", "    self.w = nn.Parameter(torch.ones(3))", "else:", "    self.w = 1.0"
@@ -99,6 +114,16 @@ def test_computed_names_stay_calls():
     assert found == []
     assert made.nodes(NewArray) == ["NewArray buffer: Buffer(x)"]
     assert 'setattr(self, f"l{n}", nn.ReLU())' in made.text
+
+
+def test_what_is_registered_again_stands_there():
+    made, found = declared(
+        "self.w = nn.Parameter(torch.ones(3))",
+        'self.register_parameter("w", self.w)',
+        'self.add_module("fc", self.fc)',
+    )
+    assert found == ["Declare param: self.w = torch.ones(3)"]
+    assert "register" not in made.text and "add_module" not in made.text
 
 
 def test_ties_and_stores():

@@ -20,7 +20,9 @@ ASKED = frozenset({"shape", "ndim", "dtype", "size"})  # which a Variable has of
 def read(low: Lowering, node: Read) -> None:
     """The array of a Variable, or the Variable itself where it is only asked about."""
     parent = node.parent
-    if isinstance(parent, (Declare, Tie)) or isinstance(parent, Write) and parent.target is node:
+    if isinstance(parent, (Declare, Tie)) and not _is_declared_again(node, parent):
+        return
+    if isinstance(parent, Write) and parent.target is node:
         return
     if isinstance(parent, Assign) and node in parent.targets:
         low.edits.change(node, _plain)
@@ -36,6 +38,11 @@ def read(low: Lowering, node: Read) -> None:
         low.edits.change(node, _plain)
     else:
         low.edits.change(node, lambda n: _plain(n).wrap(whole))
+
+
+def _is_declared_again(node: Read, around: Node) -> bool:
+    """`self.w = nn.Parameter(self.w)`: another Variable, of the array that was there."""
+    return isinstance(around, Declare) and dotted_read(around.targets[0]) == dotted_read(node)
 
 
 def _plain(node: Read) -> Attribute:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...facts.memory.spellings import is_inplace_name
 from ...facts.values.lattice import MISSING, External, Static, Tensor, Value
 from ...facts.values.vocabulary import PROPERTIES
 from ...model.effects import Support
@@ -94,7 +95,11 @@ def reference(c: Conversion, node: Expression, name: str) -> None:
         c.no_rule(node, name)
         return
     rule = rules[0]
-    if not rule.is_class and rule.asks_for_key and not name.startswith("torch.nn.init."):
+    if is_inplace_name(name) or f"{name}_" in rule.torch_names:
+        message = f"{name} writes its argument: call it directly, {name}(x), so that x gets it"
+        c.unconverted("unsupported", node, message)
+        return
+    if not rule.is_class and rule.asks_for_key:
         message = f"{name} draws random numbers: call it directly"
         c.unconverted("unsupported", node, message)
         return

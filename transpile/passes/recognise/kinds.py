@@ -16,7 +16,7 @@ from ...facts.values import Values
 from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor
 from ...facts.values.strings import HOLE, pattern
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, everywhere
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
@@ -25,7 +25,7 @@ from ...model.program import Function as Method
 from ...model.statements import Assign
 from . import choices
 from .choices import Facts
-from .stores import REGISTERS, assigned, registration, written_in_place
+from .stores import REGISTERS, assigned, registration, without_gradient, written_in_place
 
 _ORDER = (MIXED, PARAM, BUFFER, CONSTANT)
 
@@ -37,6 +37,7 @@ class Held:
     kind: str
     registered: bool = False  # by nn.Parameter, register_parameter or register_buffer
     plain: bool = False  # something else on some way: `self.p = p if fixed else nn.Parameter(…)`
+    absent: bool = False  # registered as None alone, which says of no buffer that it is a param
 
 
 @dataclass
@@ -78,7 +79,8 @@ class Kinds:
 
     def held(self, cls: Class, name: str) -> list[Held]:
         family = (self.own[c].arrays.get(name) for c in self.project.family(cls) if c in self.own)
-        return [held for held in family if held is not None]
+        found = [held for held in family if held is not None]
+        return [held for held in found if not held.absent] or found
 
     def undeclared(self, cls: Class) -> list[str]:
         """The buffers of a class that nothing makes while it is built."""
@@ -133,7 +135,7 @@ class Kinds:
             return
         if is_tie(self.values, value, self.project.self_name(method)):
             return
-        if is_parameter and _without_gradient(value):
+        if is_parameter and without_gradient(value):
             found.frozen.add(name)
         if is_parameter and node.parent is not method.body:
             found.branching.add(name)
@@ -146,9 +148,11 @@ class Kinds:
             if isinstance(attribute, Tensor) and attribute.param:
                 found.arrays.setdefault(name, Held(CONSTANT))
 
-    def _hold(self, found: Own, name: str, kind: str, registered: bool) -> None:
-        held = found.arrays.setdefault(name, Held(kind))
-        held.kind = min(held.kind, kind, key=_ORDER.index)
+    def _hold(self, found: Own, name: str, kind: str, registered: bool, none: bool = False) -> None:
+        held = found.arrays.setdefault(name, Held(kind, absent=none))
+        if not none:
+            held.kind = kind if held.absent else min(held.kind, kind, key=_ORDER.index)
+            held.absent = False
         held.registered = held.registered or registered
 
     def _registered(self, found: Own, call: Call, own: str | None, runs: bool) -> None:
@@ -166,7 +170,7 @@ class Kinds:
         if name == HOLE and kind != PARAM:
             return  # nothing tells which attributes they are
         found.declared.add(name)
-        self._hold(found, name, kind, True)
+        self._hold(found, name, kind, True, value == NONE)
 
     # --- what is set while the model runs --------------------------------------------------------
 
@@ -293,9 +297,3 @@ def sides(value: Node | None) -> list[Expression]:
     if isinstance(value, Conditional):
         return [*sides(value.body), *sides(value.orelse)]
     return [value] if isinstance(value, Expression) else []
-
-
-def _without_gradient(value: Node | None) -> bool:
-    """`nn.Parameter(w, requires_grad=False)`"""
-    word = value.keyword("requires_grad") if isinstance(value, Call) else None
-    return isinstance(word, Constant) and word.constant is False

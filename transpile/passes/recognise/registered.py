@@ -28,6 +28,9 @@ def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Ex
     made = registration(call, scene.own)
     if made is None:
         return None
+    if made.text is not None and own_name(made.value, scene.own) == made.text:
+        scene.changes.remove(statement)  # `self.register_parameter("w", self.w)`: it stands there
+        return None
     if made.text is None or not made.text.isidentifier():
         _computed(scene, statement, made)
         return None

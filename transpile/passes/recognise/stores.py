@@ -112,3 +112,9 @@ def _root(node: Expression, own: str | None) -> str | None:
             node = node.function.object
         else:
             return None
+
+
+def without_gradient(value: Node | None) -> bool:
+    """`nn.Parameter(w, requires_grad=False)`"""
+    word = value.keyword("requires_grad") if isinstance(value, Call) else None
+    return isinstance(word, Constant) and word.constant is False
