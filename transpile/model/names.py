@@ -16,8 +16,8 @@ from .expressions import (
     Starred,
 )
 from .node import Node
-from .program import Class, Function, Scope
-from .statements import Assign, Break, Continue, For, While, With
+from .program import Class, File, Function, Scope
+from .statements import Assign, Break, Continue, For, Import, While, With
 
 N = TypeVar("N", bound=Node)
 
@@ -37,6 +37,17 @@ def dotted(node: Node | None) -> str | None:
     if current.__class__ is not Name:
         return None
     return ".".join([current.id, *reversed(parts)])
+
+
+def imported(scope: Scope, node: Node) -> str:
+    """The dotted name that an import at the top of a file gives to an expression, or nothing."""
+    head, _, rest = (dotted(node) or "").partition(".")
+    file = scope if isinstance(scope, File) else scope.file
+    for statement in file.nodes(Import) if head and file is not None else ():
+        for name in statement.names:
+            if name.bound == head and (whole := statement.meaning(name)):
+                return f"{whole}.{rest}" if rest else whole
+    return ""
 
 
 def text(node: Node) -> str:

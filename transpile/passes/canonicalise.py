@@ -25,10 +25,10 @@ from typing import Any
 
 from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred, Subscript
 from ..model.libraries import registers
-from ..model.names import dotted
+from ..model.names import dotted, imported
 from ..model.node import Expression, Node
-from ..model.program import Class, File, Function, Scope
-from ..model.statements import Assign, Delete, ExpressionStatement, Import
+from ..model.program import Class, Function, Scope
+from ..model.statements import Assign, Delete, ExpressionStatement
 from .pass_ import Changes, Pass
 
 _THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
@@ -43,7 +43,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     own = function.parameters[0].name if function is not None and function.parameters else None
     for decorated in scope.nodes(Function):
         for decorator in decorated.decorators:
-            if registers(_imported(scope, decorator)):
+            if registers(imported(scope, decorator)):
                 changes.change(decorator, decorated.undecorate)
     for statement in scope.nodes(ExpressionStatement):
         if _set(statement.expression) is not None or _absent(statement.expression) is not None:
@@ -63,17 +63,6 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         if edit is not None:
             changes.replace(call, edit)
     return changes
-
-
-def _imported(scope: Scope, node: Expression) -> str:
-    """The dotted name that an import at the top of a file gives to an expression, or nothing."""
-    head, _, rest = (dotted(node) or "").partition(".")
-    file = scope if isinstance(scope, File) else scope.file
-    for statement in file.nodes(Import) if head and file is not None else ():
-        for name in statement.names:
-            if name.bound == head and (whole := statement.meaning(name)):
-                return f"{whole}.{rest}" if rest else whole
-    return ""
 
 
 def _is_lone(node: Expression) -> bool:

@@ -20,6 +20,7 @@ from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
+from .building import only_built
 from .changes import Changes, handed
 from .threads import ANYTHING, NOTHING, Threads
 
@@ -134,8 +135,6 @@ class Signatures:
             isinstance(ref, str) or self.modules.is_library(ref) for ref in value.refs
         )
 
-    # --- what is looked at ------------------------------------------------------------------------
-
     def _reached(self) -> Iterator[Function]:
         """The functions of the project, and those of the layers that it comes to."""
         todo = [*self.project.functions(), *self._of_named()]
@@ -174,26 +173,13 @@ class Signatures:
             yield from self.modules.home(one).methods(one).values()
 
     def _only_built(self) -> set[Function]:
-        """The functions that run while a model is built alone: constructors, and methods that
-        only those call."""
         callers: dict[Function, set[Function]] = {}
         for function in self.functions:
             for call in _calls(function):
                 for target in self.targets(call) or ():
                     callers.setdefault(target, set()).add(function)
-        found = {f for f in self.functions if f.name == "__init__" and f.owner is not None}
-        found |= {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
-        while True:
-            more = {
-                f
-                for f in self.functions
-                if f not in found
-                if callers.get(f) and callers[f] <= found or self.makes(f)
-                if f.name not in ("__call__", "forward")
-            }
-            if not more:
-                return found
-            found |= more
+        begin = {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
+        return only_built(self.functions, callers, begin, self.makes)
 
     def makes(self, function: Function) -> bool:
         """Whether a function builds modules, whoever calls it."""
@@ -215,7 +201,7 @@ class Signatures:
                 self._join_above(function, function.owner)
 
     def is_joint(self, call: Call) -> bool:
-        """Whether all that a call may run has one convention: a container asks each item for its."""
+        """Whether all that a call may run has one convention: a container asks its items."""
         return not self.is_container(call)
 
     def _join_above(self, function: Function, owner: Class) -> None:
