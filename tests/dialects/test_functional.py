@@ -18,6 +18,10 @@ MOVED = {
     "self.size = d; self.w = nn.Parameter(torch.ones(d))": 'return {"w": jnp.ones(self.size)}',
     "d = 2 * d; self.w = nn.Parameter(torch.ones(d))": 'return {"w": jnp.ones(self.d)}',
     "self.w = nn.Parameter(torch.ones(d)) if d > 2 else None": 'params["w"] = jnp.ones(self.d)',
+    "self.k = d; self.w = nn.Parameter(torch.ones(self.k))": 'return {"w": jnp.ones(self.k)}',
+    "self.k = d; self.w = nn.Parameter(torch.ones(self.k)); self.k *= 2": (
+        'return {"w": jnp.ones(self.k_)}'  # it is another one once the model is built
+    ),
     "self.fc = nn.Linear(d, d); nn.init.zeros_(self.fc.bias)": (
         'params["fc"]["bias"] = jnp.zeros_like(params["fc"]["bias"])'
     ),

@@ -14,7 +14,7 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
-from ...model.statements import Return
+from ...model.statements import Assign, Return
 from ..threading.threads import Threads
 from .cheap import properties
 from .conventions import Conventions
@@ -130,6 +130,15 @@ class Plan:
     def fields(self, cls: Class) -> dict[str, Field]:
         """What is set on `self`, as it was before anything was edited."""
         return self._fields.get(cls, {})
+
+    def set_again(self, cls: Class) -> set[str]:
+        """The fields that are set in more than one place."""
+        found: list[str] = []
+        for one in self.modules.lineage(cls):
+            for method in self.modules.home(one).methods(one).values():
+                for assign in method.nodes(Assign):
+                    found += [t.name for t in assign.targets if isinstance(t, Attribute)]
+        return {name for name in found if found.count(name) > 1}
 
     def is_child(self, cls: Class, name: str) -> bool:
         """Whether a class keeps a submodule under a name, on one way at least."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from ....facts.bindings.activity import bound
 from ....facts.modules import FIELD
 from ....model.effects import Declare
-from ....model.expressions import Attribute, Display, Name
+from ....model.expressions import Attribute, Call, Display, Name
 from ....model.node import Expression, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign
@@ -38,7 +38,8 @@ class Available:
                 self._bindings.setdefault(name, []).append(at)
         self._taken = set(_attributes(cls, plan)) - arrays
         self._kept: dict[tuple[str, int], str] = {}
-        self._stored: list[tuple[Statement, str, str]] = []
+        self._stored: list[tuple[Statement, str, Expression]] = []
+        self._set = list(_assigned(cls, init, plan))
 
     def is_local(self, name: str) -> bool:
         """Whether a name is the constructor's own."""
@@ -54,19 +55,48 @@ class Available:
             if known is None:
                 known = fresh(name, self._taken | RESERVED)
                 self._taken.add(known)
-                self._stored.append((statement, known, name))
+                self._stored.append((statement, known, Name(name)))
             self._kept[name, version] = known
+        return known
+
+    def changes(self, attribute: str, statement: Statement) -> bool:
+        """Whether a field may be another one by the time that the constructor has run."""
+        at = self._index(statement)
+        return any(name == attribute and (i is None or i >= at) for name, i in self._set)
+
+    def snapshot(self, attribute: str, statement: Statement) -> str:
+        """The field that keeps what another one is at a statement: `self.planes_`."""
+        at = self._index(statement)
+        setting = {i for name, i in self._set if name == attribute and i is not None}
+        body = enumerate(self.init.body.body[:at])
+        epoch = sum(i in setting or self._runs_methods(s) for i, s in body)
+        key = f"{self.self_name}.{attribute}", epoch
+        known = self._kept.get(key)
+        if known is None:
+            known = self._kept[key] = fresh(f"{attribute}_", self._taken | RESERVED)
+            self._taken.add(known)
+            value = Attribute(Name(self.self_name), attribute)
+            self._stored.append((statement, known, value))
         return known
 
     def is_known(self, name: str, statement: Statement) -> bool:
         """Whether a name has a value for sure where a statement begins."""
         return any(i < self._index(statement) for i in self._bindings[name])
 
+    def _runs_methods(self, statement: Statement) -> bool:
+        """Whether something else may set fields: a method, or what is given the module."""
+        for call in (n for n in statement.walk() if isinstance(n, Call)):
+            held = [call.function, *call.arguments]
+            roots = [h.object if isinstance(h, Attribute) else h for h in held]
+            if any(isinstance(r, Name) and r.id == self.self_name for r in roots):
+                return True
+        return False
+
     def write(self) -> None:
         """Let the constructor keep what was asked for."""
-        for statement, field, name in self._stored:
+        for statement, field, value in self._stored:
             target = Attribute(Name(self.self_name), field)
-            self.init.body.insert_before(statement, [Assign([target], Name(name))])
+            self.init.body.insert_before(statement, [Assign([target], value)])
 
     def _index(self, statement: Statement) -> int:
         return next(i for i, s in enumerate(self.init.body.body) if s is statement)
@@ -83,6 +113,22 @@ class Available:
                     if own is not None and own.kind == FIELD and len(own.values) == 1:
                         return target.name
         return None
+
+
+def _assigned(cls: Class, init: Function, plan: Plan) -> Iterator[tuple[str, int | None]]:
+    """The fields that are set: in the constructor with the place there, elsewhere without one."""
+    modules = plan.modules
+    for one in {*modules.lineage(cls), *modules.home(cls).descendants(cls)}:
+        for method in modules.home(one).methods(one).values():
+            me = method.parameters[0].name if method.parameters else ""
+            statements = enumerate(init.body.body) if method is init else [(None, method.body)]
+            for at, around in statements:
+                for node in around.walk():
+                    targets = node.targets if isinstance(node, Assign) else []
+                    for target in (t for whole in targets for t in whole.walk()):
+                        if isinstance(target, Attribute) and isinstance(target.object, Name):
+                            if target.object.id == me:
+                                yield target.name, at
 
 
 def _pairs(assign: Statement) -> Iterator[tuple[Expression, Expression]]:

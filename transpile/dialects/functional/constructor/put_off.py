@@ -12,6 +12,7 @@ from ....facts.bindings.activity import bound
 from ....model.copy import clone
 from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
+    Attribute,
     Call,
     Comprehension,
     Constant,
@@ -48,6 +49,8 @@ class PutOff:
         self._taken = taken(function)
         self._changing = set(_changing(function))
         self._made = dict(_made_once(function))  # arrays under names of their own
+        owner = function.owner
+        self._unstable = plan.set_again(owner) if owner is not None else set()
         self._drawn: dict[str, list[Name]] = {}
 
     def write(self) -> None:
@@ -112,7 +115,8 @@ class PutOff:
         """A function of a key; what is another thing by the time it runs is a default."""
         value = self._whole(value)
         key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)})
-        made = Lambda([Parameter(key), *self._defaults(value, at)], value)
+        kept = self._fields(value)
+        made = Lambda([Parameter(key), *self._defaults(value, at), *kept], value)
         self._give_keys(made, key)
         return made
 
@@ -143,6 +147,16 @@ class PutOff:
             names = (n for n in self.function.body.walk() if isinstance(n, Name))
             if not any(n.id == name and n not in inside for n in names):
                 take_out(made)
+
+    def _fields(self, value: Expression) -> list[Parameter]:
+        """Fields that may be others once the model is built: each is kept as a default."""
+        found: dict[str, Parameter] = {}
+        for read in [n for n in value.walk() if type(n) is Attribute]:
+            if is_own(read, self.events.self_name) and read.name in self._unstable:
+                if read.name not in found:
+                    found[read.name] = Parameter(read.name, "", None, clone(read))
+                read.replace(Name(read.name))
+        return list(found.values())
 
     def _defaults(self, value: Expression, at: Node) -> list[Parameter]:
         changing = self._changing | set(_turning(at))
@@ -178,7 +192,7 @@ class PutOff:
                 else:
                     read.replace(Name(word))
         key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)} | {word})
-        defaults = self._defaults(value, write)
+        defaults = [*self._defaults(value, write), *self._fields(value)]
         defaults = [p for p in defaults if p.name != word]
         made = Lambda([Parameter(word), Parameter(key), *defaults], value)
         self._give_keys(made, key)

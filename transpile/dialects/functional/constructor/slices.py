@@ -141,6 +141,11 @@ class Slicer:
         targets = node.targets if isinstance(node, Assign) and not node.operator else []
         own = {n for target in targets for n in target.walk() if isinstance(n, Name)}
         inside = _bound_inside(node)
+        me = self.events.self_name
+        for read in [n for n in node.walk() if type(n) is Attribute and is_own(n, me)]:
+            if read not in own_fields(node) and self.available.changes(read.name, outer):
+                field = self.available.snapshot(read.name, outer)
+                read.replace(Attribute(Name(me), field))
         for name in [n for n in node.walk() if isinstance(n, Name)]:
             if name.id in inside or name.id == self.events.self_name:
                 continue
@@ -202,6 +207,11 @@ class Slicer:
             self._empty(node.orelse)
         sides = [s for side in (node.body, node.orelse) if side is not None for s in side.body]
         return bool(sides) and all(isinstance(s, Pass) and s.start < 0 for s in sides)
+
+
+def own_fields(node: Node) -> set[Node]:
+    """The targets of a statement."""
+    return set(node.targets) if isinstance(node, Assign) else set()
 
 
 def arrays_of(function: Function) -> set[str]:
