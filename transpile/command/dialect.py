@@ -21,6 +21,7 @@ from ..passes import (
     boolean_operators,
     branches,
     canonicalise,
+    checks,
     detach,
     driver,
     fold,
@@ -58,6 +59,7 @@ PASSES = (
     loops.PASS,
     scans.PASS,
     layers.PASS,
+    checks.PASS,
 )
 
 

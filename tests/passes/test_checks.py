@@ -1,0 +1,32 @@
+"""What only reports: tests by Python of numbers that a model changes."""
+
+import pytest
+
+import transpile
+
+NET = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hits, self.last, self.size = 0, None, 3
+
+    def forward(self, x):
+        {line}
+        return x
+"""
+TOLD = {
+    "self.hits += 1; x = x + 1 if self.hits > 3 else x": 1,
+    "self.hits = self.hits + 1; assert self.hits": 0,  # Python asks nothing more of it
+    "x = x + 1 if self.size > 2 else x": 0,  # nothing changes it
+    "self.last = x if self.last is None else x": 0,  # whether there is one is known
+}
+
+
+@pytest.mark.parametrize("line", TOLD)
+def test_numbers_that_a_model_changes(line):
+    source = NET.format(line="\n        ".join(line.split("; ")))
+    told = [d for d in transpile.convert_source(source, "flax").diagnostics if "changed" in d.message]
+    assert len(told) == TOLD[line]
