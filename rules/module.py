@@ -52,17 +52,17 @@ def call(method, params, state, *args, key=None, training=False, **kwargs):
         args = (params, state, *args) if "state" in takes else (params, *args)
     elif "state" in takes:
         args = (state, *args)
-    for name, effect in (("key", key), ("rng", key), ("training", training), ("is_training", training)):
-        if name in takes:
-            kwargs[name] = effect
+    if "key" in takes:
+        kwargs["key"] = key
+    if "training" in takes:
+        kwargs["training"] = training
     output = method(*args, **kwargs)
     return output if "state" in takes else (output, state)
 
 
 @functools.cache
 def _effects(function):
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name for p in parameters if p.name in ("params", "state") or p.kind is p.KEYWORD_ONLY}
+    return frozenset(inspect.signature(function).parameters) & {"params", "state", "key", "training"}
 
 
 class _Container(Module):
