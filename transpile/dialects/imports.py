@@ -198,7 +198,7 @@ def _put(file: File, lines: list[str], support: str, gone: list[Import]) -> None
         own = import_statement(support)
         own.comments = BLANK
         if gone and not _follows(body, gone[0]):
-            if comments(gone[0])[0]:
+            if comments(gone[0])[0] or body.body[0] is gone[0]:
                 own.comments = None
                 body.substitute(gone.pop(0), [own])
             else:

@@ -155,7 +155,7 @@ class Plan:
 
     def _begins_elsewhere(self, cls: Class) -> bool:
         methods = self.modules.home(cls).methods(cls).values()
-        if any(own.kind == SUBMODULE for own in self._fields[cls].values()):
+        if self._children[cls]:
             return True
         if any(self.modules.fields(c) for c in self.modules.lineage(cls)[1:]):
             return True

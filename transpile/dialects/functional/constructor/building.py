@@ -26,7 +26,16 @@ from ....model.effects import (
     Walk,
     Write,
 )
-from ....model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
+from ....model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Subscript,
+    is_none,
+)
 from ....model.node import Expression, Node
 from ....model.operators import Compare, Conditional, Unary
 from ....model.program import Function
@@ -94,7 +103,9 @@ class Building:
 
     def _call(self, node: Call) -> None:
         function = node.function
-        if isinstance(function, Attribute) and (is_applied(node) or function.name in WALKS | PARAMETERS):
+        if isinstance(function, Attribute) and (
+            is_applied(node) or function.name in WALKS | PARAMETERS
+        ):
             value = function.value
             if isinstance(value, Method) and isinstance(value.receiver, Module):
                 words = [None, *node.keywords]
@@ -153,6 +164,6 @@ def may_be_function(value: Expression) -> bool:
     was given."""
     if isinstance(value, Conditional):
         return may_be_function(value.body) or may_be_function(value.orelse)
-    if isinstance(value, New) or is_none(value) or isinstance(value.value, Tensor):
+    if isinstance(value, (New, Display)) or is_none(value) or isinstance(value.value, Tensor):
         return False
     return not isinstance(value.value, Module) or value.value.open
