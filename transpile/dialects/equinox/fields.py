@@ -127,7 +127,7 @@ class Fields:
         if name in OWN:
             return OWN[name]
         if name is not None:
-            return f"{self.prefix}{name}"
+            return "eqx.Module" if name == "Module" else f"{self.prefix}{name}"
         return dotted(call.function) if self._is_class(call.function) else ANY  # type: ignore[return-value]
 
     def _is_class(self, function: Expression) -> bool:
