@@ -22,6 +22,7 @@ TOLD = {
     "self.hits = self.hits + 1; assert self.hits": 0,  # Python asks nothing more of it
     "x = x + 1 if self.size > 2 else x": 0,  # nothing changes it
     "self.last = x if self.last is None else x": 0,  # whether there is one is known
+    "self.last = x if self.last is None or self.last.dtype != x.dtype else x": 0,  # as is its type
 }
 
 

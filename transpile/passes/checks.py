@@ -10,7 +10,7 @@ from typing import Any
 
 from ..facts.values.lattice import Tensor
 from ..model.effects import BUFFER, MIXED, Read, Write
-from ..model.expressions import is_none
+from ..model.expressions import Attribute, is_none
 from ..model.node import Expression
 from ..model.operators import Compare, Conditional
 from ..model.program import Scope
@@ -18,6 +18,7 @@ from ..model.project import Project
 from ..model.statements import If, While
 from .pass_ import Changes, Pass
 
+_STATIC = frozenset(("dtype", "ndim", "shape", "size"))  # which Python knows of any array
 _WHY = "is changed while the model runs: jax.jit makes an array of it, by which Python cannot decide"
 
 
@@ -30,7 +31,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
         changes = Changes(function)
         for read in _tested(function):
             if read.kind in (BUFFER, MIXED) and read.name in written:
-                if not isinstance(read.value, Tensor) and not _asks_for_none(read):
+                if not isinstance(read.value, Tensor):
                     changes.report("unsupported", read, f"{read.name} {_WHY}")
         found.append(changes)
     return found
@@ -41,11 +42,14 @@ def _tested(function: Scope) -> Iterator[Read]:
     tests = [n.test for n in function.nodes(Conditional)]
     tests += [n.test for n in function.nodes(If)] + [n.test for n in function.nodes(While)]
     for test in tests:
-        yield from (n for n in test.walk() if isinstance(n, Read))
+        yield from (n for n in test.walk() if isinstance(n, Read) and not _is_known(n))
 
 
-def _asks_for_none(read: Expression) -> bool:
+def _is_known(read: Expression) -> bool:
+    """Whether Python decides by what it knows of it: `self.last is None`, `self.last.dtype`."""
     around = read.parent
+    if isinstance(around, Attribute):
+        return around.name in _STATIC
     return isinstance(around, Compare) and any(map(is_none, around.operands))
 
 
