@@ -6,6 +6,8 @@ user's, in a project of their own (`Library`), and answer in the same way.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,6 +70,7 @@ class Modules:
     def __init__(self, project: Project, library: Library) -> None:
         self.project, self.library = project, library
         self._own: dict[Class, tuple[int, dict[str, Field]]] = {}
+        self._fields: dict[Class, tuple[list[dict[str, Field]], dict[str, Field]]] = {}
 
     def class_of(self, ref: Any) -> Class | None:
         """The class that a value names: the user's own, or a layer by torch's name."""
@@ -122,12 +125,17 @@ class Modules:
 
     def fields(self, cls: Class) -> dict[str, Field]:
         """What is set on `self`, by base classes first."""
-        found: dict[str, Field] = {}
-        for one in reversed(self.lineage(cls)):
-            for name, own in self.own_fields(one).items():
-                for value in own.values:
-                    _note(found, name, own.kind, value)
-        return found
+        own = [self.own_fields(one) for one in reversed(self.lineage(cls))]
+        known = self._fields.get(cls)
+        same = known is not None and len(known[0]) == len(own)
+        if known is None or not same or not all(map(operator.is_, known[0], own)):
+            found: dict[str, Field] = {}
+            for fields in own:
+                for name, one in fields.items():
+                    for value in one.values:
+                        _note(found, name, one.kind, value)
+            known = self._fields[cls] = own, found
+        return known[1]
 
     def arrays(self, cls: Class) -> dict[str, Array]:
         """The arrays of a class, inherited ones too, in the order of registration."""
@@ -136,6 +144,15 @@ class Modules:
             for name, own in self.fields(cls).items()
             if own.kind in ARRAYS
         }
+
+    @functools.cached_property
+    def library_kinds(self) -> dict[str, set[str]]:
+        """The kinds of array that torch's layers have under a name."""
+        found: dict[str, set[str]] = {}
+        for cls in dict.fromkeys(self.library.classes.values()):
+            for array in self.arrays(cls).values():
+                found.setdefault(array.name, set()).add(array.kind)
+        return found
 
     def may_be_none(self, scope: Scope, place: str) -> bool:
         """Whether an array of a module (`self.sum`) may be None until something sets it."""

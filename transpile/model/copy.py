@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -75,5 +76,6 @@ def _own(value: Any) -> Any:
     return value.copy() if isinstance(value, Carry) else value
 
 
+@functools.cache
 def _slots(kind: type) -> list[str]:
     return [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from .fragments import black, formatted, indent
 
 LINE_LENGTH = 120
 _STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
@@ -23,7 +24,8 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
     code = _with_own_gaps(code, original)
     before, after = original.splitlines(), code.splitlines()
     whole = _statements(code)
-    out: list[str] = []
+    out: list[Sequence[str]] = []  # runs of lines; those of `fragments` are still as they were made
+    fragments: list[int] = []
     end = 0
     for first, last in _changed(before, after):
         first = whole.get(first, (first, last))[0]
@@ -31,33 +33,36 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
         if last <= end:
             continue  # a further line of a statement that is done
         first = max(first, end)
-        out.extend(after[end:first])
-        for group in _groups(after[first:last]):
-            out.extend(_formatted(tuple(group), line_length))
+        out.append(after[end:first])
+        groups = list(_groups(after[first:last]))
+        fragments.extend(range(len(out), len(out) + len(groups)))
+        out.extend(groups)
         end = last
-    out.extend(after[end:])
-    return "\n".join(out) + ("\n" if code.endswith("\n") else "")
+    out.append(after[end:])
+    for at, lines in zip(fragments, formatted([out[at] for at in fragments], line_length)):
+        out[at] = lines
+    return "\n".join(line for lines in out for line in lines) + "\n" * code.endswith("\n")
 
 
 def _with_own_gaps(code: str, original: str) -> str:
-    """The code without blank lines after the head of a function that had none there, since what stood first is gone
-    (`super().__init__()`), and with one after each function that is new."""
+    """The code without blank lines after the head of a function that had none there, since what
+    stood first is gone (`super().__init__()`), and with one after each function that is new."""
     before = {f.name: f for f in _functions(original)}
     lines = code.splitlines()
-    for f in reversed(_functions(code)):
-        if f.name not in before or before[f.name].first == before[f.name].head:
-            del lines[f.head : f.first]
-    after = [
-        f.end
-        for f in _functions("\n".join(lines))
-        if f.name not in before and f.method != "__call__"
-    ]
-    for end in sorted(after, reverse=True):
-        if end < len(lines) and lines[end].lstrip().startswith(
-            ("def ", "async def ", "@", "class ")
-        ):
-            lines.insert(end, "")
-    return "\n".join(lines) + ("\n" if code.endswith("\n") else "")
+    gone: set[int] = set()
+    ends: set[int] = set()
+    for f in _functions(code):
+        old = before.get(f.name)
+        if old is None or old.first == old.head:
+            gone.update(range(f.head, f.first))
+        if old is None and f.method != "__call__" and f.end < len(lines):
+            following = lines[f.end].lstrip()
+            if following.startswith(("def ", "async def ", "@", "class ")):
+                ends.add(f.end)
+    out: list[str] = []
+    for at, line in enumerate(lines):
+        out += [""] * (at in ends) + [line] * (at not in gone)
+    return "\n".join(out) + "\n" * code.endswith("\n")
 
 
 class _Function(NamedTuple):
@@ -193,20 +198,16 @@ def _depth(line: str) -> int:
     return sum(bare.count(c) for c in "([{") - sum(bare.count(c) for c in ")]}")
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
 def _groups(lines: list[str]) -> Iterator[list[str]]:
     """Runs of lines in which none is shallower than the first."""
     group: list[str] = []
     base, depth = 0, 0
     for line in lines:
-        if group and depth == 0 and line.strip() and _indent(line) < base:
+        if group and depth == 0 and line.strip() and indent(line) < base:
             yield group
             group = []
         if not group:
-            base = _indent(line)
+            base = indent(line)
         if not line.strip() and not group:
             yield [line]
             continue
@@ -216,66 +217,6 @@ def _groups(lines: list[str]) -> Iterator[list[str]]:
         yield group
 
 
-@functools.lru_cache(maxsize=4096)
-def _formatted(group: tuple[str, ...], line_length: int) -> Sequence[str]:
-    """A run formatted, or as it is where it cannot stand alone."""
-    text = "\n".join(group)
-    if not text.strip() or '"""' in text or "'''" in text or "\t" in text:
-        return group
-    indent = _indent(next(line for line in group if line.strip()))
-    if indent % 4:
-        return group
-    leading = next(i for i, line in enumerate(group) if line.strip())
-    trailing = next(i for i, line in enumerate(reversed(group)) if line.strip())
-    body = list(group[leading : len(group) - trailing])
-    header = body[-1].rstrip().endswith(":")  # the body of the last line did not change
-    if header:
-        body = [*body, " " * (_indent(body[-1]) + 4) + "pass"]
-    around = (
-        ["class _:"] if indent else []
-    )  # black spaces definitions by whether they are in something
-    shift = min(indent - 4 * len(around), *(_indent(line) for line in body if line.strip()))
-    source = "\n".join([*around, *(line[shift:] for line in body), ""])
-    try:
-        if not _by_fours(ast.parse(source)):
-            return group  # lines below it that did not change would no longer stand at its depth
-        made = _black(source, line_length - shift).splitlines()[len(around) :]
-    except ImportError:  # of black
-        raise
-    except Exception:  # part of a statement: else, except, the end of a bracket
-        return group
-    lines = [" " * shift + line if line else line for line in made]
-    if header:
-        lines = lines[:-1]
-    while lines and not lines[0].strip():
-        lines = lines[1:]
-    return [*group[:leading], *lines, *group[len(group) - trailing :]]
-
-
-def _by_fours(module: ast.Module) -> bool:
-    """Whether every block is indented as black would: `class A:` may hold four spaces and a method of it two."""
-    return all(
-        inner.col_offset == node.col_offset + 4
-        or inner.lineno == node.lineno
-        or isinstance(inner, ast.If)
-        and inner.col_offset == node.col_offset  # elif
-        for node in ast.walk(module)
-        if isinstance(node, (ast.stmt, ast.excepthandler))
-        for inner in ast.iter_child_nodes(node)
-        if isinstance(inner, ast.stmt)
-    )
-
-
 def format_all(code: str, line_length: int = LINE_LENGTH) -> str:
     """Black on everything: for files that are all generated."""
-    return _black(code, line_length)
-
-
-def _black(code: str, line_length: int) -> str:
-    """Black is imported here, since `check` formats nothing: it takes as long as all passes to import."""
-    import black
-    from black.mode import TargetVersion
-
-    # The same for a file and for a part of it: black would else choose by what it finds.
-    mode = black.Mode(line_length=line_length, target_versions={TargetVersion.PY311})
-    return black.format_str(code, mode=mode)
+    return black(code, line_length)

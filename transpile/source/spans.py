@@ -23,6 +23,13 @@ class _Nothing:
 
 _NOTHING = _Nothing()
 
+# More than half of all nodes, of which nobody asks where they stand.
+_UNASKED = {
+    *(cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.EmptyLine, cst.Newline, cst.Comment),
+    *(cst.Comma, cst.Dot, cst.Colon, cst.AssignEqual, cst.Parameters),
+    *(cst.LeftParen, cst.LeftSquareBracket, cst.RightSquareBracket),
+}
+
 
 class _Inner:
     """Notes where a node starts and ends without the parentheses, comments and lines around it."""
@@ -65,7 +72,9 @@ class Spans(CodegenState):
         self.starts.append(self.offset)
 
     def after_codegen(self, node: cst.CSTNode) -> None:
-        self.outer[node] = self.starts.pop(), self.offset
+        start = self.starts.pop()
+        if node.__class__ not in _UNASKED:
+            self.outer[node] = start, self.offset
 
     def pop_trailing_newline(self) -> None:
         self.offset -= len(self.default_newline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,7 +37,6 @@ class Solver:
         self._definitions: dict[Scope, tuple[int, Definitions]] = {}
         self._blocks: dict[Node, With | Function | None] = {}
         self._off: dict[Node, Off] = {}
-        self._results: dict[Any, Sources] = {}
         self.known: set[tuple[Class | None, str]] = set()  # fields that anything is stored in
 
     def solve(self) -> None:
@@ -46,14 +46,16 @@ class Solver:
             for parameter in function.parameters:
                 self.cells.flow(parameter, [parameter], [parameter])
         flows = [flow for scope in scopes for flow in self.flows.of(scope)]
+        flows += [functools.partial(self._settle, function) for function in functions]
+        self.cells.stale.update(flows)
         for _ in range(_ROUNDS):
-            self.cells.changed = False
-            for flow in flows:
-                flow()
-            for function in functions:
-                self._settle(function)
-            if not self.cells.changed:
+            if not (stale := self.cells.stale):
                 break
+            self.cells.stale = set()
+            for flow in [f for f in flows if f in stale]:
+                self.cells.reader = flow
+                flow()
+        self.cells.reader = None
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -61,19 +63,16 @@ class Solver:
         """The sources of what a function returns, as its callers see it."""
         if isinstance(function, Lambda):
             return self.transfer.of(function.body, self.place(function.body))
-        return self._results.get(function, NONE)
+        return frozenset(self.cells.get((function, "return")).raw)
 
     def _settle(self, function: Function) -> None:
         found: Sources = NONE
         returns: list[Any] = [*function.nodes(Return)]
         returns += [n for n in function.nodes(nodes.OpaqueExpression) if n.word.startswith("yield")]
         for node in returns:
-            parts = node.children()
-            for part in parts:
+            for part in node.children():
                 found |= self.seen_outside(part, self.place(node))
-        if found != self._results.get(function, NONE):
-            self._results[function] = found
-            self.cells.changed = True
+        self.cells.flow((function, "return"), found, NONE)
 
     def written(self, function: Function) -> Iterator[tuple[Parameter, Sources]]:
         """What a function writes into what its parameters are given."""

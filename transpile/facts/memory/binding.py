@@ -85,10 +85,9 @@ class Binding(Making):
         """A name changes: paths that are written with it mean something else from here on, those
         of another module, or another layer of a list."""
         if path.isidentifier():
-            for other in list(self.env):
-                inside = f"[{path}]" in other or other.startswith((f"{path}.", f"{path}["))
-                if inside and other != path:
-                    del self.env[other]
+            index, below = f"[{path}]", (f"{path}.", f"{path}[")
+            for other in [o for o in self.env if index in o or o.startswith(below)]:
+                del self.env[other]
 
     def _unpacked(
         self, target: Any, value: Expression | Part

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -51,11 +52,6 @@ class Frame:
         self.spellings, self.views = self.memory.spellings, self.memory.spellings.views
         self.traced = facts.stage(scope) in ("traced", None)
         self.flow = self.memory.state(scope)
-        own = set(bound(scope.body))
-        self.own = own | {p.name for p in getattr(scope, "parameters", ())}
-        at_end = frozenset(own) if isinstance(scope, File) else frozenset()
-        unread = frozenset() if self.memory.reshapes else frozenset(_asked_for_shape(scope))
-        self.liveness = Liveness(scope, at_end, unread)  # type: ignore[arg-type]
         self._used: set[str] | None = None
         # of returns that give what the function has written: their own value, and the names of it
         self.extra: dict[Statement, tuple[Expression | None, tuple[str, ...]]] = {}
@@ -66,7 +62,7 @@ class Frame:
         self.state: Solved = self.flow
         self.statement: Statement | None = None  # as it stands in the program
         self.current: Statement | None = None  # the copy of it that is edited
-        self.live: frozenset[str] = frozenset()  # names that are read after it
+        self._live: frozenset[str] | None = None  # names that are read after it, if it was asked
         self.inside: frozenset[str] = frozenset()  # those that its body reads, at its head
         self.rebound: frozenset[str] = frozenset()  # names that it sets anew
         self.chosen = 0  # how many choices are around the current expression
@@ -82,11 +78,35 @@ class Frame:
         """While it is active, a statement is the current one, with nothing before and after it."""
         self.statement, self.current = statement, copy
         self.state = self.flow.copy(self.flow.before.get(statement, self.flow.env))
-        self.live = self.liveness.after.get(statement, frozenset()) | self.given_back
+        self._live = None
         self.rebound, self.inside, self.before, self.after = frozenset(), frozenset(), [], []
         self.taken, self.poisoned = self.memory.results.taken(statement), set()
         self.copies = dict(zip(statement.walk(), copy.walk())) if self.taken is not None else {}
         yield
+
+    @functools.cached_property
+    def own(self) -> set[str]:
+        """The names that the function binds."""
+        return {*bound(self.scope.body), *(p.name for p in getattr(self.scope, "parameters", ()))}
+
+    @functools.cached_property
+    def liveness(self) -> Liveness:
+        scope = self.scope
+        at_end = frozenset(bound(scope.body)) if isinstance(scope, File) else frozenset()
+        unread = frozenset() if self.memory.reshapes else frozenset(_asked_for_shape(scope))
+        return Liveness(scope, at_end, unread)  # type: ignore[arg-type]
+
+    @property
+    def live(self) -> frozenset[str]:
+        """The names that are read after the current statement."""
+        if self._live is None:
+            after = self.liveness.after.get(self.statement, frozenset())  # type: ignore[arg-type]
+            self._live = after | self.given_back
+        return self._live
+
+    @live.setter
+    def live(self, names: frozenset[str]) -> None:
+        self._live = names
 
     def is_taken(self, call: Call) -> bool:
         """Whether a call, of the copy, is the one that takes back what it changes."""

@@ -76,10 +76,7 @@ def _kinds_of(scene: Scene, ref: Any, name: str) -> set[str]:
 
 def _usual_kind(scene: Scene, name: str) -> str:
     """What an array of this name is in torch's layers: a param, where nothing else is known."""
-    layers = set(scene.modules.library.classes.values())
-    found = (scene.modules.arrays(cls).get(name) for cls in layers)
-    kinds = {array.kind for array in found if array is not None}
-    return BUFFER if kinds == {BUFFER} else PARAM
+    return BUFFER if scene.modules.library_kinds.get(name) == {BUFFER} else PARAM
 
 
 # --- methods and modules as values ---------------------------------------------------------------
