@@ -118,7 +118,8 @@ class Stages:
 
     def _running(self) -> set[Function]:
         """What runs in forward passes, or at least not only because of a constructor."""
-        rest = [f for f in self.functions if f not in self.forward | self.built | self.building]
+        seen = self.forward | self.built | self.building
+        rest = [f for f in self.functions if f not in seen]
         others = reachable(self.graph, rest) - self.built - self.building
         return {f for f in self.forward | others if f.name != "__init__"}
 

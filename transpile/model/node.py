@@ -84,7 +84,7 @@ class Node:
             if part is None:
                 continue
             if part.__class__ is list:
-                found.extend([p for p in part if p is not None])
+                found.extend(filter(None, part))  # a node is always true
             else:
                 found.append(part)
         return found
