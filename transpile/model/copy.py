@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -76,6 +75,11 @@ def _own(value: Any) -> Any:
     return value.copy() if isinstance(value, Carry) else value
 
 
-@functools.cache
+_SLOTS: dict[type, list[str]] = {}  # the fields of each class of nodes
+
+
 def _slots(kind: type) -> list[str]:
-    return [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+    if kind not in _SLOTS:
+        bases = kind.__mro__
+        _SLOTS[kind] = [name for base in bases for name in getattr(base, "__slots__", ())]
+    return _SLOTS[kind]
