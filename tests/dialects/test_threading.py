@@ -173,10 +173,10 @@ CASES = {
     "names of the user's": (
         "key = x.shape\nstate = 1\nreturn self.bn(self.drop(x)), key, state",
         """
-        key = x.shape
-        state = 1
-        bn_out, model_state = self.bn(self.drop(x, key=rng), model_state)
-        return (bn_out, key, state), model_state
+        key_ = x.shape
+        state_ = 1
+        bn_out, state = self.bn(self.drop(x, key=key), state)
+        return (bn_out, key_, state_), state
         """,
     ),
     "mode": ("return x if self.training else -x", "return x if not self.inference else -x"),

@@ -114,7 +114,7 @@ def _files(
 ) -> list[Written]:
     texts = {source.path: source.text for source in sources}
     told: dict[str, list[Diagnostic]] = {}
-    for diagnostic in sorted(set(found), key=lambda d: (d.path, d.line, d.column, d.id)):
+    for diagnostic in sorted(set(found), key=lambda d: (d.path, d.line, d.column, d.id, d.message)):
         told.setdefault(diagnostic.path, []).append(diagnostic)
     written = []
     for file in project.ordered:

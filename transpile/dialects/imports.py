@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..model.expressions import Attribute, Constant, Name
 from ..model.layout import comments
 from ..model.libraries import is_built_on_torch
 from ..model.names import binds, dotted
-from ..model.node import Statement
+from ..model.node import Node, Statement
 from ..model.program import Class, File, Function, Parameter
 from ..model.project import Project
 from ..model.statements import Block, ExpressionStatement, Import, Imported, Pass
@@ -54,28 +54,28 @@ class Words:
         return Words({**self.statements, **statements}, {**self.whole, **whole})
 
 
-def fit(
-    project: Project, file: File, words: Words, support: str = f"import {SUPPORT} as nn"
-) -> None:
+def fit(project: Project, file: File, words: Words, support: str = f"import {SUPPORT} as nn") -> None:
     """Give a file the imports that it needs now; `support` is the statement for jax_nn."""
     known = words.adding({"nn": support}, {})
-    own = _used(file, made=False)
-    _spell_out(file, known, own)
-    gone = _narrow(project, file, own)
-    used, bound = _used(file, made=True), _bound(file, gone)
+    nodes = list(file.walk())  # once: the walk over a long file takes longer than all else here
+    own = _used(nodes, made=False)
+    _spell_out(nodes, known, own)
+    gone = _narrow(project, file, nodes, own)
+    nodes = list(file.walk())
+    used, bound = _used(nodes, made=True), _bound(file, gone)
     wanted = {known.statements[w] for w in known.statements if w in used and w not in bound}
-    wanted |= {f"import {name}" for name in _whole_modules(file, known) if name not in bound}
+    wanted |= {f"import {name}" for name in _whole_modules(nodes, known, used) if name not in bound}
     _put(file, sorted(wanted - {support}, key=_order), support if support in wanted else "", gone)
 
 
 # --- what is used, and bound ----------------------------------------------------------------------
 
 
-def _used(file: File, made: bool) -> set[str]:
-    """The names that a file reads: those that were made, or else the user's own, in annotations
+def _used(nodes: Sequence[Node], made: bool) -> set[str]:
+    """The names that are read: those that were made, or else the user's own, in annotations
     that are strings and in `__all__` too."""
     found: set[str] = set()
-    for node in file.walk():
+    for node in nodes:
         if isinstance(node, Name) and (node.start < 0 or node.touched) is made:
             found.add(node.id)
         elif isinstance(node, Constant) and isinstance(node.constant, str) and not made:
@@ -101,19 +101,19 @@ def _bound(file: File, gone: Iterable[Import]) -> set[str]:
     return {name.bound for statement in left for name in statement.names}
 
 
-def _spell_out(file: File, words: Words, used: set[str]) -> None:
+def _spell_out(nodes: Sequence[Node], words: Words, used: set[str]) -> None:
     """Write out the words that the user has for something else: `lax = 3` beside `lax.scan`."""
-    made = [n for n in file.walk() if isinstance(n, Name) and n.start < 0 and n.id in words.whole]
-    own = _own_names(file, words, used) if made else frozenset()
+    made = [n for n in nodes if isinstance(n, Name) and n.start < 0 and n.id in words.whole]
+    own = _own_names(nodes, words, used) if made else frozenset()
     for name in made:
         if name.id in own:
             name.replace(expression(words.whole[name.id]))
 
 
-def _own_names(file: File, words: Words, used: set[str]) -> frozenset[str]:
+def _own_names(nodes: Sequence[Node], words: Words, used: set[str]) -> frozenset[str]:
     """The words that mean something else somewhere in a file: the user's, or torch's still."""
     found: set[str] = set()
-    for node in file.walk():
+    for node in nodes:
         if isinstance(node, Import):
             for name in node.names:
                 meant = node.meaning(name)
@@ -127,24 +127,24 @@ def _own_names(file: File, words: Words, used: set[str]) -> frozenset[str]:
     return frozenset(found & words.whole.keys())
 
 
-def _whole_modules(file: File, words: Words) -> Iterator[str]:
+def _whole_modules(nodes: Sequence[Node], words: Words, used: set[str]) -> Iterator[str]:
     """The modules of words that were written out."""
-    for node in file.walk():
+    for node in nodes:
         if isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
             name = dotted(node)
             if name is not None and name in words.whole.values():
                 yield "jax" if name.startswith("jax.") else name
-    yield from {"numpy", SUPPORT} & _used(file, made=True)
+    yield from {"numpy", SUPPORT} & used
 
 
 # --- what goes ------------------------------------------------------------------------------------
 
 
-def _narrow(project: Project, file: File, used: set[str]) -> list[Import]:
+def _narrow(project: Project, file: File, nodes: Sequence[Node], used: set[str]) -> list[Import]:
     """Take away what nothing uses of the imports; those at the top that go whole are given back,
     and stand there still."""
     gone: list[Import] = []
-    for statement in [n for n in file.walk() if isinstance(n, Import)]:
+    for statement in [n for n in nodes if isinstance(n, Import)]:
         block = statement.parent
         assert isinstance(block, Block)
         kept = [n for n in statement.names if not _goes(project, file, statement, n, used)]

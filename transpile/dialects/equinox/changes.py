@@ -47,7 +47,6 @@ class Changing:
         self.function, self.plan, self.reports = function, plan, reports
         self.changes = plan.signatures.changes
         self.building = plan.is_building(function)
-        self.key = plan.key(function)
         self.inner: list[Function] = []  # the functions that were made of loops, inner ones first
         changed = self.changes.parameter(function)
         self.places = Places(function, self.building, changed, self._gives_back)
@@ -271,7 +270,7 @@ class Changing:
         body.append([Return(Name(changed))])
         made = Function(name, [Parameter(n) for n in names], body)
         if self._draws(made):
-            made.parameters.append(Parameter(self.key))
+            made.parameters.append(Parameter("key"))
             made.adopt()
         self.inner.append(made)
         return made

@@ -41,7 +41,7 @@ from ..threading.keys import Keys
 from ..threading.making import completes
 from ..threading.state import Extraction, Names
 from .leaves import Leaves, place
-from .plan import Plan
+from .plan import WORDS, Plan
 from .report import Reports
 
 # An Equinox module is frozen once it is built.
@@ -56,18 +56,16 @@ _REFUSED = {
 class Running:
     """Writes one function that is run, or builds; it is the form that threading asks."""
 
-    def __init__(
-        self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()
-    ) -> None:
+    def __init__(self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()) -> None:
         self.function, self.plan, self.reports = function, plan, reports
         self.inner = inner  # functions that were made in it, inner ones first
         self.signatures = plan.signatures
         self.threads = plan.threads(function)
         self.building = plan.is_building(function)
-        self.state, self.key = plan.state(function), plan.key(function)
         self.done: set[Node] = set()
         self.streamed: set[Node] = set()
-        self._taken = taken(function) | {self.state, self.key}
+        self.own_names = frozenset(taken(function))
+        self._taken = {*self.own_names, *WORDS}
         self._named: dict[str, str] = {}
 
     def fresh(self, word: str) -> str:
@@ -86,16 +84,14 @@ class Running:
             self._calls()
         for function in (*self.inner, self.function):
             self._python_loops(function)
-            self.streamed |= give_streams(
-                self, function, self.building, self.fresh, self._refuse_draws
-            )
+            self.streamed |= give_streams(self, function, self.building, self.fresh, self._refuse_draws)
             keys = Keys(self, self.fresh)
             if self.threads.draws:
-                keys.function(function, self.key)
+                keys.function(function, "key")
                 keys.place()
             self._control(function, keys)
         self._parameters()
-        Leaves(self.function, self.plan, self.state).write()
+        Leaves(self.function, self.plan).write()
 
     # --- the form of state ------------------------------------------------------------------------
 
@@ -115,7 +111,7 @@ class Running:
 
     def called(self, call: Call, target: Expression | None) -> Statement:
         self.done.add(call)
-        state = Name(self.state)
+        state = Name("state")
         if self.plan.gives_state_alone(call):
             return Assign([state], call)
         return Assign([Display("tuple", [target or Name("_"), state])], call)
@@ -130,16 +126,14 @@ class Running:
             value = Call(Attribute(Name("lax"), "stop_gradient"), [value])
         target = write.target
         if isinstance(target, Read) and not self.plan.is_saved(target.name, self.function.owner):
-            new = Call(Support("put"), [Name(self.state), place(target), value])
+            new = Call(Support("put"), [Name("state"), place(target), value])
         else:
-            new = Call(Attribute(Name(self.state), "set"), [place(target), value])
-        return [Assign([Name(self.state)], new)]
+            new = Call(Attribute(Name("state"), "set"), [place(target), value])
+        return [Assign([Name("state")], new)]
 
     def layers(self, node: Layers) -> list[Statement]:
         self.done.add(node.call)
-        return [
-            Assign([Display("tuple", [Name(node.carried), Name(self.state)])], self.scanned(node))
-        ]
+        return [Assign([Display("tuple", [Name(node.carried), Name("state")])], self.scanned(node))]
 
     def scanned(self, node: Layers) -> Call:
         """`nn.scan_layers(self.blocks, x, state, key=key)`: the call is still there for its key."""
@@ -147,7 +141,7 @@ class Running:
         takes = self.signatures.of_call(call).takes
         rest = call.arguments[1:]
         words = call.keywords[1:]
-        state = [Name(self.state)] if takes else [Constant(None)] if None in words else []
+        state = [Name("state")] if takes else [Constant(None)] if None in words else []
         call.function = Support("scan_layers")
         call.arguments = [node.layers, call.arguments[0], *state, *rest]
         call.keywords = [None, None, *[None] * len(state), *words]
@@ -177,7 +171,7 @@ class Running:
         open_call = not self.signatures.of_call(node).known and not scanned
         if open_call and isinstance(node, New):
             _through(node, "build")
-        node.append(key, "key" if open_call or scanned else self.plan.names_of(node)[1])
+        node.append(key, "key")
 
     def split(self, key: Expression, count: Expression) -> Expression:
         if self.building:
@@ -215,16 +209,16 @@ class Running:
             if value is not None and isinstance(value, Call) and self.gives(value):
                 self.done.add(value)  # value and state come out of the call
             elif alone or value is None:
-                made = Name(self.state) if alone else self._pair(Constant(None))
+                made = Name("state") if alone else self._pair(Constant(None))
                 statement.replace(Return(made))
             else:
                 value.wrap(self._pair)
         if completes(self.function.body):
-            end = Return(Name(self.state) if alone else self._pair(Constant(None)))
+            end = Return(Name("state") if alone else self._pair(Constant(None)))
             self.function.body.append([end])
 
     def _pair(self, value: Expression) -> Expression:
-        return Display("tuple", [value, Name(self.state)])
+        return Display("tuple", [value, Name("state")])
 
     def _calls(self) -> None:
         """Calls that take a state are given it."""
@@ -237,15 +231,12 @@ class Running:
                 continue
             if not threads.known:
                 _through(call, "call")
-                call.append(Name(self.state), "state")
+                call.append(Name("state"), "state")
                 continue
-            name = self.plan.names_of(call)[0]
-            plain = not any(call.keywords) and not any(
-                isinstance(a, Starred) for a in call.arguments
-            )
+            plain = not any(call.keywords) and not any(isinstance(a, Starred) for a in call.arguments)
             counts = {self._positional(t) for t in self.signatures.targets(call) or []}
             fits = counts == {len(call.arguments)} or self.signatures.is_container(call)
-            call.append(Name(self.state), None if plain and fits else name)
+            call.append(Name("state"), None if plain and fits else "state")
 
     def _positional(self, function: Function) -> int:
         """How many arguments stand before the state; less than none where there are stars."""
@@ -263,7 +254,7 @@ class Running:
     def _control(self, function: Function, keys: Keys) -> None:
         closures = Closures(self.fresh)
         for node in reversed(list(function.nodes(Cond, Loop, Repeat, Scan))):
-            threaded = [self.state] if self.state in _bound(node) and self.threads.gives else []
+            threaded = ["state"] if "state" in _bound(node) and self.threads.gives else []
             made: list[Statement] | None
             if isinstance(node, Cond):
                 made = closures.cond(node, threaded)
@@ -286,12 +277,12 @@ class Running:
             at = next((i for i, p in enumerate(made) if p.kind in ("*", "=", "**")), len(made))
             star = at < len(made) and made[at].kind == "*"
             default = at > 0 and made[at - 1].default is not None and not star
-            state = Parameter(self.state, "=" if star else "", None, _none() if default else None)
+            state = Parameter("state", "=" if star else "", None, _none() if default else None)
             made.insert(at + star, state)
         if self.threads.draws or self._is_protocol():
             at = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
             required = self.building and self._is_initial()
-            made.insert(at, Parameter(self.key, "=", None, None if required else _none()))
+            made.insert(at, Parameter("key", "=", None, None if required else _none()))
         if len(made) > len(function.parameters):
             function.parameters = made
             for parameter in made:
@@ -309,8 +300,7 @@ class Running:
         if function.name != "__call__" or function.owner is None or self.building:
             return False
         needed = [p for p in function.parameters[1:] if p.default is None and p.kind in ("", "/")]
-        own = {p.name for p in function.parameters}
-        return len(needed) == 1 and "key" not in own and self.key == "key"
+        return len(needed) == 1 and "key" not in self.own_names
 
 
 def _bound(node: Statement) -> set[str]:

@@ -39,8 +39,8 @@ from .plan import Plan
 class Leaves:
     """The leaves of one function, those of functions inside included."""
 
-    def __init__(self, function: Function, plan: Plan, state: str) -> None:
-        self.function, self.plan, self.state = function, plan, state
+    def __init__(self, function: Function, plan: Plan) -> None:
+        self.function, self.plan = function, plan
         self.ties = plan.tied(function.owner)
         self.building = plan.is_building(function)
 
@@ -127,9 +127,9 @@ class Leaves:
             if self.building:
                 node.replace(Attribute(plain, "init"))
             elif self._may_be_none(node) and not unset:
-                node.replace(Call(Support("get"), [Name(self.state), plain]))
+                node.replace(Call(Support("get"), [Name("state"), plain]))
             else:
-                node.replace(Call(Attribute(Name(self.state), "get"), [plain]))
+                node.replace(Call(Attribute(Name("state"), "get"), [plain]))
         else:
             node.become(plain)
 

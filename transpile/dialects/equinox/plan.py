@@ -15,11 +15,12 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
 from ...model.statements import Return
-from ..fresh import fresh, taken
+from ..threading.reserved import rename_parameters
 from ..threading.signatures import Signatures
 from ..threading.threads import Threads
 
 STATE = "eqx.nn.StateIndex"
+WORDS = frozenset(("state", "key"))  # by which calls are given what a model takes
 
 
 class Facts(Protocol):
@@ -35,7 +36,6 @@ class Plan:
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.signatures = Signatures(project, facts)
         self.methods = {f.name for f in project.functions() if f.owner is not None}
-        self._taken = {f: taken(f) for f in self.signatures.functions}
         self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}
         self.inferring = self._inferring()
@@ -53,34 +53,7 @@ class Plan:
             for f in self.signatures.functions
             if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
         }
-        self._names: dict[Function, tuple[str, str]] = {}
-        for f in self.signatures.functions:
-            self._name(f)
-
-    # --- names ------------------------------------------------------------------------------------
-
-    def _name(self, function: Function) -> None:
-        """The names of a function's state and key: all that one call may run have the same."""
-        root = self.signatures.root(function)
-        state, key = self._names.get(root, ("state", "key"))
-        own = self._taken[function]
-        if "state" in own:
-            state = fresh("model_state", own)
-        if "key" in own:
-            key = fresh("rng", own)
-        self._names[root] = state, key
-
-    def state(self, function: Function) -> str:
-        return self._names[self.signatures.root(function)][0]
-
-    def key(self, function: Function) -> str:
-        return self._names[self.signatures.root(function)][1]
-
-    def names_of(self, call: Call) -> tuple[str, str]:
-        """The names of state and key of what a call runs."""
-        targets = self.signatures.targets(call) or []
-        found = [self._names.get(self.signatures.root(t), ("state", "key")) for t in targets]
-        return found[0] if found and not self.signatures.is_container(call) else ("state", "key")
+        rename_parameters(self.signatures, WORDS)
 
     # --- functions --------------------------------------------------------------------------------
 

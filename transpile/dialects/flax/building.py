@@ -110,6 +110,12 @@ class Building(Program):
         found = [self.modules.class_of(ref) for ref in refs]
         return None if not found or None in found else found
 
+    def among(self, call: New) -> list[Class]:
+        """The known ones of the classes that may be built; nothing where one of torch's is not."""
+        refs = call.value.refs if isinstance(call.value, ModuleValue) else []
+        found = [self.modules.class_of(ref) for ref in refs]
+        return [] if None in found else [cls for cls in found if cls is not None]
+
     def constructor(self, cls: Class) -> Function | None:
         found: Function | None = self.modules.find(cls, "__init__")
         return found

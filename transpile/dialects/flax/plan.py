@@ -63,6 +63,9 @@ class Plan(Building):
         if isinstance(call.function, Support) and call.function.name in DRAWING:
             return True
         found = self.built(call)
+        among = self.among(call) if found is None else []
+        if among and all(map(self.needs_rngs, among)):
+            return True  # a class that is given in the place of these takes it as well
         answers = {self.needs_rngs(c) for c in found} if found is not None else set()
         if found == [] or found is not None and len(answers) == 1:
             return bool(answers and answers.pop())

@@ -15,10 +15,12 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
 from ...model.statements import Assign, Return
+from ..threading.reserved import rename_parameters
 from ..threading.threads import Threads
 from .cheap import properties
 from .conventions import Conventions
-from .reserved import rename_parameters
+
+WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
 
 
 class Facts(Protocol):
@@ -72,7 +74,7 @@ class Plan:
             for f in functions
             if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
         }
-        rename_parameters(self.conventions)
+        rename_parameters(self.conventions, WORDS)
 
     def entry(self, cls: Class | None, name: str, me: str) -> Expression:
         """The name under which the params have a submodule: the first one of two."""

@@ -262,7 +262,7 @@ class Signatures:
         targets = self.targets(call)
         if targets is None:
             if isinstance(call, New):
-                return Threads(draws=True, known=False)
+                return Threads(draws=True, known=self._all_draw(call))
             return replace(ANYTHING, known=self.is_container(call))
         found, several = NOTHING, [self.of(target) for target in targets]
         for threads in several:
@@ -272,6 +272,16 @@ class Signatures:
         if self.is_container(call) or all(self.are_alike(t, found) for t in several):
             return found
         return self.of_unlike(found)
+
+    def _all_draw(self, call: New) -> bool:
+        """Whether all classes that are known of those that may be built take a key: what else is
+        given in their place does so as well."""
+        value = call.value
+        refs = value.refs if isinstance(value, Module) else []
+        classes = [self.modules.class_of(ref) for ref in refs]
+        makers = [self.modules.find(cls, "__init__") for cls in classes if cls is not None]
+        known = bool(makers) and len(makers) == len(refs)
+        return known and all(m is not None and self.of(m).draws for m in makers)
 
     def of_unlike(self, all: Threads) -> Threads:
         """What a call takes and gives that runs what has several conventions; their union."""

@@ -13,6 +13,7 @@ from ...model.operators import Conditional
 from ...model.statements import Assign
 from . import constructors, containers, functions, methods, modules, python_calls, torch_calls
 from .frame import Argument, Env, Frame
+from .joins import join
 from .lattice import (
     ARRAY_TYPE,
     FUNCTION,
@@ -21,6 +22,7 @@ from .lattice import (
     Class,
     External,
     Function,
+    Functions,
     Method,
     Module,
     Object,
@@ -206,6 +208,16 @@ def _torch(frame: Frame, function: Torch, args: list[Argument], node: Call, env:
     return torch_calls.call(frame, function.name, args, node)
 
 
+def _functions(
+    frame: Frame, function: Functions, args: list[Argument], node: Call, env: Env
+) -> Value:
+    """Any of several: what a call gives to one it may give to each."""
+    found: Value | None = None
+    for one in function.ordered:
+        found = join(found, functions.call(frame, one, args))
+    return found or UNKNOWN
+
+
 def _class(frame: Frame, function: Class, args: list[Argument], node: Call, env: Env) -> Value:
     return constructors.construct(frame, function, args)
 
@@ -276,6 +288,7 @@ _BY_VALUE: dict[type, _Caller] = {
     Class: _class,
     Module: _module,
     Function: _function,
+    Functions: _functions,
     Method: methods.call,
     External: _external,
     Object: _object,

@@ -14,6 +14,8 @@ from .lattice import (
     UNKNOWN,
     Class,
     External,
+    Function,
+    Functions,
     Instance,
     Mapping,
     Method,
@@ -167,6 +169,8 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
     first, second = classes_of(a), classes_of(b)
     if first and second:
         return Class(OneOf(first | second))
+    if isinstance(a, (Function, Functions)) and isinstance(b, (Function, Functions)):
+        return Functions(_functions(a) | _functions(b))
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Tensor) and one.assumed:
             return Tensor(assumed=True, python=True) if isinstance(other, Static) else other
@@ -179,6 +183,10 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
             open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
             return dataclasses.replace(one, open=True) if open_ else UNKNOWN
     return UNKNOWN
+
+
+def _functions(value: Function | Functions) -> frozenset[Function]:
+    return value.several if isinstance(value, Functions) else frozenset([value])
 
 
 def _with_number(one: Tensor, other: Static) -> Value:

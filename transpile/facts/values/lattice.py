@@ -138,6 +138,18 @@ class Function(Value):
 
 
 @dataclass(frozen=True)
+class Functions(Value):
+    """One of several functions or methods of the user's: `f if fast else g`."""
+
+    several: frozenset[Function]
+
+    @property
+    def ordered(self) -> list[Function]:
+        """The functions in an order of their own: that of a set changes from run to run."""
+        return sorted(self.several, key=lambda one: _order(one.function))
+
+
+@dataclass(frozen=True)
 class Torch(Value):
     """A name of torch's: a module, function, class or constant."""
 

@@ -146,7 +146,7 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
     if _constructs(frame):
         if seen is None and _is_cast_and_called(frame, parameter.name):
             return Module(open=True)
-        return _of_constructor(seen)
+        return _of_constructor(frame, seen)
     stranger = frame.file in frame.facts.strangers and not isinstance(seen, Tensor)
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
     return join(value, NONE) if default == NONE else value
@@ -215,8 +215,12 @@ def of_kind(frame: Frame, default: Value) -> Value:
     return default
 
 
-def _of_constructor(seen: Value | None) -> Value:
+def _of_constructor(frame: Frame, seen: Value | None) -> Value:
     """What a constructor takes is a hyperparameter: another call may give another value."""
+    if isinstance(seen, (Class, Torch)):
+        is_open = isinstance(seen, Class) and isinstance(seen.ref, Open)
+        made = seen if is_open else of_kind(frame, seen)
+        return made if isinstance(made, Class) else UNKNOWN
     if isinstance(seen, Static):
         return Static(MISSING, seen.type, loose=True)
     if isinstance(seen, Module) and seen.classes:

@@ -114,9 +114,12 @@ class Building:
                 )
                 return
         if isinstance(function, Name) and function.id == "setattr" and len(node.arguments) == 3:
-            made = node.arguments[2]
+            own, name, made = node.arguments
             if isinstance(made, Call) and may_be_function(made):
                 made.wrap(lambda made: Call(Support("as_module"), [made]))
+            elif isinstance(made.value, Module):  # which must be one: children() has no other
+                node.replace(Call(Attribute(own, "add_module"), [name, made]))
+                return
         if isinstance(node, Apply) and self._runs(node):
             self._probe(node)
         elif isinstance(node, (New, Apply)):

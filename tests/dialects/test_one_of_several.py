@@ -1,0 +1,113 @@
+"""What is one of several functions or classes, and names that a dialect has for its own: in three
+dialects, beside torch."""
+
+import pytest
+import torch
+
+from .verified import verify
+
+HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
+FUNCTIONS = """
+def squared(x, y, weight=1.0):
+    return ((x - y) ** 2 * weight).mean()
+
+
+def absolute(x, y, weight=1.0, **kwargs):
+    return (x - y).abs().mean() * weight
+
+
+class Net(nn.Module):
+    def __init__(self, robust=False):
+        super().__init__()
+        if robust:
+            self.criterion = absolute
+        else:
+            self.criterion = squared
+        self.fc = nn.Linear(4, 4)
+        self.other = {"squared": squared, "absolute": absolute}["absolute"]
+
+    def forward(self, x, y):
+        x = self.fc(x)
+        return self.criterion(x, y, weight=2.0) + self.other(x, y)
+"""
+CLASSES = """
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.fc = nn.Linear(d, d)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Other(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.fc = nn.Linear(d, d, bias=False)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+KINDS = {"block": Block, "other": Other}
+
+
+class Stage(nn.Module):
+    def __init__(self, d, n, made):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        self.build(d, n, made)
+
+    def build(self, d, n, made):
+        for _ in range(n):
+            self.layers.append(made(d))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Stage(4, 2, KINDS["block"])
+        self.second = Stage(4, 1, KINDS["other"])
+
+    def forward(self, x, y):
+        return self.second(self.first(x)) + y
+"""
+WORDS = """
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, key, value, state=None):
+        if state is not None:
+            key = key + state
+        return self.lin(key) * value, state
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attend = Attend()
+        self.norm = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x, state):
+        out, key = self.attend(x, state, state=x)
+        if out.sum() > 0:
+            state = state + 1
+            out = self.norm(out)
+        return self.drop(out) + key * state
+"""
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
+@pytest.mark.parametrize("program", [FUNCTIONS, CLASSES, WORDS], ids=["functions", "classes", "words"])
+def test_beside_torch(program, target):
+    torch.manual_seed(0)
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + program, "Net", "", inputs, target)

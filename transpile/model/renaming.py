@@ -1,0 +1,78 @@
+"""Other names for the locals of a function, wherever a node has one: also what blocks carry."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from .carry import Carry, Effects
+from .effects import Collect, Cond, Layers, Loop, Repeat, Scan
+from .expressions import Lambda, Name
+from .node import Node
+from .program import Function
+from .statements import Declaration, Handler
+
+Names = Mapping[str, str]
+
+
+def rename_locals(function: Function, names: Names) -> None:
+    """Give parameters and locals of a function the names that they have here."""
+    if any(p.name in names for p in function.parameters):
+        for parameter in function.parameters:
+            parameter.name = names.get(parameter.name, parameter.name)
+        function.restate()
+    for node in list(_within(function.body, names)):
+        _rename(node, names)
+
+
+def _within(node: Node, names: Names) -> Iterator[Node]:
+    """The nodes at and below one, without functions that have parameters of these names."""
+    yield node
+    if isinstance(node, (Function, Lambda)) and any(p.name in names for p in node.parameters):
+        return
+    for child in node.children():
+        yield from _within(child, names)
+
+
+def _rename(node: Node, names: Names) -> None:
+    if isinstance(node, Name):
+        if node.id in names:
+            node.rename(names[node.id])
+    elif isinstance(node, Function):
+        if node.name in names:
+            node.rename(names[node.name])
+    elif isinstance(node, (Cond, Loop, Repeat, Scan)):
+        node.carry = _carry(node.carry, names)
+        if isinstance(node, Scan) and node.running is not None:
+            node.running = names.get(node.running, node.running)
+    elif isinstance(node, Collect):
+        node.name = names.get(node.name, node.name)
+    elif isinstance(node, Layers):
+        node.carried = names.get(node.carried, node.carried)
+    elif isinstance(node, Handler) and node.name is not None and node.name in names:
+        node.name = names[node.name]
+        node.restate()
+    elif isinstance(node, Declaration) and any(name in names for name in node.names):
+        node.names = tuple(names.get(name, name) for name in node.names)
+        node.restate()
+
+
+def _carry(carry: Carry, names: Names) -> Carry:
+    def renamed(words: list[str]) -> list[str]:
+        return [names.get(word, word) for word in words]
+
+    known = {names.get(name, name): carried for name, carried in carry.names.items()}
+    effects = _effects(carry.effects, names)
+    return Carry(
+        renamed(carry.inputs), renamed(carry.outputs), effects, renamed(carry.reads), known
+    )
+
+
+def _effects(effects: Effects, names: Names) -> Effects:
+    def renamed(places: frozenset[str]) -> frozenset[str]:
+        parted = (place.partition(".") for place in places)
+        return frozenset(names.get(root, root) + dot + rest for root, dot, rest in parted)
+
+    return dataclasses.replace(
+        effects, reads=renamed(effects.reads), writes=renamed(effects.writes)
+    )
