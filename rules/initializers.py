@@ -1,5 +1,6 @@
 """torch.nn.init: each function returns the new value of the tensor, and reads only its shape and dtype."""
 
+import inspect
 import math
 
 import jax
@@ -161,3 +162,12 @@ def correct_fan(tensor, mode):
     if mode == "fan_in":
         return tensor.shape[1] * math.prod(tensor.shape[2:])
     return tensor.shape[0] * math.prod(tensor.shape[2:])
+
+
+def initial(function, value, *args, key, **kwargs):
+    """What an initialiser that was passed in makes of an array: one that draws takes a key."""
+    keyed = {"key": key} if "key" in inspect.signature(function).parameters else {}
+    made = function(value, *args, **kwargs, **keyed)
+    if made is None:
+        raise TypeError(f"{function} gives no array back: an initialiser has to return what it makes")
+    return made

@@ -321,15 +321,6 @@ def _with_value(init, name, function):
     return init_again
 
 
-def initial(function, value, *args, key, **kwargs):
-    """What an initialiser that was passed in makes of an array: one that draws takes a key."""
-    keyed = {"key": key} if "key" in inspect.signature(function).parameters else {}
-    made = function(value, *args, **kwargs, **keyed)
-    if made is None:
-        raise TypeError(f"{function} gives no array back: an initialiser has to return what it makes")
-    return made
-
-
 def reinitialise_all(module, function):
     """Give every param below a module another initial value: ``function(name, value, key)``."""
     for prefix, part in named_modules(module):

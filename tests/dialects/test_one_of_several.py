@@ -77,6 +77,31 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.second(self.first(x)) + y
 """
+INITIALISERS = """
+KINDS = {"xavier": nn.init.xavier_uniform_, "zeros": nn.init.zeros_}
+
+
+class Unit(nn.Sequential):
+    def __init__(self, d, kind=None, layer=None, init=nn.init.kaiming_normal_, name=""):
+        super().__init__()
+        unit = layer(d, d)
+        init(unit.weight)
+        if kind is not None:
+            KINDS[kind](unit.weight)
+        nn.init.constant_(unit.bias, 0)
+        self.add_module(name + "unit", unit)
+        self.add_module(name + "activation", nn.ReLU())
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Unit(4, "xavier", nn.Linear)
+        self.second = Unit(4, layer=nn.Linear, init=nn.init.ones_)
+
+    def forward(self, x, y):
+        return self.second(self.first(x)) + y
+"""
 WORDS = """
 class Attend(nn.Module):
     def __init__(self):
@@ -106,8 +131,8 @@ class Net(nn.Module):
 
 
 @pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
-@pytest.mark.parametrize("program", [FUNCTIONS, CLASSES, WORDS], ids=["functions", "classes", "words"])
+@pytest.mark.parametrize("program", ["FUNCTIONS", "CLASSES", "INITIALISERS", "WORDS"])
 def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
-    verify(HEAD + program, "Net", "", inputs, target)
+    verify(HEAD + globals()[program], "Net", "", inputs, target)

@@ -11,7 +11,7 @@ from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
 from ...model.node import Expression
 from ...model.rulebook import Rulebook
-from ..values.lattice import FUNCTION, UNKNOWN, Method, Module, Tensor, Torch, Value
+from ..values.lattice import FUNCTION, INITIALISER, UNKNOWN, Method, Module, Tensor, Torch, Value
 from .paths import of
 
 
@@ -49,6 +49,9 @@ class Spellings:
             return self._method(node, value)
         if isinstance(value, Torch):
             return self._function(node, value)
+        if value == INITIALISER:
+            first = first_argument(node)
+            return Written("function", first) if first is not None else None
         if isinstance(value, Module) and node.arguments and self.gives_back(value):
             subject = node.arguments[0]
             named = isinstance(subject, (Name, Attribute, Subscript))

@@ -17,6 +17,7 @@ from .joins import join
 from .lattice import (
     ARRAY_TYPE,
     FUNCTION,
+    INITIALISER,
     NONE,
     UNKNOWN,
     Class,
@@ -274,7 +275,7 @@ def _tensor(frame: Frame, function: Tensor, args: list[Argument], node: Call, en
 
 def _unknown(frame: Frame, function: Value, args: list[Argument], node: Call, env: Env) -> Value:
     """What an unknown function returns is taken for a tensor where it is given one."""
-    if isinstance(function, Static) and function in (ARRAY_TYPE, FUNCTION):
+    if isinstance(function, Static) and function in (ARRAY_TYPE, FUNCTION, INITIALISER):
         return Tensor()
     if frame.constructs and isinstance(node.function, Name) and constructors.inplace(args):
         return Module(open=True, inplace=True)  # `act_layer(inplace=True)`, handed in

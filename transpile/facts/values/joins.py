@@ -9,6 +9,7 @@ from typing import Any
 from .lattice import (
     FUNCTION,
     GENERATORS,
+    INITIALISER,
     MISSING,
     NONE,
     UNKNOWN,
@@ -27,6 +28,7 @@ from .lattice import (
     Torch,
     Value,
     classes_of,
+    is_initialiser,
 )
 
 
@@ -136,6 +138,8 @@ def _methods(a: Method, b: Method) -> Value | None:
 
 
 def _names(a: Torch, b: Torch) -> Value | None:
+    if a != b and is_initialiser(a) and is_initialiser(b):
+        return INITIALISER
     name = _anywhere(a.name)
     return Torch(name, a.function) if name == _anywhere(b.name) else None
 
@@ -164,6 +168,8 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
     if isinstance(a, holders) and isinstance(b, holders):
         if isinstance(a.element, Module) and isinstance(b.element, Module):
             return Sequence(join(a.element, b.element))  # `self.flows if forward else reversed(…)`
+    if is_initialiser(a) and is_initialiser(b):
+        return INITIALISER
     if all(v == FUNCTION or isinstance(v, Torch) and v.function for v in (a, b)):
         return FUNCTION
     first, second = classes_of(a), classes_of(b)

@@ -58,6 +58,7 @@ BOOL = Static(MISSING, "bool")
 STRING = Static(MISSING, "str")
 SHAPE = Static(MISSING, "shape")
 FUNCTION = Static(MISSING, "function")  # of arrays: `partial(F.gelu, approximate="tanh")`
+INITIALISER = Static(MISSING, "initialiser")  # one of torch.nn.init, or what is like one
 ARRAY_TYPE = Static(MISSING, "array type")  # a parameter whose default is torch.FloatTensor
 NUMPY = Static(MISSING, "numpy")  # an array of NumPy's, known when the function is traced
 BACKWARD_CONTEXT = Static(MISSING, "backward context")  # the ctx of a torch.autograd.Function
@@ -219,6 +220,13 @@ GENERATORS = frozenset(
 )
 # Which jax.numpy has too.
 CHECKS = frozenset({"math.isclose", "math.isfinite", "math.isinf", "math.isnan"})
+
+
+def is_initialiser(value: Value | None) -> bool:
+    """Whether a value is a function that gives an array initial values in place."""
+    if isinstance(value, Torch) and value.name.startswith("torch.nn.init."):
+        return value.name.endswith("_")
+    return value == INITIALISER
 
 
 def members(value: Sequence | Module) -> list[Value]:

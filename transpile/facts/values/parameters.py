@@ -17,6 +17,7 @@ from .lattice import (
     ARRAY_TYPE,
     BACKWARD_CONTEXT,
     FUNCTION,
+    INITIALISER,
     MISSING,
     NONE,
     NUMPY,
@@ -34,6 +35,7 @@ from .lattice import (
     Torch,
     Value,
     is_anything,
+    is_initialiser,
     least_dims,
 )
 from .numpy_names import is_bound_to_numpy
@@ -194,6 +196,8 @@ def of_kind(frame: Frame, default: Value) -> Value:
     if isinstance(default, Static):
         return Static(MISSING, default.type, loose=True) if default != NONE else default
     if isinstance(default, Torch):
+        if is_initialiser(default):
+            return INITIALISER
         if rulebook.constant(f"{default.name}[dtype]"):
             return ARRAY_TYPE
         layer = rulebook.layer(default.name)
@@ -220,7 +224,7 @@ def _of_constructor(frame: Frame, seen: Value | None) -> Value:
     if isinstance(seen, (Class, Torch)):
         is_open = isinstance(seen, Class) and isinstance(seen.ref, Open)
         made = seen if is_open else of_kind(frame, seen)
-        return made if isinstance(made, Class) else UNKNOWN
+        return made if isinstance(made, Class) or made == INITIALISER else UNKNOWN
     if isinstance(seen, Static):
         return Static(MISSING, seen.type, loose=True)
     if isinstance(seen, Module) and seen.classes:

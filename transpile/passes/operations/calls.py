@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...facts.values.lattice import External, Instance, Method, Torch, is_anything
+from ...facts.values.lattice import INITIALISER, External, Instance, Method, Torch, is_anything
 from ...model.effects import Key, Support
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted
@@ -23,6 +23,10 @@ def called(c: Conversion, node: Node) -> bool:
     if tests.asked(c, node):
         return True
     value = known(node.function)
+    if value == INITIALISER:
+        c.changes.replace(node, _initial)
+        c.visit_all(node.children())
+        return True
     if isinstance(value, Torch):
         _torch(c, node, value.name)
         return True
@@ -34,6 +38,16 @@ def called(c: Conversion, node: Node) -> bool:
             return True
         foreign.host(c, node, value.name)
     return False
+
+
+def _initial(node: Node) -> Call:
+    """A call of an initialiser that was handed in: `nn.initial(init, weight, key=key)`."""
+    assert isinstance(node, Call)
+    made = Call(
+        Support("initial"), [node.function, *node.arguments, Key()], [None, *node.keywords, "key"]
+    )
+    made.value = node.value
+    return made
 
 
 def _torch(c: Conversion, node: Call, name: str) -> None:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from ...facts.memory.spellings import is_inplace_name
-from ...facts.values.lattice import MISSING, External, Static, Tensor, Value
+from ...facts.values.lattice import (
+    INITIALISER,
+    MISSING,
+    External,
+    Static,
+    Tensor,
+    Torch,
+    Value,
+    is_initialiser,
+)
 from ...facts.values.vocabulary import PROPERTIES
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
@@ -95,6 +104,11 @@ def reference(c: Conversion, node: Expression, name: str) -> None:
         c.no_rule(node, name)
         return
     rule = rules[0]
+    if is_initialiser(Torch(name)):
+        made = Support(rule.name)
+        made.value = INITIALISER
+        c.put(node, made)
+        return
     if is_inplace_name(name) or f"{name}_" in rule.torch_names:
         message = f"{name} writes its argument: call it directly, {name}(x), so that x gets it"
         c.unconverted("unsupported", node, message)
