@@ -12,6 +12,7 @@
     m.state_dict()["fc.weight"]              m.fc.weight.data
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
+    sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     @register_model                          nothing: timm notes the function in a table
 
 Only what stands in the text decides it: no values are known yet.
@@ -23,7 +24,18 @@ import keyword
 from collections.abc import Callable
 from typing import Any
 
-from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred, Subscript
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Display,
+    ForClause,
+    Lambda,
+    Name,
+    Starred,
+    Subscript,
+)
 from ..model.libraries import registers
 from ..model.names import dotted, imported
 from ..model.node import Expression, Node
@@ -95,6 +107,10 @@ def _call(call: Call, own: str | None, cls: Class | None) -> Callable[[Call], Ex
     if dotted(function) == "getattr" and _plain(call, 2) and dotted(call.arguments[0]) == own:
         if own is not None and _written(call.arguments[1]) is not None:
             return lambda c: _asked(c.arguments[0], c.arguments[1])
+    if _maps_calls(call):
+        return _mapped
+    if dotted(function) == "list" and _plain(call, 1) and _maps_calls(call.arguments[0]):
+        return _listed
     if not isinstance(function, Attribute):
         return None
     if function.name == "__getattr__" and _plain(call, 1):
@@ -104,6 +120,37 @@ def _call(call: Call, own: str | None, cls: Class | None) -> Callable[[Call], Ex
         if function.name in _WALKS:
             return _walk
     return _initialised if _initialises(call) else None
+
+
+# --- map -----------------------------------------------------------------------------------------
+
+
+def _maps_calls(call: Expression) -> bool:
+    """Whether it maps a lambda that calls what it is given: `map(lambda f: f(x), self.fs)`."""
+    if not isinstance(call, Call) or dotted(call.function) != "map" or not _plain(call, 2):
+        return False
+    function = call.arguments[0]
+    if not isinstance(function, Lambda) or len(function.parameters) != 1:
+        return False
+    parameter = function.parameters[0]
+    calls = [n for n in function.body.walk() if isinstance(n, Call)]
+    called = any(dotted(n.function) == parameter.name for n in calls)
+    return called and not parameter.kind and parameter.default is None
+
+
+def _mapped(call: Call, kind: str = "generator") -> Comprehension:
+    function, iterable = call.arguments
+    assert isinstance(function, Lambda)
+    clause = ForClause(Name(function.parameters[0].name), iterable)
+    return Comprehension(kind, None, function.body, [clause])
+
+
+def _listed(call: Call) -> Comprehension:
+    made = call.arguments[0]
+    if isinstance(made, Comprehension):  # edited before
+        return Comprehension("list", None, made.element, made.clauses)
+    assert isinstance(made, Call)
+    return _mapped(made, "list")
 
 
 # --- super ---------------------------------------------------------------------------------------
