@@ -240,3 +240,8 @@ def new(input, data):
     if isinstance(data, (tuple, list)):
         return lax.stop_gradient(jnp.array(data, dtype=input.dtype))
     return legacy_tensor(data, input.dtype)
+
+
+def unplaced(arguments):
+    """Arguments for a constructor, without torch's device and dtype: JAX decides these elsewhere."""
+    return {name: value for name, value in arguments.items() if name not in ("device", "dtype")}

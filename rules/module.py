@@ -367,11 +367,6 @@ def has(module, name):
     return like(module, name) is not None
 
 
-def unplaced(arguments):
-    """Arguments for a constructor, without torch's device and dtype: JAX decides these elsewhere."""
-    return {name: value for name, value in arguments.items() if name not in ("device", "dtype")}
-
-
 def name_of(module, attribute):
     """The name of a submodule among the params: where two attributes hold the same one, the first counts."""
     return next(name for name, child in module.children() if child is getattr(module, attribute))

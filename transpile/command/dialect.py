@@ -34,6 +34,7 @@ from ..passes import (
     recognise,
     scans,
     simplify,
+    spread_arguments,
     structured_exits,
     type_hints,
 )
@@ -43,7 +44,7 @@ from ..source.formatting import format_changed
 from ..source.lower import lower
 
 TARGETS = ("flax", "equinox", "functional")
-BEFORE = (canonicalise.PASS, kept_lambdas.PASS)  # on syntax alone, before facts are solved
+BEFORE = (canonicalise.PASS, kept_lambdas.PASS, spread_arguments.PASS)  # on syntax alone, before facts are solved
 PASSES = (
     type_hints.PASS,
     fold.PASS,

@@ -64,7 +64,9 @@ class Plan:
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
         self._fields = {cls: dict(self.modules.fields(cls)) for cls in owners}
         self._children = {cls: set(self._kept(cls)) for cls in owners}
-        self._elsewhere = {cls: self._begins_elsewhere(cls) for cls in owners}
+        # the classes whose `init` is also that of a class that has submodules
+        holding = {c for cls in owners if self._children[cls] for c in self.modules.lineage(cls)}
+        self._elsewhere = {cls: cls in holding or self._begins_elsewhere(cls) for cls in owners}
         stateful = self.conventions.stateful
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
         self._ties = {cls: dict(self._tied(cls)) for cls in owners}
@@ -157,8 +159,6 @@ class Plan:
 
     def _begins_elsewhere(self, cls: Class) -> bool:
         methods = self.modules.home(cls).methods(cls).values()
-        if self._children[cls]:
-            return True
         if any(self.modules.fields(c) for c in self.modules.lineage(cls)[1:]):
             return True
         return any(m.nodes(NewArray) for m in methods) or any(

@@ -68,7 +68,7 @@ def _of_class(frame: Frame, ref: program.Class, args: list[Argument]) -> Value:
         functions.note_call(frame, constructor)
     if not facts.project.is_module(ref):
         return UNKNOWN
-    if constructor is None and facts.project.torch_base(ref) is not None:
+    if constructor is None:
         containers.fill_own(frame, ref, args)
     element: Value | None = None
     for c in facts.project.family(ref):

@@ -24,6 +24,10 @@ REGISTERS = frozenset({"register_buffer", "register_parameter"})
 
 def fill_own(frame: Frame, cls: Class, args: list[Argument]) -> None:
     """Note what a user's container class holds, by what torch's constructor is given."""
+    base = frame.facts.project.torch_base(cls)
+    layer = frame.facts.rulebook.layer(base) if base is not None else None
+    if layer is None or not _is_container(frame, layer.name):
+        return
     element: Value | None = None
     for _, star, value, _node in args:
         listed = star or isinstance(value, Sequence)
@@ -39,7 +43,7 @@ def fill_own(frame: Frame, cls: Class, args: list[Argument]) -> None:
 
 def filled(frame: Frame, module: Module, args: list[Argument], name: str) -> Module:
     """A layer of torch's with what its constructor is given to hold, if it is a container."""
-    if not any(d.name == "Container" for d in frame.facts.rulebook.bases(name)):
+    if not _is_container(frame, name):
         return module
     element: Value | None = None
     items: list[tuple[str, Value]] | None = []
@@ -58,6 +62,10 @@ def filled(frame: Frame, module: Module, args: list[Argument], name: str) -> Mod
             if items is not None:
                 items.append((str(len(items)), held))
     return dataclasses.replace(module, element=element, items=tuple(items) if items else None)
+
+
+def _is_container(frame: Frame, name: str) -> bool:
+    return any(d.name == "Container" for d in frame.facts.rulebook.bases(name))
 
 
 def _given(argument: Argument) -> tuple[list[Value], bool]:

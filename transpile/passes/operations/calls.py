@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...facts.values.lattice import INITIALISER, External, Instance, Method, Torch, is_anything
+from ...facts.values.lattice import INITIALISER, Class, External, Instance, Method, Torch, is_anything
 from ...model.effects import Key, Support
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted
@@ -11,7 +11,7 @@ from ...source.lower_ast import expression
 from . import foreign, promotion, tests
 from .bind import arguments_of
 from .conversion import Conversion
-from .layers import initialised, layer
+from .layers import inherited, initialised, layer
 from .literals import known, literal
 from .methods import method, method_of
 from .names import reference
@@ -29,6 +29,10 @@ def called(c: Conversion, node: Node) -> bool:
         return True
     if isinstance(value, Torch):
         _torch(c, node, value.name)
+        return True
+    if isinstance(value, Class) and (rule := c.constructed_by(value.ref)) is not None:
+        c.visit(node.function)
+        inherited(c, node, rule)
         return True
     found = method_of(node)
     if found is not None:

@@ -13,7 +13,8 @@ from ...model.expressions import (
 )
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.program import Function, Scope
+from ...model.program import Class, Function, Scope
+from ...model.project import Project
 from ...model.rulebook import Definition, Rulebook
 from ...model.statements import ExpressionStatement, Import
 from ..pass_ import Changes, source_of
@@ -27,6 +28,7 @@ from .specialise import Refused
 class Facts(Protocol):
     """What the pass asks beside the values of expressions, which stand in their slots."""
 
+    project: Project
     rulebook: Rulebook
 
     def stage(self, scope: Scope) -> str | None:
@@ -128,6 +130,14 @@ class Conversion:
     def _as_data(self, argument: Argument) -> Argument:
         """An argument that is traced under jit as the array that it is then."""
         return replace(argument, value=Tensor()) if is_traced(argument.value) else argument
+
+    def constructed_by(self, ref: object) -> Definition | None:
+        """The layer of torch's whose constructor a class of the user's inherits."""
+        project = self.facts.project
+        if not isinstance(ref, Class) or project.find(ref, "__init__") is not None:
+            return None
+        base = project.torch_base(ref)
+        return self.rulebook.layer(base) if base is not None else None
 
     # --- names -----------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...facts.values.lattice import NONE, Torch
+from ...facts.values.lattice import NONE, Mapping, Torch
 from ...model.effects import New, Support
 from ...model.expressions import Call
 from ...model.layers import layers
@@ -49,6 +49,11 @@ def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool
     _built(c, node, rule, 0 if through_super else 1, make=False)
 
 
+def inherited(c: Conversion, node: Call, rule: Definition) -> None:
+    """The user's class is built by the constructor of a layer of torch's that it extends."""
+    _built(c, node, rule, 0, make=False)
+
+
 def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = True) -> None:
     """Take away what a constructor is told of placement, behind some arguments of its own."""
     try:
@@ -70,6 +75,9 @@ def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = T
         known = layers(c.rulebook).named(rule.name)
         draws = known.first_values if known is not None else None
         c.changes.become(node, lambda n: New(n.function, n.arguments, n.keywords, draws))
+    for argument in arguments_of(node)[own:]:
+        if argument.star == "**" and isinstance(argument.value, Mapping) and argument.value.placed:
+            c.changes.wrap(argument.node, lambda kept: Call(Support("unplaced"), [kept]))
     c.visit_all(argument for argument in node.arguments if argument not in dropped)
 
 
