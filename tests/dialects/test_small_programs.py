@@ -101,6 +101,39 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.second(self.first(x)) + y
 """
+MADE = """
+class Attend(nn.Module):
+    def forward(self, q, k):
+        return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ k
+
+
+class Scaled(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+        self.act = nn.Sequential(nn.Sigmoid(), nn.Tanh())
+
+    def forward(self, x):
+        return self.act(x) * self.n
+
+
+class Event:
+    def __init__(self, source, q):
+        self.source = source
+        self.q = q
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        h = Scaled(3)(Attend()(x, self.fc(x)))
+        event = Event(self, h)
+        loss_fct = nn.SmoothL1Loss()
+        return loss_fct(event.q, y) + nn.CrossEntropyLoss(reduction="sum")(h, F.softmax(y, -1))
+"""
 PLACED = """
 class Scaled(nn.Linear):
     def forward(self, x):
@@ -159,7 +192,7 @@ class Net(nn.Module):
 
 
 @pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
-@pytest.mark.parametrize("program", ["FUNCTIONS", "CLASSES", "INITIALISERS", "PLACED", "WORDS"])
+@pytest.mark.parametrize("program", ["FUNCTIONS", "CLASSES", "INITIALISERS", "MADE", "PLACED", "WORDS"])
 def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]

@@ -17,6 +17,7 @@ from ..model.rulebook import Rulebook
 from ..model.statements import Assign, For
 from .host import does
 from .modules import Modules
+from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Torch, classes_of
 
@@ -85,7 +86,7 @@ class EffectsOf:
             return [(value.function, _owner_path(call.function))]
         if isinstance(value, Module):
             return self._calls_of(value, _path(call.function))
-        if isinstance(call, New):
+        if isinstance(call, New) or isinstance(value, ClassValue):  # of an object that is no module
             refs = classes_of(value) if value else frozenset()
             if not refs and isinstance(call.value, Module) and not call.value.open:
                 refs = call.value.classes  # a layer of torch's, which has a name of ours by now

@@ -68,6 +68,11 @@ class Calls:
             self._modes.append(call)
         uniform = self.conventions.is_uniform(call)
         if not threads.params and not threads.takes and not uniform:
+            if self.conventions.is_container(call):  # which always takes the params of its items
+                call.arguments.insert(0, Dictionary([]))
+                call.keywords.insert(0, None)
+                call.adopt()
+                call.restate()
             return
         path = self._path(call)
         if path is None or uniform and set(self.words) & set(call.keywords):

@@ -195,10 +195,8 @@ class Running:
         for node in list(self.function.nodes(Write, Walk, Tie, Declare, New)):
             if isinstance(node, Write) and self.conventions.is_state_read(node.target):
                 continue
-            if isinstance(node, New) and isinstance(node.function, Support):
-                cls = self.plan.modules.library.find(f"torch.nn.{node.function.name}")
-                if cls is None or not self.plan.modules.arrays(cls):
-                    continue
+            if isinstance(node, New) and not self.plan.makes_arrays(node):
+                continue
             id, why = _REFUSED[type(node)]
             if isinstance(node, Statement):
                 self.reports.refuse(id, node, why)

@@ -7,8 +7,9 @@ from typing import NamedTuple, Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
-from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray, Support, Tie
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...facts.values.lattice import Module, classes_of
+from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support, Tie
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
@@ -151,6 +152,55 @@ class Plan:
     def _kept(self, cls: Class) -> Iterator[str]:
         for method in self.modules.home(cls).methods(cls).values():
             yield from (d.name for d in method.nodes(Declare) if d.kind == SUBMODULE)
+
+    def makes_arrays(self, new: New) -> bool:
+        """Whether what is built may have params or a state, which had no place then."""
+        if isinstance(new.function, Support):
+            cls = self.modules.library.find(f"torch.nn.{new.function.name}")
+            return cls is not None and self._has_arrays(cls, set())
+        value = new.value
+        refs = value.refs if isinstance(value, Module) and not value.open else []
+        if not refs and (called := new.function.value) is not None:
+            refs = list(classes_of(called))
+        classes = [self.modules.class_of(ref) for ref in refs]
+        return not classes or any(c is None or self._has_arrays(c, set()) for c in classes)
+
+    def _has_arrays(self, cls: Class, seen: set[Class]) -> bool:
+        """Whether a class, or one of its submodules, has arrays, as far as is known."""
+        if cls in seen:
+            return False
+        seen.add(cls)
+        if not self.modules.is_module(cls):
+            return False
+        lineage = self.modules.lineage(cls)
+        if any(self._is_leaf(a) for c in lineage for a in self.modules.arrays(c).values()):
+            return True
+        made = [v for c in lineage for n in self._children.get(c, ()) for v in self._values(c, n)]
+        return any(self._may_have(value, seen) for value in made)
+
+    def _is_leaf(self, array: Array) -> bool:
+        """Whether an array is in the params or the state; others are attributes."""
+        stateful = array.name in self.conventions.stateful
+        return array.kind == PARAM or array.kind in (BUFFER, MIXED) and stateful
+
+    def _values(self, cls: Class, name: str) -> list[Expression]:
+        found = self._fields.get(cls, {}).get(name)
+        return found.values if found is not None else []
+
+    def _may_have(self, value: Expression, seen: set[Class]) -> bool:
+        kept = value.value
+        if is_none(value):
+            return False
+        if not isinstance(kept, Module) or kept.open:
+            return True
+        parts = [v for _, v in kept.items or ()]
+        if kept.element is not None and not parts:
+            parts = [kept.element]
+        refs = [r for part in parts if isinstance(part, Module) for r in part.refs]
+        if any(not isinstance(part, Module) or part.open for part in parts):
+            return True
+        classes = [self.modules.class_of(ref) for ref in (*kept.refs, *refs)]
+        return any(c is None or self._has_arrays(c, seen) for c in classes)
 
     def begins_elsewhere(self, cls: Class) -> bool:
         """Whether there are arrays beside those of this class's own constructor: below it, or from
