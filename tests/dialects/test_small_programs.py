@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from .verified import verify
+from transpile.command import dialect
+
+from .verified import given, verify
 
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 FUNCTIONS = """
@@ -134,6 +136,59 @@ class Net(nn.Module):
         loss_fct = nn.SmoothL1Loss()
         return loss_fct(event.q, y) + nn.CrossEntropyLoss(reduction="sum")(h, F.softmax(y, -1))
 """
+CHECKPOINTS = """
+import torch.utils.checkpoint as cp
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.0))
+        self.plain = nn.Linear(4, 4)
+        self.drop = nn.Dropout(0.0)
+
+    def impl(self, x, y):
+        return self.plain(x) + self.drop(y)
+
+    def forward(self, x, y):
+        x = cp.checkpoint(self.block, x, use_reentrant=False)
+        x = cp.checkpoint(self.plain, x, use_reentrant=False)
+        return cp.checkpoint(self.impl, x, y, use_reentrant=False)
+"""
+CLOSURES = """
+import torch.utils.checkpoint as cp
+
+
+class Inner(nn.Module):
+    def __init__(self, with_cp):
+        super().__init__()
+        self.with_cp = with_cp
+        self.conv = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.0))
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x):
+        def _inner_forward(x):
+            if self.with_cp is None:
+                return self.conv(x)
+            else:
+                return x + self.conv(x) * self.lin.weight.sum()
+
+        if self.with_cp:
+            out = cp.checkpoint(_inner_forward, x, use_reentrant=False)
+        else:
+            out = _inner_forward(x)
+        return out
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = Inner(True)
+        self.other = Inner(False)
+
+    def forward(self, x, y):
+        return self.one(x) + self.other(y)
+"""
 PLACED = """
 class Scaled(nn.Linear):
     def forward(self, x):
@@ -191,9 +246,22 @@ class Net(nn.Module):
 """
 
 
-@pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
-@pytest.mark.parametrize("program", ["FUNCTIONS", "CLASSES", "INITIALISERS", "MADE", "PLACED", "WORDS"])
+PROGRAMS = "FUNCTIONS CLASSES INITIALISERS CHECKPOINTS CLOSURES MADE PLACED WORDS".split()
+TARGETS = ("flax", "equinox", "functional")
+# Flax tells of the closures, which are not run again there.
+ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) != ("CLOSURES", "flax")]
+
+
+@pytest.mark.parametrize("program, target", ROWS)
 def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + globals()[program], "Net", "", inputs, target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_state_that_torch_updates_twice_is_told(target):
+    text = HEAD + CHECKPOINTS.replace("nn.Dropout(0.0)", "nn.BatchNorm1d(4)")
+    (made,), _, _ = dialect.convert([given(text)], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("taken-for-granted", n) for n in (21, 23)]
+    assert all("again in backward" in d.message for d in made.diagnostics)

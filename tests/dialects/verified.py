@@ -20,8 +20,7 @@ from transpile.source.files import Source
 
 def verify(source: str, cls: str, init: str, inputs, target: str):
     """Raises AssertionError where the two differ."""
-    given = Source(PurePosixPath("module.py"), source, "utf-8", False, "\n")
-    (made,), support, _ = dialect.convert([given], "", target)
+    (made,), support, _ = dialect.convert([given(source)], "", target)
     assert not made.diagnostics, (made.diagnostics, made.code)
     torch_side, scope = namespace(source, "program"), converted(made.code, support)
     default = torch.get_default_dtype()
@@ -36,6 +35,10 @@ def verify(source: str, cls: str, init: str, inputs, target: str):
                 compare(theirs.train(training), ours, inputs, target, training)
     finally:
         torch.set_default_dtype(default)
+
+
+def given(source: str) -> Source:
+    return Source(PurePosixPath("module.py"), source, "utf-8", False, "\n")
 
 
 def namespace(source: str, name: str) -> dict:

@@ -29,13 +29,16 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred
+from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, For, Return
 from ...model.turns import turns
 from ...passes.pass_ import source_of
+from ...source.lower_ast import expression
 from ..closures import Closures
 from ..fresh import fresh, taken
+from ..threading.checkpoints import UPDATED, checkpointed
 from ..threading.handed import give_streams
 from ..threading.keys import Keys
 from ..threading.making import completes
@@ -227,6 +230,10 @@ class Running:
             layers.parent.substitute(layers, [Assign([Name(layers.carried)], call)])  # type: ignore[union-attr]
         for call in self.function.nodes(Apply, Call):
             threads = self.signatures.of_call(call)
+            if checkpointed(call) is not None:
+                _filtered(call)
+                if threads.gives:
+                    self.reports.report("taken-for-granted", call, UPDATED)
             if call in self.reports.scanned or not threads.takes:
                 continue
             if not threads.known:
@@ -311,11 +318,22 @@ def _none() -> Expression:
     return Constant(None)
 
 
+def _filtered(call: Call) -> None:
+    """What a checkpoint runs has arrays in it, which JAX's own cannot hash."""
+    function = call.function
+    assert isinstance(function, Call)
+    function.function.replace(expression("eqx.filter_checkpoint"))
+
+
 def _through(call: Call, helper: str) -> None:
-    """`f(x)` as `nn.call(f, x)`."""
-    call.arguments.insert(0, call.function)
+    """`f(x)` as `nn.call(f, x)`, `eqx.filter_checkpoint(f)(x)` as `eqx.filter_checkpoint(nn.call)(f, x)`"""
+    function: Expression = Support(helper)
+    called = call.function
+    if isinstance(called, Call) and dotted(called.function) == "eqx.filter_checkpoint":
+        function, called = Call(called.function, [function]), called.arguments[0]
+    call.arguments.insert(0, called)
     call.keywords.insert(0, None)
-    call.function = Support(helper)
+    call.function = function
     call.adopt()
     call.restate()
 

@@ -28,6 +28,7 @@ from ...model.statements import For
 from ...passes.pass_ import source_of
 from ...source.lower_ast import expression
 from ..faults import raising
+from .checkpoints import checkpoint
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
 from .lowering import Lowering, nnx
 from .program import dotted_read
@@ -91,6 +92,8 @@ def apply(low: Lowering, node: Call) -> None:
     """A call of what draws by itself: a function that takes a key, or a method that builds."""
     if low.plan.builds(node):
         new(low, node)
+        return
+    if checkpoint(low, node):
         return
     handed(low, node)
     tied = low.plan.tied(low.unit(node), dotted_read(node.function))

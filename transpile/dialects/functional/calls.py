@@ -24,6 +24,7 @@ from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
+from ..threading.checkpoints import UPDATED, checkpointed
 from .conventions import Conventions
 from .given import modules_given
 from .paths import Path, Paths, module_of
@@ -50,11 +51,14 @@ class Calls:
         """Give params and state to calls; keys are given after it, the mode by `finish`."""
         for layers in self.function.nodes(Layers):
             self._scanned(layers)
-        for call in [n for n in self.function.body.walk() if isinstance(n, Call)]:
-            if call not in self.reports.scanned:
+        nodes = list(self.paths.own_nodes())
+        for call in [n for n in nodes if isinstance(n, Call)]:
+            around = call.parent
+            again = isinstance(around, Call) and around.function is call and checkpointed(around)
+            if call not in self.reports.scanned and not again:
                 self._arguments(call)
                 self._call(call)
-        for method in [n for n in self.function.body.walk() if isinstance(n, BoundMethod)]:
+        for method in [n for n in self.paths.own_nodes() if isinstance(n, BoundMethod)]:
             self._handed_on(method)
 
     def finish(self) -> None:
@@ -64,37 +68,61 @@ class Calls:
 
     def _call(self, call: Call) -> None:
         threads = self.conventions.of_call(call)
-        if threads.mode:
+        if threads.gives and checkpointed(call) is not None:
+            self.reports.report("taken-for-granted", call, UPDATED)
+        if self.conventions.is_closure(call):
+            if threads.takes:
+                self._give(call, [Name(self.words.state)])
+            return
+        path, again = self._path(call), checkpointed(call)
+        if isinstance(again, BoundMethod):  # it is called here
+            again.become(Attribute(again.object, again.name))
+        if threads.mode and again is None:
             self._modes.append(call)
         uniform = self.conventions.is_uniform(call)
         if not threads.params and not threads.takes and not uniform:
             if self.conventions.is_container(call):  # which always takes the params of its items
-                call.arguments.insert(0, Dictionary([]))
-                call.keywords.insert(0, None)
-                call.adopt()
-                call.restate()
+                self._give(call, [Dictionary([])])
             return
-        path = self._path(call)
         if path is None or uniform and set(self.words) & set(call.keywords):
             self._refuse(call)
             return
-        given = []
+        given: list[Expression] = []
         if threads.params or uniform:
             given.append(self._params(path, call))
         if threads.takes:
             given.append(path.of(self.words.state))
         elif uniform:
             given.append(Dictionary([]))
-        call.arguments[0:0] = given
-        call.keywords[0:0] = [None] * len(given)
-        if uniform:
+        if again is not None:
+            self._run_again(call, uniform, threads.mode)
+        elif uniform:
             call.function = Attribute(call.function, "apply")
         elif self._is_containers(call):
             call.function = Attribute(call.function.object, "run")  # type: ignore[attr-defined]
-        call.adopt()
-        call.restate()
+        self._give(call, given)
         if uniform and not threads.takes:
             call.wrap(lambda call: Subscript(call, Constant(0)))
+
+    def _run_again(self, call: Call, uniform: bool, mode: bool) -> None:
+        """What a checkpoint runs: all that it is given would be traced, also the mode."""
+        again = checkpointed(call)
+        assert again is not None
+        if uniform:
+            again.wrap(lambda f: Attribute(f, "apply"))
+            again = checkpointed(call)
+            assert again is not None
+        if mode:
+            partial = Attribute(Name("functools"), "partial")
+            training = Name(self.words.training)
+            again.wrap(lambda f: Call(partial, [f, training], [None, "training"]))
+
+    def _give(self, call: Call, given: list[Expression]) -> None:
+        """Put arguments in front of those of a call."""
+        call.arguments[0:0] = given
+        call.keywords[0:0] = [None] * len(given)
+        call.adopt()
+        call.restate()
 
     def _arguments(self, call: Call) -> None:
         """Modules that a function is given have what they take with them."""

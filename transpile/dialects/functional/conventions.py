@@ -51,6 +51,7 @@ class Conventions(Signatures):
     initialisers: dict[Function, str]  # methods that `init` calls, and what they make
     computing: set[Class]  # the classes that have params under computed names
     stateful: set[str]  # the names of buffers that are part of the state
+    inside: frozenset[Node]  # the functions that stand in others
 
     # --- calls ------------------------------------------------------------------------------------
 
@@ -98,6 +99,18 @@ class Conventions(Signatures):
         held = (root(t) for t in written if isinstance(t, Read) and t.kind == PARAM)
         return any(name is not None and name.id != own for name in held)
 
+    # --- functions inside of others ---------------------------------------------------------------
+
+    def given(self, function: Function) -> Threads:
+        """What a function has as parameters: one inside of another has the params and the mode of
+        that."""
+        found = self.of(function)
+        return replace(found, params=False, mode=False) if is_inside(function) else found
+
+    def is_closure(self, call: Call) -> bool:
+        """Whether a call runs a function inside of the one that it stands in."""
+        return any(map(is_inside, self.targets(call) or ()))
+
     # --- arrays -----------------------------------------------------------------------------------
 
     def is_state(self, array: Expression) -> bool:
@@ -128,6 +141,7 @@ class Conventions(Signatures):
         return replace(all, known=False)
 
     def _solve(self) -> None:
+        self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | set(self._filled())
         self.computing = self._computing()
         self.initialisers = initialisers(self.building, self.modules, self.stateful)
@@ -183,6 +197,11 @@ class Conventions(Signatures):
     def _is_of_container(self, function: Function) -> bool:
         owner = function.owner
         return owner is not None and owner.name in HOLDING and self.modules.is_library(owner)
+
+
+def is_inside(function: Function) -> bool:
+    """Whether a function stands in another one."""
+    return isinstance(function.scope, Function)
 
 
 def _is_of_class(call: Call) -> bool:

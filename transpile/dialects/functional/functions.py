@@ -60,6 +60,7 @@ class Running:
         self.inner = inner  # functions inside of it
         self.conventions = plan.conventions
         self.threads = plan.threads(function)
+        self.given = plan.conventions.given(function)
         self.words = Words()
         self.done: set[Node] = set()
         self.streamed: set[Node] = set()
@@ -124,6 +125,8 @@ class Running:
 
     def _state_of(self, call: Call) -> Expression:
         """The entry of the state that a call gives anew."""
+        if self.conventions.is_closure(call):
+            return Name(self.words.state)
         module = module_of(call)
         path = self.paths.of(module) if module is not None else None
         if path is None:
@@ -137,6 +140,7 @@ class Running:
         """Whether `return call` gives value and state as they come out of the call."""
         module = module_of(call)
         own = module is not None and self.paths.of(module) == Path()
+        own = own or self.conventions.is_closure(call)
         alone = self.plan.gives_state_alone(call) or self.plan.is_procedure(self.function)
         return own and not alone
 
@@ -226,7 +230,7 @@ class Running:
     def _copied_state(self) -> None:
         """What is written into is a copy: the caller keeps its own."""
         state, deep, flat = self.words.state, False, False
-        for assign in self.function.body.walk():
+        for assign in self.paths.own_nodes():
             for target in control.stored(assign):
                 below = control.depth(target, state)
                 flat, deep = flat or below == 1, deep or below > 1
@@ -240,9 +244,9 @@ class Running:
 
     def _parameters(self) -> None:
         """`params` and `state` are the first ones, `key` and `training` the last."""
-        function, threads, words = self.function, self.threads, self.words
+        function, threads, words = self.function, self.given, self.words
         made = list(function.parameters)
-        at = 1 if self.paths.self_name is not None else 0
+        at = 1 if function.owner is not None and self.paths.self_name is not None else 0
         first = [words.params] * threads.params + [words.state] * threads.takes
         made[at:at] = [Parameter(name) for name in first]
         last = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))

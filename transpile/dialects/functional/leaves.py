@@ -52,7 +52,7 @@ PARTS = ("keys", "values", "items")
 
 
 class Leaves:
-    """The leaves of one function, those of functions inside included."""
+    """The leaves of one function, those of functions that were made in it included."""
 
     def __init__(
         self, function: Function, plan: Plan, paths: Paths, words: Words, reports: Reports
@@ -64,7 +64,7 @@ class Leaves:
     def write(self) -> None:
         for call, name in list(self.plan.conventions.computed(self.function)):
             self._computed(call, name)
-        for node in reversed(list(self.function.body.walk())):  # inner before outer
+        for node in reversed(list(self.paths.own_nodes())):  # inner before outer
             self._node(node)
 
     def _computed(self, call: Call, name: Expression) -> None:

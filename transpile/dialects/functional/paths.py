@@ -23,12 +23,14 @@ from ...model.expressions import (
     ForClause,
     Name,
     Slice,
+    Starred,
     Subscript,
 )
 from ...model.names import target_names
-from ...model.node import Expression
+from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
+from ..threading.checkpoints import checkpointed
 from .plan import Plan
 
 THROUGH = frozenset(("enumerate", "zip", "reversed", "list", "iter", "tuple"))
@@ -63,10 +65,15 @@ class Paths:
 
     def __init__(self, function: Function, fresh: Callable[[str], str], plan: Plan) -> None:
         self.function, self.fresh, self.plan = function, fresh, plan
-        method = function.owner is not None and not _is_static(function)
-        names = [p.name for p in function.parameters]
-        self.self_name = names[0] if method and names else None
-        self._parameters = set(names)
+        around = [function, *(n for n in function.ancestors() if isinstance(n, Function))]
+        self.whole = around[-1]  # the function that a function inside of it stands in
+        self.owner = self.whole.owner
+        method = self.owner is not None and not _is_static(self.whole)
+        names = [p.name for p in self.whole.parameters]
+        inside = {p.name for f in around[:-1] for p in f.parameters}
+        own = names[0] if method and names else None
+        self.self_name = own if own not in inside else None
+        self._parameters = {*names, *inside}
         self._named: dict[tuple[Loop, str], Name | None] = {}
 
     def of(self, node: Expression) -> Path | None:
@@ -77,13 +84,22 @@ class Paths:
             above = self.of(node.object)
             if above is None:
                 return None
-            owner = self.function.owner if not above.keys else None
+            owner = self.owner if not above.keys else None
             return above.below(self.plan.entry(owner, node.name, self.self_name or ""))
         if isinstance(node, Subscript):
             return self._item(node)
         if isinstance(node, Call):
             return self._call(node)
         return None
+
+    def own_nodes(self) -> Iterator[Node]:
+        """The nodes of the function without those of the user's functions inside."""
+        stack: list[Node] = [self.function.body]
+        while stack:
+            node = stack.pop()
+            yield node
+            below = [n for n in node.children() if n not in self.plan.conventions.inside]
+            stack.extend(reversed(below))
 
     def _name(self, node: Name) -> Path | None:
         if node.id == self.self_name:
@@ -99,17 +115,19 @@ class Paths:
 
     def _values(self, name: str) -> Iterator[Expression | None]:
         """What a name is bound to, all over the function; None for what is no plain value."""
-        for node in self.function.body.walk():
+        for node in self.whole.body.walk():
             if isinstance(node, Assign):
                 for target in node.targets:
                     if name in target_names(target):
-                        yield node.expression if isinstance(target, Name) else None
+                        yield _bound_to(name, target, node.expression)
             elif isinstance(node, (For, ForClause)) and name in target_names(node.target):
                 yield None
 
     def _loop(self, node: Name) -> Loop | None:
         """The loop around a name that binds it."""
         for around in node.ancestors():
+            if around is self.function:
+                break  # a loop around a function is not its own
             if isinstance(around, For) and node.id in target_names(around.target):
                 return around
             if isinstance(around, Comprehension):
@@ -274,9 +292,23 @@ class Paths:
             iterable.replace(Call(Attribute(container, named), []))
 
 
+def _bound_to(name: str, target: Expression, value: Expression | None) -> Expression | None:
+    """What a name in a target is given: in `f, g = self.f, self.g` one of the elements."""
+    if isinstance(target, Name):
+        return value
+    if isinstance(target, Display) and isinstance(value, Display):
+        parts = [*target.elements, *value.elements]
+        alike = len(target.elements) == len(value.elements)
+        if alike and not any(isinstance(part, Starred) for part in parts):
+            for inner, given in zip(target.elements, value.elements):
+                if name in target_names(inner):
+                    return _bound_to(name, inner, given)
+    return None
+
+
 def module_of(call: Call) -> Expression | None:
     """The module that a call runs, or whose method it runs; None for a plain function."""
-    function = call.function
+    function = checkpointed(call) or call.function
     value = function.value
     if isinstance(value, Module):
         return function

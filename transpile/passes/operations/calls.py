@@ -10,6 +10,7 @@ from ...model.node import Node
 from ...source.lower_ast import expression
 from . import foreign, promotion, tests
 from .bind import arguments_of
+from .checkpoints import CHECKPOINT, is_run_again, run_again
 from .conversion import Conversion
 from .layers import inherited, initialised, layer
 from .literals import known, literal
@@ -69,6 +70,8 @@ def _torch(c: Conversion, node: Call, name: str) -> None:
         _of_sizes(c, node, name)
     elif not rules:
         _without_rule(c, node, name)
+    elif name == CHECKPOINT and is_run_again(node):
+        run_again(c, node)
     elif rules[0].is_class:
         layer(c, node, name, rules[0])
     else:
