@@ -111,6 +111,15 @@ class Conventions(Signatures):
         """Whether a call runs a function inside of the one that it stands in."""
         return any(map(is_inside, self.targets(call) or ()))
 
+    def own_nodes(self, function: Function) -> Iterator[Node]:
+        """The nodes of a function, without those of the user's functions and classes inside."""
+        stack: list[Node] = [function.body]
+        while stack:
+            node = stack.pop()
+            yield node
+            below = (n for n in reversed(node.children()) if not isinstance(n, Class))
+            stack.extend(n for n in below if n not in self.inside)
+
     # --- arrays -----------------------------------------------------------------------------------
 
     def is_state(self, array: Expression) -> bool:

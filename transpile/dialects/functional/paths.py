@@ -65,7 +65,9 @@ class Paths:
 
     def __init__(self, function: Function, fresh: Callable[[str], str], plan: Plan) -> None:
         self.function, self.fresh, self.plan = function, fresh, plan
-        around = [function, *(n for n in function.ancestors() if isinstance(n, Function))]
+        around = [function]
+        while isinstance(outer := around[-1].scope, Function):
+            around.append(outer)
         self.whole = around[-1]  # the function that a function inside of it stands in
         self.owner = self.whole.owner
         method = self.owner is not None and not _is_static(self.whole)
@@ -94,12 +96,7 @@ class Paths:
 
     def own_nodes(self) -> Iterator[Node]:
         """The nodes of the function without those of the user's functions inside."""
-        stack: list[Node] = [self.function.body]
-        while stack:
-            node = stack.pop()
-            yield node
-            below = [n for n in node.children() if n not in self.plan.conventions.inside]
-            stack.extend(reversed(below))
+        return self.plan.conventions.own_nodes(self.function)
 
     def _name(self, node: Name) -> Path | None:
         if node.id == self.self_name:

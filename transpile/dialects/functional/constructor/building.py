@@ -60,9 +60,10 @@ class Building:
     def write(self) -> None:
         for walk in self.function.nodes(Walk):
             walk.become(For(walk.target, walk.iterable, walk.body, walk.orelse))
-        calls = [n for n in self.function.body.walk() if isinstance(n, Apply)]
+        nodes = list(self.plan.conventions.own_nodes(self.function))
+        calls = [n for n in nodes if isinstance(n, Apply)]
         self._shapes = {c for c in calls if gives_shapes(c, self.function)}
-        for node in reversed(list(self.function.body.walk())):  # inner before outer
+        for node in reversed(nodes):  # inner before outer
             self._node(node)
 
     def _write(self, write: Write) -> None:
