@@ -23,6 +23,7 @@ CASES = {
     'kw = {"bias": d}\ny = f(**kw)': None,
     'kw = {"device": d}\nkw["n"] = 2\ny = f(**kw)': None,
     'kw = {"device": d}\nd = 2\ny = f(**kw)': None,
+    'n = 1\nkw = {"device": n}\nn = 2\ny = f(**kw)': None,
     'kw = {"device": d()}\ny = f(**kw)': None,
     'if x:\n    kw = {"device": d}\ny = f(**kw)': None,
     'kw = {"device": d}\ndef inner():\n    return f(**kw, x=kw)': None,

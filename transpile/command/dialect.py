@@ -22,6 +22,7 @@ from ..passes import (
     branches,
     canonicalise,
     checks,
+    data_aliases,
     detach,
     driver,
     fold,
@@ -44,7 +45,7 @@ from ..source.formatting import format_changed
 from ..source.lower import lower
 
 TARGETS = ("flax", "equinox", "functional")
-BEFORE = (canonicalise.PASS, kept_lambdas.PASS, spread_arguments.PASS)  # on syntax alone, before facts are solved
+BEFORE = (canonicalise.PASS, kept_lambdas.PASS, spread_arguments.PASS, data_aliases.PASS)  # on syntax alone, before facts are solved
 PASSES = (
     type_hints.PASS,
     fold.PASS,

@@ -127,10 +127,22 @@ def names_assigned(node: Node) -> list[str]:
 
 def bound_once(scope: Scope) -> set[str]:
     """The names that are bound in one place of a function and what is inside it."""
+    return {name for name, times in _bindings(scope).items() if times == 1}
+
+
+def rebound(function: Function) -> set[str]:
+    """The names of a function, and of what is inside it, that are bound more than once: a
+    parameter is bound by each call."""
+    found = _bindings(function)
+    found.update(p.name for p in function.parameters)
+    return {name for name, times in found.items() if times > 1}
+
+
+def _bindings(scope: Scope) -> Counter[str]:
     kinds = (Assign, For, ForClause, NamedExpression, With)
     found = Counter(name for node in everywhere(scope, *kinds) for name in binds(node))
     found.update(inner.name for inner in everywhere(scope, Function))
-    return {name for name, times in found.items() if times == 1}
+    return found
 
 
 def jumps(node: Node) -> bool:

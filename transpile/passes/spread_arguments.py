@@ -21,7 +21,7 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
-from ..model.names import dotted, everywhere, names_assigned
+from ..model.names import dotted, everywhere, rebound
 from ..model.node import Expression, Node
 from ..model.program import Function, Scope
 from ..model.statements import Assign, Block
@@ -58,7 +58,7 @@ def _spreading(starred: Starred, entries: dict[str, Expression]) -> Any:
 
 
 def _found(function: Function) -> Iterator[Spread]:
-    assigned = [*(p.name for p in function.parameters), *names_assigned(function.body)]
+    changing = rebound(function)
     for statement in function.nodes(Assign):
         if len(statement.targets) != 1 or statement.operator:
             continue
@@ -66,7 +66,7 @@ def _found(function: Function) -> Iterator[Spread]:
         if not isinstance(target, Name) or not entries or not _PLACEMENT & entries.keys():
             continue
         names = {n.id for value in entries.values() for n in value.walk() if isinstance(n, Name)}
-        if any(assigned.count(name) > 1 for name in (target.id, *names)):
+        if changing & {target.id, *names}:
             continue
         calls = [_spread(n) for n in everywhere(function, Name) if n.id == target.id]
         calls.remove(None)  # where it is assigned

@@ -84,9 +84,12 @@ class Calls:
             if self.conventions.is_container(call):  # which always takes the params of its items
                 self._give(call, [Dictionary([])])
             return
-        if path is None or uniform and set(self.words) & set(call.keywords):
+        if path is None:
             self._refuse(call)
             return
+        for argument, word in list(zip(call.arguments, call.keywords)):
+            if uniform and word in set(self.words):  # as every model has its own one
+                call.respell(argument, f"{word}_")
         given: list[Expression] = []
         if threads.params or uniform:
             given.append(self._params(path, call))

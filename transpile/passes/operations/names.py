@@ -81,6 +81,10 @@ def _of_tensor(c: Conversion, node: Attribute, base: Tensor) -> bool:
     if node.name == "requires_grad" and base.kind in ("b", "i", "u"):
         c.put(node, Constant(False))
         return True
+    if node.name == "data" and c.facts.stage(c.scope) == "building":
+        c.changes.replace(node, lambda n: n.object)  # nobody asks for a gradient yet
+        c.visit(node.object)
+        return True
     full = f"torch.Tensor.{node.name}"
     rules = c.rulebook.find(full)
     if rules:

@@ -17,12 +17,17 @@ from .conversion import Conversion
 from .literals import known
 from .subscripts import is_mask, is_whole, not_zero, parts_of, place
 
+_WHOLE = ("data", "item")
 _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 
 
 def put(c: Conversion, node: Node) -> bool:
     """`x[m] = 0`, `x[m] += y[m]`; False of any other index."""
     assert isinstance(node, Put)
+    if node.how in _WHOLE:
+        c.changes.replace(node, _item if node.how == "item" else _data if c.traced else _new)
+        c.visit_all(node.children())
+        return True
     first, *rest = parts_of(node.index)
     if not is_mask(first):
         for i, part in enumerate(parts_of(node.index)):
@@ -44,6 +49,20 @@ def put(c: Conversion, node: Node) -> bool:
     else:
         c.visit_all(node.children())
     return True
+
+
+def _data(node: Put) -> Expression:
+    """Other numbers, and the gradient that it has: `nn.set_data(x, new)`."""
+    return Call(Support("set_data"), [node.base, node.new])
+
+
+def _new(node: Put) -> Expression:
+    return node.new
+
+
+def _item(node: Put) -> Expression:
+    """What is put at an index that may choose a copy: only the run tells."""
+    return Call(Support("write_item"), [node.base, node.index, node.new])
 
 
 def _mask(node: Put) -> Expression:

@@ -1,0 +1,33 @@
+"""Names for the data of arrays that are written through them."""
+
+import textwrap
+from pathlib import PurePosixPath
+
+import pytest
+
+from transpile.passes import data_aliases
+from transpile.source.lower import lower
+from transpile.source.splice import write
+
+HEAD = "class Net(nn.Module):\n    def __init__(self, x):\n"
+CASES = {
+    "w = self.fc.weight.data\ninit.normal_(w.view([w.shape[0], -1]))": (
+        "init.normal_(self.fc.weight.data.view([self.fc.weight.data.shape[0], -1]))"
+    ),
+    "w = self.weight.data\nw.view(-1).zero_()": "self.weight.data.view(-1).zero_()",
+    "w = self.weight.data\nw[0] = 1": "self.weight.data[0] = 1",
+    # it is only read, or may be another by then
+    "w = self.weight.data\ny = w + 1": None,
+    "w = self.weight.data\nself.weight = x\nw.zero_()": None,
+    "w = self.weight.data\nw = w + 1\nw.zero_()": None,
+    "if x:\n    w = self.weight.data\n    w.zero_()": None,
+    "w = x.weight.data\nw.zero_()": None,
+}
+
+
+@pytest.mark.parametrize("before", CASES)
+def test_before_and_after(before):
+    file = lower(HEAD + textwrap.indent(before, " " * 8) + "\n", PurePosixPath("module.py"))
+    for scope in file.scopes():
+        data_aliases.PASS.run(scope, None).commit()
+    assert write(file) == HEAD + textwrap.indent(CASES[before] or before, " " * 8) + "\n"
