@@ -39,7 +39,7 @@ from .lattice import (
     least_dims,
 )
 from .numpy_names import is_bound_to_numpy
-from .usage import is_asked, may_be_numpy, used_as_tensors, with_dims
+from .usage import gives_values, is_asked, may_be_numpy, used_as_tensors, with_dims
 
 # Methods of modules that give the module.
 _PLACES = frozenset("cuda cpu to half bfloat16 double float eval train requires_grad_".split())
@@ -148,6 +148,8 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
     if _constructs(frame):
         if seen is None and _is_cast_and_called(frame, parameter.name):
             return Module(open=True)
+        if seen in (None, NONE, UNKNOWN) and gives_values(frame.function, parameter.name):
+            return INITIALISER
         return _of_constructor(frame, seen)
     stranger = frame.file in frame.facts.strangers and not isinstance(seen, Tensor)
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)

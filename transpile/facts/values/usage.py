@@ -284,3 +284,15 @@ def _least_of_dim(node: Node) -> int:
 
 def _is_new_dim(node: Node) -> bool:
     return isinstance(node, Constant) and node.constant in (None, ...)
+
+
+def gives_values(function: Function | None, name: str) -> bool:
+    """Whether a parameter is called on a weight and nothing is made of the result: `init(fc.weight)`
+    can only be one of torch.nn.init, or what is like one."""
+    for statement in function.nodes(ExpressionStatement) if function is not None else ():
+        call = statement.expression
+        if isinstance(call, Call) and dotted(call.function) == name and call.arguments:
+            first = (dotted(call.arguments[0]) or "").removesuffix(".data")
+            if first.rpartition(".")[2] in ("weight", "bias") and "." in first:
+                return True
+    return False
