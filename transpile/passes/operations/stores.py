@@ -8,7 +8,7 @@ from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Put, Support
-from ...model.expressions import Call, Lambda, Name, Subscript
+from ...model.expressions import Call, Lambda, Name, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.program import Parameter
@@ -62,7 +62,10 @@ def _new(node: Put) -> Expression:
 
 def _item(node: Put) -> Expression:
     """What is put at an index that may choose a copy: only the run tells."""
-    return Call(Support("write_item"), [node.base, node.index, node.new])
+    index = node.index
+    if any(isinstance(part, Slice) for part in parts_of(index)):
+        index = Subscript(expression("jnp.s_"), index)
+    return Call(Support("write_item"), [node.base, index, node.new])
 
 
 def _mask(node: Put) -> Expression:
