@@ -25,6 +25,7 @@ from ..output import Output
 from .classes import ClassWriter
 from .plan import Facts, Plan
 from .report import Reports
+from .unrolled import unroll
 
 WORDS = Words()
 HEADER = (
@@ -36,6 +37,7 @@ HEADER = (
 def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
+    unroll(project)
     plan, reports = Plan(project, facts), Reports(Faults("the functional dialect"))
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports)

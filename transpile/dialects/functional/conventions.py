@@ -134,8 +134,8 @@ class Conventions(Signatures):
             for declare in function.nodes(Declare):
                 value = declare.expression
                 if declare.kind == BUFFER and declare.persistent and value is not None:
-                    values = [v for side in _sides(value) for v in _given(side, function)]
-                    if any(map(_is_fill, values)):
+                    sides = [_given(side, function) for side in _sides(value)]
+                    if any(all(map(_is_fill, values)) for values in sides):
                         yield declare.name
 
     # --- the fixed point --------------------------------------------------------------------------
@@ -231,11 +231,11 @@ def _sides(value: Expression) -> Iterator[Expression]:
 
 
 def _given(value: Expression, function: Function) -> list[Expression]:
-    """A value, and all that is given to it where it is a name."""
+    """A value, or all that is given to it where it is a name."""
     if not isinstance(value, Name):
         return [value]
     given = [a.expression for a in function.nodes(Assign) if _binds(a, value.id)]
-    return [value, *(v for v in given if v is not None)]
+    return [v for v in given if v is not None] or [value]
 
 
 def _binds(assign: Assign, name: str) -> bool:

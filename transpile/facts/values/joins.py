@@ -22,13 +22,15 @@ from .lattice import (
     Method,
     Module,
     OneOf,
+    Open,
     Sequence,
     Static,
     Tensor,
     Torch,
     Value,
-    classes_of,
     is_initialiser,
+    is_open,
+    named_classes,
 )
 
 
@@ -172,7 +174,9 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
         return INITIALISER
     if all(v == FUNCTION or isinstance(v, Torch) and v.function for v in (a, b)):
         return FUNCTION
-    first, second = classes_of(a), classes_of(b)
+    first, second = named_classes(a), named_classes(b)
+    if first and second and (is_open(a) or is_open(b)):
+        return Class(Open(_one_of(first | second)))
     if first and second:
         return Class(OneOf(first | second))
     if isinstance(a, (Function, Functions)) and isinstance(b, (Function, Functions)):
@@ -189,6 +193,10 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
             open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
             return dataclasses.replace(one, open=True) if open_ else UNKNOWN
     return UNKNOWN
+
+
+def _one_of(classes: frozenset[Any]) -> Any:
+    return next(iter(classes)) if len(classes) == 1 else OneOf(classes)
 
 
 def _functions(value: Function | Functions) -> frozenset[Function]:

@@ -248,6 +248,16 @@ def classes_of(value: Value) -> frozenset[Any]:
     return frozenset()
 
 
+def is_open(value: Value) -> bool:
+    """Whether it is a class in the place of which others may be given."""
+    return isinstance(value, Class) and isinstance(value.ref, Open)
+
+
+def named_classes(value: Value) -> frozenset[Any]:
+    """The classes that a value may be, or that are known of those, where others may be given."""
+    return classes_of(Class(value.ref.ref)) if is_open(value) else classes_of(value)  # type: ignore[attr-defined]
+
+
 def least_dims(value: Value) -> int:
     """How many dims an array has at least, or those of a list, as far as the source tells."""
     if isinstance(value, Sequence):

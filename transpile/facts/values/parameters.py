@@ -39,7 +39,8 @@ from .lattice import (
     least_dims,
 )
 from .numpy_names import is_bound_to_numpy
-from .usage import gives_values, is_asked, may_be_numpy, used_as_tensors, with_dims
+from .stand_ins import gives_values, stood_for
+from .usage import is_asked, may_be_numpy, used_as_tensors, with_dims
 
 # Methods of modules that give the module.
 _PLACES = frozenset("cuda cpu to half bfloat16 double float eval train requires_grad_".split())
@@ -150,7 +151,11 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
             return Module(open=True)
         if seen in (None, NONE, UNKNOWN) and gives_values(frame.function, parameter.name):
             return INITIALISER
-        return _of_constructor(frame, seen)
+        found = _of_constructor(frame, seen)
+        given = stood_for(frame.function, parameter.name) if default == NONE else None
+        instead = frame.expression(given, {}) if given is not None and found == UNKNOWN else None
+        made = of_kind(frame, instead) if isinstance(instead, (Class, Torch)) else None
+        return made if isinstance(made, Class) else found
     stranger = frame.file in frame.facts.strangers and not isinstance(seen, Tensor)
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
     return join(value, NONE) if default == NONE else value

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Set
 from typing import Any, TypeGuard
 
 from ...model import program
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Name,
+    Starred,
+    Subscript,
+)
 from ...model.names import dotted, everywhere
 from ...model.node import Expression, Node
 from ...model.operators import Unary
@@ -284,15 +292,3 @@ def _least_of_dim(node: Node) -> int:
 
 def _is_new_dim(node: Node) -> bool:
     return isinstance(node, Constant) and node.constant in (None, ...)
-
-
-def gives_values(function: Function | None, name: str) -> bool:
-    """Whether a parameter is called on a weight and nothing is made of the result: `init(fc.weight)`
-    can only be one of torch.nn.init, or what is like one."""
-    for statement in function.nodes(ExpressionStatement) if function is not None else ():
-        call = statement.expression
-        if isinstance(call, Call) and dotted(call.function) == name and call.arguments:
-            first = (dotted(call.arguments[0]) or "").removesuffix(".data")
-            if first.rpartition(".")[2] in ("weight", "bias") and "." in first:
-                return True
-    return False
