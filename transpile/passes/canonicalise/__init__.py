@@ -1,0 +1,167 @@
+"""Other spellings of one thing, made one before anything is asked of the program.
+
+    super(Net, self).f(x)                    super().f(x)
+    nn.LayerNorm.forward(self, x)            super().forward(x), of the first base
+    setattr(self, "a", m)                    self.a = m
+    self.add_module("a", m),                 self.add_module("a", m)
+    self.__setattr__("a", m)                 self.a = m
+    m._modules["a"]                          m.a
+    m._modules[name] = layer                 setattr(m, name, layer)
+    m._modules.items()                       m.named_children()
+    getattr(self, "a")                       self.a
+    m.state_dict()["fc.weight"]              m.fc.weight.data
+    conv.register_parameter("bias", None)    conv.bias = None
+    init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
+    sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
+    @register_model                          nothing: timm notes the function in a table
+
+Only what stands in the text decides it: no values are known yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...model.expressions import Attribute, Call, Display, Lambda, Name, Subscript
+from ...model.libraries import registers
+from ...model.names import dotted, imported
+from ...model.node import Expression
+from ...model.program import Class, Function, Scope
+from ...model.statements import Assign, ExpressionStatement
+from ..pass_ import Changes, Pass
+from .by_name import absent, asked, plain_call, set_by_name, stored, written
+from .mapped import listed, mapped, maps_calls
+from .tables import WALKS, data, is_entry, placed, put, saved, walk
+
+_THROUGH_SUPER = frozenset({"forward", "reset_parameters", "train"})
+
+
+def run(scope: Scope, facts: Any = None) -> Changes:
+    """Rewrite the spellings of one scope."""
+    changes = Changes(scope)
+    function, cls = _method(scope)
+    own = function.parameters[0].name if function is not None and function.parameters else None
+    for decorated in scope.nodes(Function):
+        for decorator in decorated.decorators:
+            if registers(imported(scope, decorator)):
+                changes.change(decorator, decorated.undecorate)
+    for statement in scope.nodes(ExpressionStatement):
+        if set_by_name(statement.expression) is not None or absent(statement.expression) is not None:
+            changes.replace(statement, stored)
+        elif _is_lone(statement.expression):
+            changes.change(statement.expression, lambda e: e.replace(e.elements[0]))
+    for assign in scope.nodes(Assign):
+        if placed(assign):
+            changes.replace(assign, put)
+    for subscript in scope.nodes(Subscript):
+        if is_entry(subscript):
+            changes.replace(subscript, lambda s: asked(s.object.object, s.index))
+        elif saved(subscript) is not None:
+            changes.replace(subscript, data)
+    for call in scope.nodes(Call):
+        edit = _call(call, own, cls if function is scope else None)
+        if edit is not None:
+            changes.replace(call, edit)
+    return changes
+
+
+def _is_lone(node: Expression) -> bool:
+    """A call with a comma behind it, which makes a tuple of it that nothing takes."""
+    lone = isinstance(node, Display) and node.kind == "tuple" and len(node.elements) == 1
+    return lone and isinstance(node.elements[0], Call)  # type: ignore[attr-defined]
+
+
+def _method(scope: Scope) -> tuple[Function | None, Class | None]:
+    """The method that a scope is, or stands in, and its class."""
+    for around in (scope, *scope.ancestors()):
+        if isinstance(around, Function) and around.owner is not None:
+            return around, around.owner
+        if isinstance(around, Class):
+            break
+    return None, None
+
+
+def _call(call: Call, own: str | None, cls: Class | None) -> Callable[[Call], Expression] | None:
+    """What is made of a call; `cls` is the class of a method that the call itself stands in."""
+    function = call.function
+    if own is not None and cls is not None and _is_long_super(call, own, cls):
+        return lambda c: Call(c.function)
+    if isinstance(function, Attribute) and own is not None and cls is not None:
+        base = dotted(cls.bases[0]) if cls.bases and cls.keywords[0] is None else None
+        of_base = base is not None and "." in base and dotted(function.object) == base
+        if of_base and function.name in _THROUGH_SUPER and not _is_inside(call):
+            if call.arguments and call.keywords[0] is None and dotted(call.arguments[0]) == own:
+                return _through_super
+    if dotted(function) == "getattr" and plain_call(call, 2) and dotted(call.arguments[0]) == own:
+        if own is not None and written(call.arguments[1]) is not None:
+            return lambda c: asked(c.arguments[0], c.arguments[1])
+    if maps_calls(call):
+        return mapped
+    if dotted(function) == "list" and plain_call(call, 1) and maps_calls(call.arguments[0]):
+        return listed
+    if not isinstance(function, Attribute):
+        return None
+    if function.name == "__getattr__" and plain_call(call, 1):
+        return lambda c: asked(c.function.object, c.arguments[0])  # type: ignore[attr-defined]
+    holder = function.object
+    if isinstance(holder, Attribute) and holder.name == "_modules" and not call.arguments:
+        if function.name in WALKS:
+            return walk
+    return _initialised if _initialises(call) else None
+
+
+# --- super ---------------------------------------------------------------------------------------
+
+
+def _is_long_super(call: Call, own: str, cls: Class) -> bool:
+    """`super(Net, self)`, in a method of Net itself."""
+    if not isinstance(call.function, Name) or call.function.id != "super":
+        return False
+    if not plain_call(call, 2) or _is_inside(call):
+        return False
+    return [dotted(a) for a in call.arguments] in ([cls.name, own], ["__class__", own])
+
+
+def _is_inside(call: Call) -> bool:
+    """Whether it stands in a lambda or comprehension, which have no self of their own."""
+    inside = ("Lambda", "Comprehension")
+    for around in call.ancestors():
+        if isinstance(around, Function):
+            return False
+        if isinstance(around, Lambda) or around.__class__.__name__ in inside:
+            return True
+    return False
+
+
+def _through_super(call: Call) -> Call:
+    assert isinstance(call.function, Attribute)
+    made = Attribute(Call(Name("super")), call.function.name)
+    return Call(made, call.arguments[1:], call.keywords[1:])
+
+
+# --- params --------------------------------------------------------------------------------------
+
+
+def _initialises(call: Call) -> bool:
+    """`init.kaiming_uniform_(nn.Parameter(w), a=1)`"""
+    assert isinstance(call.function, Attribute)
+    holder = (dotted(call.function.object) or "").rpartition(".")[2]
+    if holder != "init" or not call.function.name.endswith("_") or not call.arguments:
+        return False
+    made = call.arguments[0]
+    if call.keywords[0] is not None or not isinstance(made, Call) or not made.arguments:
+        return False
+    named = (dotted(made.function) or "").rpartition(".")[2] == "Parameter"
+    return named and made.keywords[0] in (None, "data")
+
+
+def _initialised(call: Call) -> Call:
+    """`nn.Parameter(init.kaiming_uniform_(w, a=1))`"""
+    made = call.arguments[0]
+    assert isinstance(made, Call)
+    filled = Call(call.function, [made.arguments[0], *call.arguments[1:]], call.keywords)
+    return Call(made.function, [filled, *made.arguments[1:]], [None, *made.keywords[1:]])
+
+
+PASS = Pass("canonicalise", (), run)

@@ -1,0 +1,70 @@
+"""Attributes that are set and asked for by a name that is written out: `setattr(self, "a", m)`."""
+
+from __future__ import annotations
+
+import keyword
+
+from ...model.expressions import Attribute, Call, Constant, Name, Starred
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.statements import Assign, ExpressionStatement
+
+
+def asked(subject: Expression, name: Expression) -> Expression:
+    """`subject.name`, or getattr where the name is computed."""
+    text = written(name)
+    if text is not None:
+        return Attribute(subject, text)
+    return Call(Name("getattr"), [subject, name])
+
+
+def set_by_name(node: Expression) -> tuple[Expression, str, Expression] | None:
+    """Holder, name and value of `setattr(lin, "bias", value)`, or of `lin.__setattr__`."""
+    if not isinstance(node, Call):
+        return None
+    function = node.function
+    if dotted(function) == "setattr" and plain_call(node, 3):
+        holder, name, value = node.arguments
+    elif isinstance(function, Attribute) and function.name == "__setattr__" and plain_call(node, 2):
+        holder, (name, value) = function.object, node.arguments
+        if isinstance(holder, Call) or dotted(holder) == "object":
+            return None  # `super().__setattr__(name, value)` goes by nothing that is overridden
+    else:
+        return None
+    text = written(name)
+    return (holder, text, value) if text is not None else None
+
+
+def absent(node: Expression) -> tuple[Expression, str, Expression] | None:
+    """`conv.register_parameter("bias", None)` of a module that is not self."""
+    if not isinstance(node, Call) or not isinstance(node.function, Attribute):
+        return None
+    if node.function.name != "register_parameter" or not plain_call(node, 2):
+        return None
+    name, value = node.arguments
+    holder, text = node.function.object, written(name)
+    none = isinstance(value, Constant) and value.constant is None
+    if not none or text is None or isinstance(holder, Call) or dotted(holder) == "self":
+        return None
+    return holder, text, value
+
+
+def stored(statement: ExpressionStatement) -> Assign:
+    found = set_by_name(statement.expression) or absent(statement.expression)
+    assert found is not None
+    holder, name, value = found
+    return Assign([Attribute(holder, name)], value)
+
+
+def written(node: Expression) -> str | None:
+    """A plain name that is written out; in a class `lin.__bias` would be another name."""
+    text = node.constant if isinstance(node, Constant) else None
+    if not isinstance(text, str) or not text.isidentifier() or keyword.iskeyword(text):
+        return None
+    return None if text.startswith("__") else text
+
+
+def plain_call(call: Call, count: int) -> bool:
+    """Whether a call has so many arguments by place, and no others."""
+    plain = not any(call.keywords) and not any(isinstance(a, Starred) for a in call.arguments)
+    return plain and len(call.arguments) == count

@@ -1,0 +1,76 @@
+"""The tables of a module by their keys: `m._modules["a"]`, `m.state_dict()["fc.weight"]`."""
+
+from __future__ import annotations
+
+import keyword
+
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.node import Expression, Node
+from ...model.statements import Assign, Delete, ExpressionStatement
+from .by_name import written
+
+_TABLES = frozenset({"_modules", "_parameters", "_buffers"})
+WALKS = {"items": "named_children", "values": "children"}
+
+
+def is_table(node: Node, names: frozenset[str] = _TABLES) -> bool:
+    return isinstance(node, Subscript) and isinstance(node.object, Attribute) and (node.object.name in names)
+
+
+def is_entry(node: Subscript) -> bool:
+    """`m._modules["a"]` where it is read: what is put there, or taken away, is another matter."""
+    parent = node.parent
+    stored = isinstance(parent, Assign) and any(t is node for t in parent.targets)
+    return is_table(node) and not stored and not isinstance(parent, Delete)
+
+
+def placed(assign: Assign) -> bool:
+    """`m._modules["a"] = layer`"""
+    return (
+        len(assign.targets) == 1
+        and not assign.operator
+        and assign.expression is not None
+        and is_table(assign.targets[0], frozenset({"_modules"}))
+    )
+
+
+def put(assign: Assign) -> Assign | ExpressionStatement:
+    target, value = assign.targets[0], assign.expression
+    assert isinstance(target, Subscript) and isinstance(target.object, Attribute)
+    assert value is not None
+    name = written(target.index)
+    if name is not None:
+        return Assign([Attribute(target.object.object, name)], value)
+    made = Call(Name("setattr"), [target.object.object, target.index, value])
+    return ExpressionStatement(made)
+
+
+def walk(call: Call) -> Call:
+    """`m.named_children()`"""
+    assert isinstance(call.function, Attribute) and isinstance(call.function.object, Attribute)
+    holder = call.function.object.object
+    return Call(Attribute(holder, WALKS[call.function.name]))
+
+
+def saved(node: Subscript) -> list[str] | None:
+    """The path of an array in `m.state_dict()["fc.weight"]`."""
+    call, index = node.object, node.index
+    if not isinstance(call, Call) or call.arguments or not isinstance(call.function, Attribute):
+        return None
+    if call.function.name != "state_dict" or not isinstance(index, Constant):
+        return None
+    parent, text = node.parent, index.constant
+    if isinstance(parent, (Assign, Delete)) and getattr(parent, "expression", None) is not node:
+        return None
+    parts = text.split(".") if isinstance(text, str) else [""]
+    return parts if all(p.isidentifier() and not keyword.iskeyword(p) for p in parts) else None
+
+
+def data(node: Subscript) -> Expression:
+    parts = saved(node)
+    assert parts is not None and isinstance(node.object, Call)
+    assert isinstance(node.object.function, Attribute)
+    made = node.object.function.object
+    for part in (*parts, "data"):
+        made = Attribute(made, part)
+    return made
