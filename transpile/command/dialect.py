@@ -32,6 +32,7 @@ from ..passes import (
     loops,
     masked_selections,
     operations,
+    overridden_resets,
     recognise,
     scans,
     simplify,
@@ -45,7 +46,13 @@ from ..source.formatting import format_changed
 from ..source.lower import lower
 
 TARGETS = ("flax", "equinox", "functional")
-BEFORE = (canonicalise.PASS, kept_lambdas.PASS, spread_arguments.PASS, data_aliases.PASS)  # on syntax alone, before facts are solved
+BEFORE = (  # on syntax alone, before facts are solved
+    canonicalise.PASS,
+    kept_lambdas.PASS,
+    spread_arguments.PASS,
+    data_aliases.PASS,
+    overridden_resets.PASS,
+)
 PASSES = (
     type_hints.PASS,
     fold.PASS,

@@ -29,13 +29,11 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred
-from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, For, Return
 from ...model.turns import turns
 from ...passes.pass_ import source_of
-from ...source.lower_ast import expression
 from ..closures import Closures
 from ..fresh import fresh, taken
 from ..threading.checkpoints import UPDATED, checkpointed
@@ -43,6 +41,7 @@ from ..threading.handed import give_streams
 from ..threading.keys import Keys
 from ..threading.making import completes
 from ..threading.state import Extraction, Names
+from .forms import filtered, through
 from .leaves import Leaves, place
 from .plan import WORDS, Plan
 from .report import Reports
@@ -173,7 +172,7 @@ class Running:
         scanned = node in self.reports.scanned
         open_call = not self.signatures.of_call(node).known and not scanned
         if open_call and isinstance(node, New):
-            _through(node, "build")
+            through(node, "build")
         node.append(key, "key")
 
     def split(self, key: Expression, count: Expression) -> Expression:
@@ -231,13 +230,13 @@ class Running:
         for call in self.function.nodes(Apply, Call):
             threads = self.signatures.of_call(call)
             if checkpointed(call) is not None:
-                _filtered(call)
+                filtered(call)
                 if threads.gives:
                     self.reports.report("taken-for-granted", call, UPDATED)
             if call in self.reports.scanned or not threads.takes:
                 continue
             if not threads.known:
-                _through(call, "call")
+                through(call, "call")
                 call.append(Name("state"), "state")
                 continue
             plain = not any(call.keywords) and not any(isinstance(a, Starred) for a in call.arguments)
@@ -316,26 +315,6 @@ def _bound(node: Statement) -> set[str]:
 
 def _none() -> Expression:
     return Constant(None)
-
-
-def _filtered(call: Call) -> None:
-    """What a checkpoint runs has arrays in it, which JAX's own cannot hash."""
-    function = call.function
-    assert isinstance(function, Call)
-    function.function.replace(expression("eqx.filter_checkpoint"))
-
-
-def _through(call: Call, helper: str) -> None:
-    """`f(x)` as `nn.call(f, x)`, `eqx.filter_checkpoint(f)(x)` as `eqx.filter_checkpoint(nn.call)(f, x)`"""
-    function: Expression = Support(helper)
-    called = call.function
-    if isinstance(called, Call) and dotted(called.function) == "eqx.filter_checkpoint":
-        function, called = Call(called.function, [function]), called.arguments[0]
-    call.arguments.insert(0, called)
-    call.keywords.insert(0, None)
-    call.function = function
-    call.adopt()
-    call.restate()
 
 
 def header(function: Function) -> None:

@@ -33,8 +33,8 @@ from ...model.operators import Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign
 from ..threading.changes import root
-from ..threading.signatures import Signatures, is_threaded
-from ..threading.threads import NOTHING, Threads
+from ..threading.signatures import Signatures
+from ..threading.threads import NOTHING, Threads, is_threaded
 from .given import computed, is_given, is_listed, listing, modules_given
 from .initialisers import initialisers
 

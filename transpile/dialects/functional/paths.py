@@ -31,9 +31,9 @@ from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ..threading.checkpoints import checkpointed
+from .companions import bind_name
 from .plan import Plan
 
-THROUGH = frozenset(("enumerate", "zip", "reversed", "list", "iter", "tuple"))
 PAIRS = frozenset(("items", "named_children"))  # give names too
 NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
 NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
@@ -255,38 +255,7 @@ class Paths:
         """Let the loops bind the companions that were asked for."""
         for (loop, name), companion in self._named.items():
             assert companion is not None
-            self._companion(loop.target, loop.iterable, name, companion)
-
-    def _companion(
-        self, target: Expression, iterable: Expression, name: str, companion: Name
-    ) -> None:
-        word = iterable.function if isinstance(iterable, Call) else None
-        kind = word.id if isinstance(word, Name) else ""
-        if isinstance(word, Attribute) and isinstance(word.object.value, Module):
-            self._pairs(target, iterable, word.object, companion)
-        elif isinstance(iterable, Call) and kind in THROUGH:
-            parts = target.elements if isinstance(target, Display) else []
-            if kind == "enumerate":
-                self._companion(parts[1], iterable.arguments[0], name, companion)
-            elif kind == "zip":
-                for part, argument in zip(parts, list(iterable.arguments)):
-                    if name in target_names(part):
-                        self._companion(part, argument, name, companion)
-            else:
-                self._companion(target, iterable.arguments[0], name, companion)
-        else:
-            self._pairs(target, iterable, iterable, companion)
-
-    def _pairs(
-        self, target: Expression, iterable: Expression, container: Expression, companion: Name
-    ) -> None:
-        target.wrap(lambda old: Display("tuple", [companion, old]))
-        if iterable is container:
-            iterable.wrap(lambda old: Call(Attribute(old, "layers"), []))
-        else:
-            word = iterable.function  # type: ignore[attr-defined]
-            named = "children" if word.name == "children" else "layers"
-            iterable.replace(Call(Attribute(container, named), []))
+            bind_name(loop.target, loop.iterable, name, companion)
 
 
 def _bound_to(name: str, target: Expression, value: Expression | None) -> Expression | None:

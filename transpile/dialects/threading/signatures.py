@@ -22,7 +22,7 @@ from ...model.program import Class, Function, within
 from ...model.project import Project
 from .building import only_built
 from .changes import Changes, handed
-from .threads import ANYTHING, NOTHING, Threads
+from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded
 
 
 class Facts(Protocol):
@@ -50,7 +50,7 @@ class Signatures:
         self._joined()
         self._threads: dict[Function, Threads] = {}
         self._solve()
-        calls = [call for function in self.functions for call in _calls(function)]
+        calls = [call for function in self.functions for call in calls_of(function)]
         self._targets |= {call: self._all_targets(call) for call in calls}
         self._known = {call: self._of_call(call) for call in calls}
 
@@ -147,7 +147,7 @@ class Signatures:
             todo += function.nodes(Function)
             if function.owner is not None:
                 todo += self._methods(function.owner)
-            for call in _calls(function):
+            for call in calls_of(function):
                 todo += self.targets(call) or []
                 for cls in self._built(call):
                     todo += self._methods(cls)
@@ -175,7 +175,7 @@ class Signatures:
     def _only_built(self) -> set[Function]:
         callers: dict[Function, set[Function]] = {}
         for function in self.functions:
-            for call in _calls(function):
+            for call in calls_of(function):
                 for target in self.targets(call) or ():
                     callers.setdefault(target, set()).add(function)
         begin = {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
@@ -295,15 +295,3 @@ class Signatures:
         """Whether a function inside is handed on, so that somebody else calls it."""
         names = (n for n in outer.nodes(Name) if n.id == inner.name)
         return any(not isinstance(n.parent, Call) or n.parent.function is not n for n in names)
-
-
-def _calls(function: Function) -> list[Call]:
-    """The calls that may need what is threaded; those of plain functions, which may build."""
-    return [call for call in function.nodes(Apply, New, Call) if is_threaded(call)]
-
-
-def is_threaded(node: Node) -> bool:
-    """Whether a call may need what is threaded."""
-    if isinstance(node, (Apply, New)):
-        return True
-    return isinstance(node, Call) and isinstance(node.function.value, FunctionValue)

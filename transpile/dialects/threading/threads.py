@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...facts.values.lattice import Function as FunctionValue
+from ...model.effects import Apply, New
+from ...model.expressions import Call
+from ...model.node import Node
+from ...model.program import Function
+
 
 @dataclass(frozen=True)
 class Threads:
@@ -29,3 +35,15 @@ class Threads:
 
 NOTHING = Threads()
 ANYTHING = Threads(True, True, True, False, True, True)
+
+
+def calls_of(function: Function) -> list[Call]:
+    """The calls that may need what is threaded; those of plain functions, which may build."""
+    return [call for call in function.nodes(Apply, New, Call) if is_threaded(call)]
+
+
+def is_threaded(node: Node) -> bool:
+    """Whether a call may need what is threaded."""
+    if isinstance(node, (Apply, New)):
+        return True
+    return isinstance(node, Call) and isinstance(node.function.value, FunctionValue)

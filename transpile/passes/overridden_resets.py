@@ -1,0 +1,82 @@
+"""Torch's constructors call `reset_parameters`: what a class has instead of it is called, too.
+
+    class Tokens(nn.Embedding):               def __init__(self, *args, **kwargs):
+        def reset_parameters(self):      →        super().__init__(*args, **kwargs)
+            nn.init.normal_(self.weight)          self.reset_parameters()
+
+The layers of the output begin with torch's values, and know of no such method.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.expressions import Attribute, Call, Name, Starred
+from ..model.names import dotted
+from ..model.program import Class, Function, Parameter
+from ..model.project import Project
+from ..model.statements import Block, ExpressionStatement
+from .pass_ import Changes, Pass
+
+_NAMES = (
+    "Linear Bilinear Embedding EmbeddingBag Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d "
+    "ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d "
+    "InstanceNorm3d LayerNorm GroupNorm RMSNorm PReLU RNN LSTM GRU RNNCell LSTMCell GRUCell"
+)
+_RESETS = dict.fromkeys((f"torch.nn.{name}" for name in _NAMES.split()), "reset_parameters")
+_RESETS |= dict.fromkeys(("torch.nn.MultiheadAttention", "torch.nn.Transformer"), "_reset_parameters")
+
+
+def run(project: Project, facts: Any = None) -> list[Changes]:
+    """The constructors of a project that call what torch's would have called."""
+    found = []
+    for file in project.ordered:
+        for cls in file.classes():
+            name = _RESETS.get(project.torch_base(cls) or "")
+            if name is not None and name in project.methods(cls):
+                changes = Changes(cls)
+                _called(project, cls, name, changes)
+                found.append(changes)
+    return found
+
+
+def _called(project: Project, cls: Class, name: str, changes: Changes) -> None:
+    own = project.methods(cls).get("__init__")
+    if own is None and project.find(cls, "__init__") is None:
+        first = next(s for s in cls.body.body if isinstance(s, Function))
+        changes.insert_before(first, [_constructor(name, cls)])
+        return
+    me = own.parameters[0].name if own is not None and own.parameters else None
+    calls = own.nodes(Call) if own is not None else []
+    if me is None or any(dotted(call.function) == f"{me}.{name}" for call in calls):
+        return  # it calls it itself
+    for statement in own.body.body if own is not None else ():
+        if isinstance(statement, ExpressionStatement) and _is_made(statement):
+            changes.insert_after(statement, [_call(me, name)])
+            return
+
+
+def _is_made(statement: ExpressionStatement) -> bool:
+    """`super().__init__(…)`"""
+    call = statement.expression
+    function = call.function if isinstance(call, Call) else None
+    if not isinstance(function, Attribute) or function.name != "__init__":
+        return False
+    return isinstance(function.object, Call) and dotted(function.object.function) == "super"
+
+
+def _call(me: str, name: str) -> ExpressionStatement:
+    return ExpressionStatement(Call(Attribute(Name(me), name), []))
+
+
+def _constructor(name: str, cls: Class) -> Function:
+    given = [Starred(Name("args")), Starred(Name("kwargs"), double=True)]
+    above = Call(Attribute(Call(Name("super"), []), "__init__"), given)
+    body = Block([ExpressionStatement(above), _call("self", name)])
+    parameters = [Parameter("self"), Parameter("args", "*"), Parameter("kwargs", "**")]
+    made = Function("__init__", parameters, body)
+    made.file = cls.file  # facts ask what names mean there
+    return made
+
+
+PASS = Pass("overridden_resets", (), run, of_project=True)
