@@ -7,7 +7,7 @@ import torch
 from transpile.command import dialect
 from transpile.source.files import Source
 
-from .verified import PurePosixPath, converted, verify
+from .verified import PurePosixPath, converted, given, verify
 
 HEAD = "import math\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n\n"
 X = torch.randn(3, 4, dtype=torch.float64)
@@ -129,3 +129,25 @@ def test_a_sequential_of_the_users_takes_the_state_of_its_items():
         "        super().__init__(nn.Linear(d, d), nn.BatchNorm1d(d))\n"
     )
     verify(source, "Net", "4", [X], "functional")
+
+
+def test_initial_values_that_are_given_under_the_name_of_an_array():
+    """`bias` of the function is a number, beside the bias that a lambda is given."""
+    source = HEAD + (
+        "def constant_init(module, val, bias=0):\n"
+        "    nn.init.constant_(module.weight, val)\n"
+        "    nn.init.constant_(module.bias, bias)\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.norm_name = 'bn'\n"
+        "        self.add_module(self.norm_name, nn.BatchNorm1d(4))\n"
+        "        self.init_weights()\n\n"
+        "    @property\n    def norm(self):\n        return getattr(self, self.norm_name)\n\n"
+        "    def init_weights(self):\n        constant_init(self.norm, 2, bias=3)\n\n"
+        "    def forward(self, x):\n        return self.norm(x)\n"
+    )
+    (made,), support, _ = dialect.convert([given(source)], "", "functional")
+    assert not made.diagnostics
+    model = converted(made.code, support)["Net"]()
+    params = model.init(jax.random.key(0))["bn"]
+    assert (params["weight"] == 2).all() and (params["bias"] == 3).all()
+    verify(source, "Net", "", [X], "functional")

@@ -81,11 +81,20 @@ class Conventions(Signatures):
     def is_builder(self, function: Function) -> bool:
         """Whether a function builds modules, or says how their arrays begin: it runs with the
         constructor, before there are any."""
+        if function not in self._builders:
+            self._builders[function] = False  # while it is found out
+            self._builders[function] = self._is_builder(function)
+        return self._builders[function]
+
+    def _is_builder(self, function: Function) -> bool:
         if function in self.initialisers or function not in self.building:
             return False
         if function.name == "__init__" or function.nodes(*BUILDS):
             return True
-        return any(isinstance(a.function.value, Module) for a in function.nodes(Apply))
+        if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
+            return True
+        given = [call for call in function.nodes(Apply, Call) if modules_given(call)]
+        return any(self.is_builder(target) for call in given for target in self.targets(call) or ())
 
     def makes(self, function: Function) -> bool:
         if any(isinstance(d, Name) and d.id == "property" for d in function.decorators):
@@ -150,6 +159,7 @@ class Conventions(Signatures):
         return replace(all, known=False)
 
     def _solve(self) -> None:
+        self._builders: dict[Function, bool] = {}
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | set(self._filled())
         self.computing = self._computing()

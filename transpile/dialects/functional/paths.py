@@ -87,6 +87,9 @@ class Paths:
             if above is None:
                 return None
             owner = self.owner if not above.keys else None
+            asked = self.plan.property(owner, node.name) if owner is not None else None
+            if asked is not None and asked.parameters[0].name == self.self_name:
+                return self.of(asked.body.body[-1].expression)  # type: ignore[attr-defined]
             return above.below(self.plan.entry(owner, node.name, self.self_name or ""))
         if isinstance(node, Subscript):
             return self._item(node)

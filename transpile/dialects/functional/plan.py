@@ -202,6 +202,15 @@ class Plan:
         classes = [self.modules.class_of(ref) for ref in (*kept.refs, *refs)]
         return any(c is None or self._has_arrays(c, seen) for c in classes)
 
+    def property(self, cls: Class, name: str) -> Function | None:
+        """A property that only says which submodule it is: `return getattr(self, self.norm_name)`."""
+        found = self.modules.find(cls, name)
+        if found is None or not self.project.is_property(found) or not found.parameters:
+            return None
+        last = found.body.body[-1] if len(found.body.body) == 1 else None
+        value = last.expression if isinstance(last, Return) else None
+        return found if value is not None and isinstance(value.value, Module) else None
+
     def begins_elsewhere(self, cls: Class) -> bool:
         """Whether there are arrays beside those of this class's own constructor: below it, or from
         the classes above."""

@@ -183,7 +183,8 @@ class PutOff:
         block = write.parent
         assert isinstance(block, Block)
         value, name = self._whole(write.value), target.name
-        word = name if name.isidentifier() else "value"
+        names = {n.id for n in value.walk() if isinstance(n, Name)}
+        word = fresh(name if name.isidentifier() else "value", names)
         holder = target.object
         for read in [n for n in value.walk() if isinstance(n, Read)]:
             if read.name == name and _same(read.object, holder):
@@ -191,7 +192,7 @@ class PutOff:
                     value = Name(word)
                 else:
                     read.replace(Name(word))
-        key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)} | {word})
+        key = fresh("key", names | {word})
         defaults = [*self._defaults(value, write), *self._fields(value)]
         defaults = [p for p in defaults if p.name != word]
         made = Lambda([Parameter(word), Parameter(key), *defaults], value)
