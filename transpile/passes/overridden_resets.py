@@ -33,6 +33,9 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     for file in project.ordered:
         for cls in file.classes():
             name = _RESETS.get(project.torch_base(cls) or "")
+            above = [c for c in project.order(cls)[1:] if isinstance(c, Class)]
+            if any(name in project.methods(c) for c in above if name is not None):
+                continue  # whose constructor calls this one
             if name is not None and name in project.methods(cls):
                 changes = Changes(cls)
                 _called(project, cls, name, changes)
