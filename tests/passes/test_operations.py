@@ -132,10 +132,15 @@ def test_a_form_that_a_rule_refuses():
 
 
 def test_what_writes_its_argument_is_no_value():
-    text = "a = tnn.init.zeros_\nb = tnn.init.xavier_normal\nc = F.relu\n"
-    made, found = converted(text)
-    assert found == [("unsupported", 1), ("unsupported", 2)]
+    made, found = converted("a = tnn.utils.clip_grad_norm_\nc = F.relu\n")
+    assert found == [("unsupported", 1)]
     assert made.endswith("c = jax.nn.relu\n")
+
+
+def test_an_initialiser_is_a_value():
+    made, found = converted("a = tnn.init.zeros_\nb = tnn.init.xavier_normal\n")
+    assert not found
+    assert made.endswith("a = nn.init_zeros\nb = nn.xavier_normal\n")
 
 
 def test_arguments_that_fit_no_rule():

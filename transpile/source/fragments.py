@@ -119,6 +119,8 @@ def _is_plain(node: ast.AST) -> bool:
     if isinstance(node, ast.Slice):
         simple = (ast.Name, ast.Constant, ast.UnaryOp, type(None))
         return all(isinstance(p, simple) for p in (node.lower, node.upper, node.step))
+    if isinstance(node, ast.Tuple):  # `(b,) = x.shape`
+        return len(node.elts) > 1
     if isinstance(node, ast.Constant):
         return node.kind is None
     return not isinstance(node, _SPACED)

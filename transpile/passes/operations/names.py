@@ -108,7 +108,7 @@ def reference(c: Conversion, node: Expression, name: str) -> None:
         c.no_rule(node, name)
         return
     rule = rules[0]
-    if is_initialiser(Torch(name)):
+    if any(is_initialiser(Torch(known)) for known in rule.torch_names):
         made = Support(rule.name)
         made.value = INITIALISER
         c.put(node, made)
