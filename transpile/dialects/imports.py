@@ -54,7 +54,9 @@ class Words:
         return Words({**self.statements, **statements}, {**self.whole, **whole})
 
 
-def fit(project: Project, file: File, words: Words, support: str = f"import {SUPPORT} as nn") -> None:
+def fit(
+    project: Project, file: File, words: Words, support: str = f"import {SUPPORT} as nn"
+) -> None:
     """Give a file the imports that it needs now; `support` is the statement for jax_nn."""
     known = words.adding({"nn": support}, {})
     nodes = list(file.walk())  # once: the walk over a long file takes longer than all else here

@@ -90,10 +90,10 @@ class EffectsOf:
             refs = classes_of(value) if value else frozenset()
             if not refs and isinstance(call.value, Module) and not call.value.open:
                 refs = call.value.classes  # a layer of torch's, which has a name of ours by now
-            made = [self.modules.class_of(ref) for ref in refs]
-            if not made or None in made:
+            made = self.modules.classes_of(refs)
+            if not made:
                 return None
-            built = [self.modules.find(cls, "__init__") for cls in made if cls is not None]
+            built = [self.modules.find(cls, "__init__") for cls in made]
             return [(f, "new") for f in built if f is not None]
         return None
 

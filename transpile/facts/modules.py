@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +76,12 @@ class Modules:
         """The class that a value names: the user's own, or a layer by torch's name."""
         return ref if isinstance(ref, Class) else self.library.find(ref)
 
+    def classes_of(self, refs: Iterable[Any]) -> list[Class]:
+        """The classes that some values name; none where one of them is not known."""
+        found = [self.class_of(ref) for ref in refs]
+        known = [cls for cls in found if cls is not None]
+        return known if len(known) == len(found) else []
+
     def home(self, cls: Class) -> Project:
         """The project that a class stands in."""
         inside = cls.file is not None and cls.file in self.library.project.names
@@ -127,8 +133,7 @@ class Modules:
         """What is set on `self`, by base classes first."""
         own = [self.own_fields(one) for one in reversed(self.lineage(cls))]
         known = self._fields.get(cls)
-        same = known is not None and len(known[0]) == len(own)
-        if known is None or not same or not all(map(operator.is_, known[0], own)):
+        if known is None or len(known[0]) != len(own) or any(map(operator.is_not, known[0], own)):
             found: dict[str, Field] = {}
             for fields in own:
                 for name, one in fields.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..facts.values.calls import is_super
 from ..model.expressions import Attribute, Call, Name, Starred
 from ..model.names import dotted
 from ..model.program import Class, Function, Parameter
@@ -24,7 +25,9 @@ _NAMES = (
     "InstanceNorm3d LayerNorm GroupNorm RMSNorm PReLU RNN LSTM GRU RNNCell LSTMCell GRUCell"
 )
 _RESETS = dict.fromkeys((f"torch.nn.{name}" for name in _NAMES.split()), "reset_parameters")
-_RESETS |= dict.fromkeys(("torch.nn.MultiheadAttention", "torch.nn.Transformer"), "_reset_parameters")
+_RESETS |= dict.fromkeys(
+    ("torch.nn.MultiheadAttention", "torch.nn.Transformer"), "_reset_parameters"
+)
 
 
 def run(project: Project, facts: Any = None) -> list[Changes]:
@@ -33,27 +36,30 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     for file in project.ordered:
         for cls in file.classes():
             name = _RESETS.get(project.torch_base(cls) or "")
-            above = [c for c in project.order(cls)[1:] if isinstance(c, Class)]
-            if any(name in project.methods(c) for c in above if name is not None):
-                continue  # whose constructor calls this one
-            if name is not None and name in project.methods(cls):
+            if name is not None and _is_first(project, cls, name):
                 changes = Changes(cls)
                 _called(project, cls, name, changes)
                 found.append(changes)
     return found
 
 
+def _is_first(project: Project, cls: Class, name: str) -> bool:
+    """Whether a class has the method, and none above, whose constructor would call this one."""
+    classes = [c for c in project.order(cls) if isinstance(c, Class)]
+    return [c for c in classes if name in project.methods(c)] == [cls]
+
+
 def _called(project: Project, cls: Class, name: str, changes: Changes) -> None:
     own = project.methods(cls).get("__init__")
-    if own is None and project.find(cls, "__init__") is None:
-        first = next(s for s in cls.body.body if isinstance(s, Function))
-        changes.insert_before(first, [_constructor(name, cls)])
+    if own is None:
+        if project.find(cls, "__init__") is None:
+            first = next(s for s in cls.body.body if isinstance(s, Function))
+            changes.insert_before(first, [_constructor(name, cls)])
         return
-    me = own.parameters[0].name if own is not None and own.parameters else None
-    calls = own.nodes(Call) if own is not None else []
-    if me is None or any(dotted(call.function) == f"{me}.{name}" for call in calls):
+    me = own.parameters[0].name if own.parameters else None
+    if me is None or any(dotted(call.function) == f"{me}.{name}" for call in own.nodes(Call)):
         return  # it calls it itself
-    for statement in own.body.body if own is not None else ():
+    for statement in own.body.body:
         if isinstance(statement, ExpressionStatement) and _is_made(statement):
             changes.insert_after(statement, [_call(me, name)])
             return
@@ -65,7 +71,7 @@ def _is_made(statement: ExpressionStatement) -> bool:
     function = call.function if isinstance(call, Call) else None
     if not isinstance(function, Attribute) or function.name != "__init__":
         return False
-    return isinstance(function.object, Call) and dotted(function.object.function) == "super"
+    return is_super(function.object)
 
 
 def _call(me: str, name: str) -> ExpressionStatement:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..facts.values.lattice import PLACED
 from ..model.copy import clone
 from ..model.expressions import (
     Attribute,
@@ -26,8 +27,6 @@ from ..model.node import Expression, Node
 from ..model.program import Function, Scope
 from ..model.statements import Assign, Block
 from .pass_ import Changes, Pass
-
-_PLACEMENT = frozenset({"device", "dtype"})
 
 
 class Spread(NamedTuple):
@@ -63,7 +62,7 @@ def _found(function: Function) -> Iterator[Spread]:
         if len(statement.targets) != 1 or statement.operator:
             continue
         target, entries = statement.targets[0], _entries(statement.expression)
-        if not isinstance(target, Name) or not entries or not _PLACEMENT & entries.keys():
+        if not isinstance(target, Name) or not entries or not PLACED & entries.keys():
             continue
         names = {n.id for value in entries.values() for n in value.walk() if isinstance(n, Name)}
         if changing & {target.id, *names}:

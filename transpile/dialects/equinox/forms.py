@@ -17,7 +17,7 @@ def filtered(call: Call) -> None:
 
 
 def through(call: Call, helper: str) -> None:
-    """`f(x)` as `nn.call(f, x)`, `eqx.filter_checkpoint(f)(x)` as `eqx.filter_checkpoint(nn.call)(f, x)`"""
+    """`f(x)` as `nn.call(f, x)`; of a checkpoint `eqx.filter_checkpoint(nn.call)(f, x)`."""
     function: Expression = Support(helper)
     called = call.function
     if isinstance(called, Call) and dotted(called.function) == "eqx.filter_checkpoint":

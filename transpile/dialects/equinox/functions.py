@@ -58,7 +58,9 @@ _REFUSED = {
 class Running:
     """Writes one function that is run, or builds; it is the form that threading asks."""
 
-    def __init__(self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()) -> None:
+    def __init__(
+        self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()
+    ) -> None:
         self.function, self.plan, self.reports = function, plan, reports
         self.inner = inner  # functions that were made in it, inner ones first
         self.signatures = plan.signatures
@@ -86,7 +88,9 @@ class Running:
             self._calls()
         for function in (*self.inner, self.function):
             self._python_loops(function)
-            self.streamed |= give_streams(self, function, self.building, self.fresh, self._refuse_draws)
+            self.streamed |= give_streams(
+                self, function, self.building, self.fresh, self._refuse_draws
+            )
             keys = Keys(self, self.fresh)
             if self.threads.draws:
                 keys.function(function, "key")
@@ -239,7 +243,9 @@ class Running:
                 through(call, "call")
                 call.append(Name("state"), "state")
                 continue
-            plain = not any(call.keywords) and not any(isinstance(a, Starred) for a in call.arguments)
+            plain = not any(call.keywords) and not any(
+                isinstance(a, Starred) for a in call.arguments
+            )
             counts = {self._positional(t) for t in self.signatures.targets(call) or []}
             fits = counts == {len(call.arguments)} or self.signatures.is_container(call)
             call.append(Name("state"), None if plain and fits else "state")

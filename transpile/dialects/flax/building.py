@@ -107,14 +107,12 @@ class Building(Program):
         refs: Any = value.refs if isinstance(value, ModuleValue) and not value.open else ()
         if not refs and call.function.value is not None:
             refs = sorted(classes_of(call.function.value), key=str)
-        found = [self.modules.class_of(ref) for ref in refs]
-        return None if not found or None in found else found
+        return self.modules.classes_of(refs) or None
 
     def among(self, call: New) -> list[Class]:
         """The known ones of the classes that may be built; nothing where one of torch's is not."""
-        refs = call.value.refs if isinstance(call.value, ModuleValue) else []
-        found = [self.modules.class_of(ref) for ref in refs]
-        return [] if None in found else [cls for cls in found if cls is not None]
+        value = call.value
+        return self.modules.classes_of(value.refs) if isinstance(value, ModuleValue) else []
 
     def constructor(self, cls: Class) -> Function | None:
         found: Function | None = self.modules.find(cls, "__init__")

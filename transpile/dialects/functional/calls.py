@@ -51,14 +51,14 @@ class Calls:
         """Give params and state to calls; keys are given after it, the mode by `finish`."""
         for layers in self.function.nodes(Layers):
             self._scanned(layers)
-        nodes = list(self.paths.own_nodes())
-        for call in [n for n in nodes if isinstance(n, Call)]:
+        own = self.conventions.own_nodes
+        for call in [n for n in own(self.function) if isinstance(n, Call)]:
             around = call.parent
             again = isinstance(around, Call) and around.function is call and checkpointed(around)
             if call not in self.reports.scanned and not again:
                 self._arguments(call)
                 self._call(call)
-        for method in [n for n in self.paths.own_nodes() if isinstance(n, BoundMethod)]:
+        for method in [n for n in own(self.function) if isinstance(n, BoundMethod)]:
             self._handed_on(method)
 
     def finish(self) -> None:
@@ -87,8 +87,8 @@ class Calls:
         if path is None:
             self._refuse(call)
             return
-        for argument, word in list(zip(call.arguments, call.keywords)):
-            if uniform and word in set(self.words):  # as every model has its own one
+        for argument, word in list(zip(call.arguments, call.keywords)) if uniform else ():
+            if word in set(self.words):  # as every model has its own one
                 call.respell(argument, f"{word}_")
         given: list[Expression] = []
         if threads.params or uniform:

@@ -1,6 +1,6 @@
 """The names of modules in their containers, which a loop over them binds as well.
 
-    for i, block in enumerate(self.blocks):   →   for i, (name, block) in enumerate(self.blocks.layers()):
+for i, block in enumerate(self.blocks):   →   for i, (name, block) in enumerate(self.blocks.layers()):
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def bind_name(target: Expression, iterable: Expression, name: str, companion: Na
             bind_name(target, iterable.arguments[0], name, companion)
     else:
         _pairs(target, iterable, iterable, companion)
+
 
 def _pairs(
     target: Expression, iterable: Expression, container: Expression, companion: Name

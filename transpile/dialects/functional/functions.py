@@ -230,7 +230,7 @@ class Running:
     def _copied_state(self) -> None:
         """What is written into is a copy: the caller keeps its own."""
         state, deep, flat = self.words.state, False, False
-        for assign in self.paths.own_nodes():
+        for assign in self.conventions.own_nodes(self.function):
             for target in control.stored(assign):
                 below = control.depth(target, state)
                 flat, deep = flat or below == 1, deep or below > 1

@@ -64,7 +64,7 @@ class Leaves:
     def write(self) -> None:
         for call, name in list(self.plan.conventions.computed(self.function)):
             self._computed(call, name)
-        for node in reversed(list(self.paths.own_nodes())):  # inner before outer
+        for node in reversed(list(self.plan.conventions.own_nodes(self.function))):  # inner before outer
             self._node(node)
 
     def _computed(self, call: Call, name: Expression) -> None:

@@ -27,7 +27,7 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.names import target_names
-from ...model.node import Expression, Node
+from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ..threading.checkpoints import checkpointed
@@ -96,10 +96,6 @@ class Paths:
         if isinstance(node, Call):
             return self._call(node)
         return None
-
-    def own_nodes(self) -> Iterator[Node]:
-        """The nodes of the function without those of the user's functions inside."""
-        return self.plan.conventions.own_nodes(self.function)
 
     def _name(self, node: Name) -> Path | None:
         if node.id == self.self_name:

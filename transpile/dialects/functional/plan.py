@@ -162,8 +162,8 @@ class Plan:
         refs = value.refs if isinstance(value, Module) and not value.open else []
         if not refs and (called := new.function.value) is not None:
             refs = list(classes_of(called))
-        classes = [self.modules.class_of(ref) for ref in refs]
-        return not classes or any(c is None or self._has_arrays(c, set()) for c in classes)
+        classes = self.modules.classes_of(refs)
+        return not classes or any(self._has_arrays(cls, set()) for cls in classes)
 
     def _has_arrays(self, cls: Class, seen: set[Class]) -> bool:
         """Whether a class, or one of its submodules, has arrays, as far as is known."""
@@ -196,11 +196,11 @@ class Plan:
         parts = [v for _, v in kept.items or ()]
         if kept.element is not None and not parts:
             parts = [kept.element]
-        refs = [r for part in parts if isinstance(part, Module) for r in part.refs]
         if any(not isinstance(part, Module) or part.open for part in parts):
             return True
-        classes = [self.modules.class_of(ref) for ref in (*kept.refs, *refs)]
-        return any(c is None or self._has_arrays(c, seen) for c in classes)
+        refs = [r for part in (kept, *parts) if isinstance(part, Module) for r in part.refs]
+        classes = self.modules.classes_of(refs)
+        return len(classes) < len(refs) or any(self._has_arrays(cls, seen) for cls in classes)
 
     def property(self, cls: Class, name: str) -> Function | None:
         """A property that only says which submodule it is: `return getattr(self, self.norm_name)`."""

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from ...facts.bindings.activity import bound, read
+from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.expressions import Attribute, Display, Lambda, Name, Starred
@@ -43,7 +43,7 @@ def _turns(function: Function, loop: For) -> list[dict[str, Expression]] | None:
         return None
     plain = loop.orelse is None and not jumps(loop.body) and not names & set(bound(loop.body))
     inside = any(True for _ in below(loop.body, Function, Lambda))
-    return turns if plain and not inside and not names & _read_outside(function, loop) else None
+    return turns if plain and not inside and not names & _met_outside(function, loop) else None
 
 
 def _named(target: Expression, value: Expression) -> dict[str, Expression] | None:
@@ -67,10 +67,10 @@ def _named(target: Expression, value: Expression) -> dict[str, Expression] | Non
     return found
 
 
-def _read_outside(function: Function, loop: For) -> set[str]:
-    """The names that are read elsewhere in the function: the last turn may have set them."""
+def _met_outside(function: Function, loop: For) -> set[str]:
+    """The names that stand elsewhere in the function: the last turn may have set them."""
     inside = set(loop.walk())
-    return {n.id for n in below(function.body, Name) if n not in inside} & set(read(function.body))
+    return {n.id for n in below(function.body, Name) if n not in inside}
 
 
 def _written(loop: For, turn: dict[str, Expression]) -> list[Statement]:

@@ -277,11 +277,9 @@ class Signatures:
         """Whether all classes that are known of those that may be built take a key: what else is
         given in their place does so as well."""
         value = call.value
-        refs = value.refs if isinstance(value, Module) else []
-        classes = [self.modules.class_of(ref) for ref in refs]
-        makers = [self.modules.find(cls, "__init__") for cls in classes if cls is not None]
-        known = bool(makers) and len(makers) == len(refs)
-        return known and all(m is not None and self.of(m).draws for m in makers)
+        classes = self.modules.classes_of(value.refs) if isinstance(value, Module) else []
+        makers = [self.modules.find(cls, "__init__") for cls in classes]
+        return bool(makers) and all(m is not None and self.of(m).draws for m in makers)
 
     def of_unlike(self, all: Threads) -> Threads:
         """What a call takes and gives that runs what has several conventions; their union."""

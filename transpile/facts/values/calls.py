@@ -35,7 +35,7 @@ from .lattice import (
     element_of,
 )
 
-_CHECKPOINT = "torch.utils.checkpoint.checkpoint"
+CHECKPOINT = "torch.utils.checkpoint.checkpoint"
 _Caller = Callable[[Frame, Any, list[Argument], Call, Env], Value]
 
 
@@ -200,7 +200,7 @@ def _of_layer(
 
 
 def _torch(frame: Frame, function: Torch, args: list[Argument], node: Call, env: Env) -> Value:
-    if function.name == _CHECKPOINT and args:
+    if function.name == CHECKPOINT and args:
         called, rest = args[0].value, [a for a in args[1:] if a.keyword is None]
         if isinstance(called, Module):
             return modules.call(frame, called, rest)

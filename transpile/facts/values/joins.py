@@ -140,8 +140,6 @@ def _methods(a: Method, b: Method) -> Value | None:
 
 
 def _names(a: Torch, b: Torch) -> Value | None:
-    if a != b and is_initialiser(a) and is_initialiser(b):
-        return INITIALISER
     name = _anywhere(a.name)
     return Torch(name, a.function) if name == _anywhere(b.name) else None
 

@@ -36,6 +36,7 @@ from .lattice import (
     Value,
     is_anything,
     is_initialiser,
+    is_open,
     least_dims,
 )
 from .numpy_names import is_bound_to_numpy
@@ -229,8 +230,7 @@ def of_kind(frame: Frame, default: Value) -> Value:
 def _of_constructor(frame: Frame, seen: Value | None) -> Value:
     """What a constructor takes is a hyperparameter: another call may give another value."""
     if isinstance(seen, (Class, Torch)):
-        is_open = isinstance(seen, Class) and isinstance(seen.ref, Open)
-        made = seen if is_open else of_kind(frame, seen)
+        made = seen if is_open(seen) else of_kind(frame, seen)
         return made if isinstance(made, Class) or made == INITIALISER else UNKNOWN
     if isinstance(seen, Static):
         return Static(MISSING, seen.type, loose=True)

@@ -47,7 +47,10 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             if registers(imported(scope, decorator)):
                 changes.change(decorator, decorated.undecorate)
     for statement in scope.nodes(ExpressionStatement):
-        if set_by_name(statement.expression) is not None or absent(statement.expression) is not None:
+        if (
+            set_by_name(statement.expression) is not None
+            or absent(statement.expression) is not None
+        ):
             changes.replace(statement, stored)
         elif _is_lone(statement.expression):
             changes.change(statement.expression, lambda e: e.replace(e.elements[0]))

@@ -14,7 +14,11 @@ WALKS = {"items": "named_children", "values": "children"}
 
 
 def is_table(node: Node, names: frozenset[str] = _TABLES) -> bool:
-    return isinstance(node, Subscript) and isinstance(node.object, Attribute) and (node.object.name in names)
+    return (
+        isinstance(node, Subscript)
+        and isinstance(node.object, Attribute)
+        and (node.object.name in names)
+    )
 
 
 def is_entry(node: Subscript) -> bool:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from ...facts.values.lattice import INITIALISER, Class, External, Instance, Method, Torch, is_anything
+from ...facts.values.calls import CHECKPOINT
+from ...facts.values.lattice import (
+    INITIALISER,
+    Class,
+    External,
+    Instance,
+    Method,
+    Torch,
+    is_anything,
+)
 from ...model.effects import Key, Support
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted
@@ -10,9 +19,9 @@ from ...model.node import Node
 from ...source.lower_ast import expression
 from . import foreign, promotion, tests
 from .bind import arguments_of
-from .checkpoints import CHECKPOINT, is_run_again, run_again
+from .checkpoints import is_run_again, run_again
 from .conversion import Conversion
-from .layers import inherited, initialised, layer
+from .layers import initialised, layer
 from .literals import known, literal
 from .methods import method, method_of
 from .names import reference
@@ -33,7 +42,7 @@ def called(c: Conversion, node: Node) -> bool:
         return True
     if isinstance(value, Class) and (rule := c.constructed_by(value.ref)) is not None:
         c.visit(node.function)
-        inherited(c, node, rule)
+        initialised(c, node, rule, through_super=True)
         return True
     found = method_of(node)
     if found is not None:

@@ -12,7 +12,6 @@ from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
 
-CHECKPOINT = "torch.utils.checkpoint.checkpoint"
 _OPTIONS = frozenset(
     "use_reentrant determinism_check debug preserve_rng_state early_stop".split()
 )

@@ -43,15 +43,10 @@ def layer(c: Conversion, node: Call, name: str, rule: Definition) -> None:
 
 
 def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool) -> None:
-    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(): its arguments are those of the
-    layer.
+    """`nn.Linear.__init__(self, 3, 4)`, or the same by super(), or by the name of a class that
+    inherits it: its arguments are those of the layer.
     """
     _built(c, node, rule, 0 if through_super else 1, make=False)
-
-
-def inherited(c: Conversion, node: Call, rule: Definition) -> None:
-    """The user's class is built by the constructor of a layer of torch's that it extends."""
-    _built(c, node, rule, 0, make=False)
 
 
 def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = True) -> None:
