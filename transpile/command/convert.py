@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import gc
 import os
 import re
@@ -84,14 +83,6 @@ class Report:
 def convert_source(text: str, target: str = "functional", path: str = "module.py") -> Result:
     """Convert one source text. Raises SyntaxError where it is not valid Python."""
     _check_target(target)
-    if target != "functional":
-        return _in_dialect(text, target, path)
-    from . import engine
-
-    return Result(*engine.convert_text(text, path))
-
-
-def _in_dialect(text: str, target: str, path: str) -> Result:
     from . import dialect
 
     ast.parse(text)
@@ -120,8 +111,9 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     place = None if out is None else _support_path(Path(out), single)
     existing = place.read_text("utf-8") if place is not None and place.exists() else None
     _check_support(place, existing, target)
-    engine = _functional if target == "functional" else functools.partial(_dialect, target=target)
-    converted, support = engine(list(sources.values()), package, root, report, existing)
+    converted, support = _converted(
+        list(sources.values()), package, root, report, existing, target
+    )
     for made in converted:
         file = File(root / made.path, None, made.diagnostics, made.changed)
         report.files.append(file)
@@ -194,25 +186,7 @@ class _Made(Protocol):
 _Support = Callable[[], str | None]
 
 
-def _functional(
-    sources: Sequence[Source], package: str, root: Path, report: Report, existing: str | None
-) -> tuple[Iterable[_Made], _Support]:
-    """The files as they come out; the report gets those that failed."""
-    if not _have_torch(sources):
-        return [_File(source.path) for source in sources], lambda: None
-    from ..first import support
-    from . import engine
-    from .cache import rulebook
-
-    converted, failed = engine.convert_files(sources, package)
-    report.files += [File(root / d.path, None, [d]) for d in failed]
-    names = {name for made in converted for name in made.support}
-    texts = {source.path: source.text for source in sources}
-    formatted = (_formatted(made, texts[made.path]) for made in converted)
-    return formatted, lambda: support.write(rulebook(), names, existing)
-
-
-def _dialect(
+def _converted(
     sources: Sequence[Source],
     package: str,
     root: Path,
@@ -251,10 +225,3 @@ def _write(file: File, made: _Made, source: Source) -> None:
         file.target = None
         return
     files.write_atomically(file.target, source.encoded(code))
-
-
-def _formatted(made: _Made, original: str) -> _File:
-    from ..source.formatting import format_changed
-
-    code = format_changed(made.code, original) if made.changed else original
-    return _File(made.path, made.diagnostics, made.changed, code)
