@@ -54,10 +54,9 @@ class Words:
         return Words({**self.statements, **statements}, {**self.whole, **whole})
 
 
-def fit(
-    project: Project, file: File, words: Words, support: str = f"import {SUPPORT} as nn"
-) -> None:
-    """Give a file the imports that it needs now; `support` is the statement for jax_nn."""
+def fit(project: Project, file: File, words: Words) -> None:
+    """Give a file the imports that it needs now."""
+    support = _of_support(project, file)
     known = words.adding({"nn": support}, {})
     nodes = list(file.walk())  # once: the walk over a long file takes longer than all else here
     own = _used(nodes, made=False)
@@ -68,6 +67,13 @@ def fit(
     wanted = {known.statements[w] for w in known.statements if w in used and w not in bound}
     wanted |= {f"import {name}" for name in _whole_modules(nodes, known, used) if name not in bound}
     _put(file, sorted(wanted - {support}, key=_order), support if support in wanted else "", gone)
+
+
+def _of_support(project: Project, file: File) -> str:
+    """The import of jax_nn, which lies beside the outermost files: in a package it is the
+    package's own, `from .. import jax_nn as nn` in sub/model.py."""
+    dots = "." * len(file.path.parts) if project.package else ""
+    return f"from {dots} import {SUPPORT} as nn" if dots else f"import {SUPPORT} as nn"
 
 
 # --- what is used, and bound ----------------------------------------------------------------------
