@@ -32,6 +32,7 @@ from ...model.operators import Compare, Unary
 from ...model.program import Function
 from ...model.statements import Assign
 from ..faults import raising
+from ..leaves import detached
 from .layers import own
 from .plan import Plan
 
@@ -56,7 +57,7 @@ class Leaves:
         elif isinstance(node, Mode):
             self._mode(node)
         elif isinstance(node, Detached):
-            node.replace(Call(Attribute(Name("lax"), "stop_gradient"), [node.expression]))
+            node.replace(detached(node, Support))
         elif isinstance(node, Put):
             at = Subscript(Attribute(node.base, "at"), node.index)
             node.replace(Call(Attribute(at, node.how), [node.new]))

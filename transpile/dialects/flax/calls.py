@@ -27,6 +27,7 @@ from ...model.operators import Unary
 from ...model.statements import For
 from ...passes.pass_ import source_of
 from ...source.lower_ast import expression
+from .. import leaves
 from ..faults import raising
 from .checkpoints import checkpoint
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
@@ -243,8 +244,7 @@ def bound_method(low: Lowering, node: BoundMethod) -> None:
 
 
 def detached(low: Lowering, node: Detached) -> None:
-    function = Attribute(Name("lax"), "stop_gradient")
-    low.edits.change(node, lambda n: n.replace(Call(function, [n.expression])))
+    low.edits.change(node, lambda n: n.replace(leaves.detached(n, low.support)))
 
 
 def put(low: Lowering, node: Put) -> None:

@@ -43,6 +43,7 @@ from ...model.program import Function
 from ...model.statements import If
 from ...passes.pass_ import source_of
 from ..faults import raising
+from ..leaves import detached
 from .given import is_listed, listing
 from .paths import Paths
 from .plan import Plan, Words
@@ -82,7 +83,7 @@ class Leaves:
         elif isinstance(node, Mode):
             node.replace(Name(self.words.training))
         elif isinstance(node, Detached):
-            node.replace(Call(Attribute(Name("lax"), "stop_gradient"), [node.expression]))
+            node.replace(detached(node, Support))
         elif isinstance(node, Put):
             at = Subscript(Attribute(node.base, "at"), node.index)
             node.replace(Call(Attribute(at, node.how), [node.new]))
