@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.values.lattice import NUMPY, External, Static, is_traced
+from ...facts.values.lattice import NUMPY, External, Static, Tensor, is_anything, is_traced
 from ...model.expressions import (
     Attribute,
     Call,
@@ -20,7 +20,9 @@ from ...model.expressions import (
 )
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Compare, Unary
+from ...model.program import Function
 from ...model.statements import Assign
+from ...source.lower_ast import expression
 from .conversion import Conversion, Handler
 from .literals import known
 
@@ -58,20 +60,56 @@ def _look(c: Conversion, node: Node) -> None:
 
 def _number(c: Conversion, node: Expression) -> None:
     """What NumPy makes of Python's numbers, as Python's own where it may meet an array."""
-    if node not in c.kept and c.facts.stage(c.scope) in ("traced", "building", "import"):
+    if node not in c.kept and _may_meet_arrays(c):
         c.changes.wrap(node, _python)
         c.kept.update(_without_arrays(node))
     elif node in c.kept:
         c.kept.update(_without_arrays(node))
 
 
+def _may_meet_arrays(c: Conversion) -> bool:
+    """Whether code computes with arrays under jit, or makes what such code may read."""
+    stage = c.facts.stage(c.scope)
+    if stage is not None:
+        return stage != "host"
+    file = c.scope.file
+    return file is not None and c.facts.project.names[file].uses_torch
+
+
 def _met(c: Conversion, node: Binary) -> None:
-    """`x * float(self.scale)` where it is traced, for what is NumPy's number if it is one."""
+    """What meets an array where it is traced: `x * float(self.scale)` for what is NumPy's number if
+    it is one, `x / jnp.sqrt(length)` for what NumPy computes with what a forward pass is given.
+    """
+    if not c.traced:
+        return
     for one, other in ((node.left, node.right), (node.right, node.left)):
         value, array = known(one), known(other)
-        number = isinstance(value, Static) and value == NUMPY and value.wide
-        if c.traced and number and is_traced(array) and not getattr(array, "host", False):
+        if not isinstance(array, Tensor) or array.host:
+            continue
+        if _computes_with_argument(c, one):
+            assert isinstance(one, Call) and isinstance(of := known(one.function), External)
+            c.put(one.function, expression(of.name.replace("numpy.", "jnp.")))
+        elif isinstance(value, Static) and value == NUMPY and value.wide and is_traced(array):
             c.changes.wrap(one, _python)
+
+
+def _computes_with_argument(c: Conversion, node: Expression) -> bool:
+    """Whether NumPy computes with what a forward pass is given, and nothing says to be anything
+    else: `np.sqrt(length)`. jax.numpy takes a number, too.
+    """
+    value = known(node.function) if isinstance(node, Call) else None
+    if not isinstance(value, External) or not _is_forward(c):
+        return False
+    if value.name.removeprefix("numpy.") not in c.rulebook.table("TRACEABLE"):
+        return False
+    assert isinstance(node, Call)
+    named = [isinstance(a, Name) and a.id in c.given for a in node.arguments]
+    return all(named) and all(is_anything(known(argument)) for argument in node.arguments)
+
+
+def _is_forward(c: Conversion) -> bool:
+    """Whether the scope is a forward pass: what calls it gives arrays alone."""
+    return isinstance(c.scope, Function) and c.scope.name in ("forward", "__call__")
 
 
 def _python(node: Expression) -> Expression:
