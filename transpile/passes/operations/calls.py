@@ -21,7 +21,7 @@ from . import foreign, promotion, tests
 from .bind import arguments_of
 from .checkpoints import is_run_again, run_again
 from .conversion import Conversion
-from .layers import initialised, layer
+from .layers import initialised, layer, of_handed_class
 from .literals import known, literal
 from .methods import method, method_of
 from .names import reference
@@ -43,6 +43,8 @@ def called(c: Conversion, node: Node) -> bool:
     if isinstance(value, Class) and (rule := c.constructed_by(value.ref)) is not None:
         c.visit(node.function)
         initialised(c, node, rule, through_super=True)
+        return True
+    if of_handed_class(c, node, value):
         return True
     found = method_of(node)
     if found is not None:

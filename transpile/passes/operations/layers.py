@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...facts.values.lattice import NONE, Mapping, Torch
+from ...facts.values.lattice import NONE, PLACED, Class, Mapping, Torch, Value, named_classes
 from ...model.effects import New, Support
 from ...model.expressions import Call
 from ...model.layers import layers
@@ -47,6 +47,21 @@ def initialised(c: Conversion, node: Call, rule: Definition, through_super: bool
     inherits it: its arguments are those of the layer.
     """
     _built(c, node, rule, 0 if through_super else 1, make=False)
+
+
+def of_handed_class(c: Conversion, node: Call, value: Value) -> bool:
+    """A layer of a class that is handed in, `norm(3, device=d)` of `norm=nn.LayerNorm`, is told
+    nothing of placement either; False of classes that may be the user's.
+    """
+    classes = named_classes(value) if isinstance(value, Class) else frozenset()
+    if not classes or not all(isinstance(one, str) for one in classes):
+        return False
+    told = [a for a in arguments_of(node) if a.keyword in PLACED]
+    dropped = {a.node for a in told if not isinstance(a.value, Torch)}
+    if dropped:
+        c.changes.change(node, lambda call: _without(call, dropped))
+        c.visit_all(part for part in node.children() if part not in dropped)
+    return bool(dropped)
 
 
 def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = True) -> None:

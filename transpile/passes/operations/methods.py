@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...facts.values.lattice import (
     MISSING,
+    NONE,
     NUMPY,
     SHAPE,
     UNKNOWN,
@@ -14,7 +15,7 @@ from ...facts.values.lattice import (
     is_anything,
 )
 from ...facts.values.vocabulary import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
-from ...model.expressions import Attribute, Call
+from ...model.expressions import Attribute, Call, Name
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.rulebook import Definition
@@ -95,14 +96,14 @@ def _rules(c: Conversion, node: Call, name: str) -> tuple[Definition, ...]:
 
 def _may_be_none(c: Conversion, node: Call) -> bool:
     """Whether the dtype of a cast is a parameter that is None by default: `def f(x, dtype=None):
-    x.to(dtype)`.
+    x.to(dtype)`, and `x.to(device, dtype)`.
     """
-    if not isinstance(c.scope, Function) or len(node.arguments) != 1:
+    if not isinstance(c.scope, Function):
         return False
-    name = getattr(node.arguments[0], "id", "")
     defaults = {p.name: p.default for p in c.scope.parameters if p.default is not None}
-    default = defaults.get(name) if "dtype" in name.lower() else None
-    return default is not None and known(default) == Static(None, "None")
+    named = [a.id for a in node.arguments if isinstance(a, Name) and "dtype" in a.id.lower()]
+    found = [defaults[name] for name in named if name in defaults]
+    return any(known(default) == NONE for default in found)
 
 
 def asked(function: Attribute, name: str) -> Argument:
