@@ -53,8 +53,8 @@ ASKED = {
     "a submodule's": ('if hasattr(self.inner, "w"):\n    x = x * self.inner.w', 'if "w" in params["inner"]:'),
     "one of a list's": ('for block in self.blocks:\n    if hasattr(block, "w"):\n        x = block(x) * block.w', '"w" in params["blocks"][name]'),
     "a layer's": ('if hasattr(self.fc, "bias"):\n    x = x * 4', "if True:"),
-    "by a computed name": ("for name in self.names:\n    if hasattr(self, name):\n        x = x * 4", "if name in params or state.get(name) is not None or hasattr(self, name):"),
-    "in a method": ('if self.has("w"):\n    x = x * 4', "return name in params or state.get(name) is not None or hasattr(self, name), state"),
+    "by a computed name": ("for name in self.names:\n    if hasattr(self, name):\n        x = x * 4", 'if name in params or state.get(name) is not None or name == "late" or hasattr(self, name):'),
+    "in a method": ('if self.has("w"):\n    x = x * 4', 'return name in params or state.get(name) is not None or name == "late" or hasattr(self, name)'),
     "for a parameter": ("if isinstance(self.a, nn.Parameter):\n    x = x * self.a", 'x = x * params["a"]\n        return x'),
 }
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...facts.modules import ARRAYS, SUBMODULE, Field, possibly_none
+from ...facts.setting import sets
 from ...facts.values.lattice import Static
-from ...model.effects import PARAM, Apply, Declare, New, NewArray, Support
+from ...model.effects import PARAM, Apply, New, NewArray, Support
 from ...model.expressions import (
     Attribute,
     Call,
@@ -27,10 +28,9 @@ from ...model.expressions import (
     Name,
 )
 from ...model.names import dotted, names_assigned
-from ...model.node import Expression, Node
+from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
-from ...model.statements import Assign, Block, If
 from .computed import Computed
 from .layers import OWN, built_name
 from .plan import STATE, Plan
@@ -218,30 +218,6 @@ class Fields:
         """Whether every way through the constructor sets a field."""
         init = self.methods.get("__init__")
         return init is not None and sets(init.body, name)
-
-
-def sets(block: Block | None, name: str) -> bool:
-    """Whether every way through a block sets a field."""
-    for statement in block.body if block is not None else ():
-        if isinstance(statement, Assign):
-            if any(_is_field(t, name) for target in statement.targets for t in target.walk()):
-                return True
-        elif isinstance(statement, Declare):
-            if statement.name == name:
-                return True
-        elif isinstance(statement, If):
-            if sets(statement.body, name) and sets(statement.orelse, name):
-                return True
-    return False
-
-
-def _is_field(node: Node, name: str) -> bool:
-    return (
-        isinstance(node, Attribute)
-        and node.name == name
-        and isinstance(node.object, Name)
-        and node.object.id == "self"
-    )
 
 
 def _only_int(value: object) -> bool:

@@ -7,6 +7,7 @@ getattr(self, "scale", 1.0)       self.scale if self.scale is not None else 1.0
 from __future__ import annotations
 
 from ...facts.modules import ARRAYS, Field, possibly_none
+from ...facts.setting import sets
 from ...model.copy import clone
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
@@ -14,7 +15,6 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional, Unary
 from ...model.program import Class, Function
-from .fields import sets
 from .plan import Plan
 
 

@@ -37,6 +37,7 @@ from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
 from .given import computed, is_given, is_listed, listing, modules_given
 from .initialisers import initialisers
+from .presence import Presence
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # What is filled with one number says nothing: a checkpoint does.
@@ -51,6 +52,7 @@ class Conventions(Signatures):
     initialisers: dict[Function, str]  # methods that `init` calls, and what they make
     computing: set[Class]  # the classes that have params under computed names
     stateful: set[str]  # the names of buffers that are part of the state
+    presence: Presence  # whether a module has an array
     inside: frozenset[Node]  # the functions that stand in others
 
     # --- calls ------------------------------------------------------------------------------------
@@ -162,6 +164,7 @@ class Conventions(Signatures):
         self._builders: dict[Function, bool] = {}
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | set(self._filled())
+        self.presence = Presence(self.modules, self.functions, self.stateful)
         self.computing = self._computing()
         self.initialisers = initialisers(self.building, self.modules, self.stateful)
         super()._solve()
@@ -180,6 +183,9 @@ class Conventions(Signatures):
             found |= replace(self.of_value(method), known=True)
         for call in function.nodes(Apply, Call):
             found |= Threads(params=listing(call) is not None)
+            if (question := self.presence.asked(call, function)) is not None:
+                kinds = self.presence.kinds(question)
+                found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)
             for module in modules_given(call):
                 found |= replace(self.of_value(module), known=True)
         below = [n for n in function.body.walk() if isinstance(n, Expression)]

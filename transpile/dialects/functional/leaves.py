@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ...model.copy import clone
 from ...model.effects import (
+    BUFFER,
     PARAM,
     Apply,
     BoundMethod,
@@ -47,8 +48,15 @@ from ..leaves import detached
 from .given import is_listed, listing
 from .paths import Paths
 from .plan import Plan, Words
+from .presence import answer, kept, put
 from .report import Reports
 
+UNKNOWN_PLACE = "it is not known where the params of this module are"
+_OPEN = "it is not known which class this module has, and so where it has this"
+_DOUBTFUL = (
+    "this may be an array, and neither params nor state say whether the module has it: set it to "
+    "None in the constructor, and compare it with None"
+)
 PARTS = ("keys", "values", "items")
 
 
@@ -63,9 +71,13 @@ class Leaves:
         self.ties = plan.tied(function.owner)
 
     def write(self) -> None:
+        for call in [n for n in self.plan.conventions.own_nodes(self.function) if _may_ask(n)]:
+            self._asked(call)  # type: ignore[arg-type]
         for call, name in list(self.plan.conventions.computed(self.function)):
             self._computed(call, name)
-        for node in reversed(list(self.plan.conventions.own_nodes(self.function))):  # inner before outer
+        for node in reversed(
+            list(self.plan.conventions.own_nodes(self.function))
+        ):  # inner before outer
             self._node(node)
 
     def _computed(self, call: Call, name: Expression) -> None:
@@ -102,6 +114,32 @@ class Leaves:
             node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Expression) and is_listed(node):
             self._listed(node)
+
+    # --- is there an array ------------------------------------------------------------------------
+
+    def _asked(self, call: Call) -> None:
+        """`hasattr(self, "w")`, `getattr(self, "w", None)`"""
+        presence = self.plan.conventions.presence
+        asked = presence.asked(call, self.function)
+        if asked is None:
+            if presence.is_open(call):
+                self._refuse(call, "dynamic-attribute", _OPEN)
+            return
+        if asked.default is None and presence.is_certain(asked):
+            put(call, Constant(True))
+            return
+        path = self.paths.of(asked.module)
+        if path is None or presence.is_doubtful(asked):
+            self._refuse(call, "dynamic-attribute", _DOUBTFUL)
+            return
+        words = {PARAM: self.words.params, BUFFER: self.words.state}
+        entries = {kind: path.of(word) for kind, word in words.items()}
+        write = answer if asked.default is None else kept
+        put(call, write(asked, entries))
+
+    def _refuse(self, node: Expression, id: str, why: str) -> None:
+        self.reports.report(id, node, why)
+        node.replace(raising(Unconverted(id, source_of(node)), Support))
 
     def _list(self, node: Call, module: Expression) -> None:
         """`self.net.parameters()`"""
@@ -160,9 +198,7 @@ class Leaves:
             node.replace(owner)
             return
         if path is None:
-            why = "it is not known where the params of this module are"
-            self.reports.report("module-value", node, why)
-            node.replace(raising(Unconverted("module-value", source_of(node)), Support))
+            self._refuse(node, "module-value", UNKNOWN_PLACE)
             return
         entries = path.of(whole)
         around = node.parent
@@ -198,6 +234,10 @@ class Leaves:
         if array is None or not array.optional or not own:
             return False
         return not any(_asks(around, node) for around in node.ancestors())
+
+
+def _may_ask(node: Node) -> bool:
+    return isinstance(node, Call) and dotted(node.function) in ("hasattr", "getattr")
 
 
 def _asks(around: Node, node: Read) -> bool:

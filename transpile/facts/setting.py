@@ -1,0 +1,34 @@
+"""Which fields a block sets on `self` whichever way it is left."""
+
+from __future__ import annotations
+
+from ..model.effects import Declare
+from ..model.expressions import Attribute, Name
+from ..model.node import Node, Statement
+from ..model.statements import Assign, Block, If, Return, With
+
+
+def sets(block: Block | None, name: str, me: str = "self") -> bool:
+    """Whether every way through a block sets a field."""
+    for statement in block.body if block is not None else ():
+        if _sets(statement, name, me):
+            return True
+        if any(isinstance(n, Return) for n in statement.walk()):
+            return False  # `if plain: return` before it
+    return False
+
+
+def _sets(statement: Statement, name: str, me: str) -> bool:
+    if isinstance(statement, Declare):
+        return statement.name == name
+    if isinstance(statement, Assign):
+        return any(_is_field(n, name, me) for t in statement.targets for n in t.walk())
+    if isinstance(statement, If):
+        return sets(statement.body, name, me) and sets(statement.orelse, name, me)
+    return isinstance(statement, With) and sets(statement.body, name, me)
+
+
+def _is_field(node: Node, name: str, me: str) -> bool:
+    if not isinstance(node, Attribute) or node.name != name:
+        return False
+    return isinstance(node.object, Name) and node.object.id == me
