@@ -3,6 +3,8 @@ the data tell has no places under jit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...facts.memory.indices import covers
 from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Static, Tensor
@@ -24,8 +26,9 @@ _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "powe
 def put(c: Conversion, node: Node) -> bool:
     """`x[m] = 0`, `x[m] += y[m]`; False of any other index."""
     assert isinstance(node, Put)
-    if node.how in _WHOLE:
-        c.changes.replace(node, _item if node.how == "item" else _data if c.traced else _new)
+    built = c.facts.stage(c.scope) in ("host", "building", "import")
+    if node.how in _WHOLE or isinstance(node.index, Lambda):
+        c.changes.replace(node, _whole(node, built))
         c.visit_all(node.children())
         return True
     first, *rest = parts_of(node.index)
@@ -34,7 +37,7 @@ def put(c: Conversion, node: Node) -> bool:
             place(c, node, i, part)
     if not is_mask(first) or not all(map(is_whole, rest)):
         return False
-    if c.facts.stage(c.scope) in ("host", "building", "import"):
+    if built:
         return False
     if node.how != "set" and node.how not in _OPERATORS:
         return False
@@ -49,6 +52,19 @@ def put(c: Conversion, node: Node) -> bool:
     else:
         c.visit_all(node.children())
     return True
+
+
+def _whole(node: Put, built: bool) -> Callable[[Put], Expression]:
+    if isinstance(node.index, Lambda):
+        return _through
+    if node.how == "item":
+        return _item
+    return _new if built else _data
+
+
+def _through(node: Put) -> Expression:
+    """What only the view itself tells the places of: `z.diagonal().fill_(3)`."""
+    return Call(Support("write_view"), [node.base, node.index, node.new])
 
 
 def _data(node: Put) -> Expression:
