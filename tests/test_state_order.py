@@ -25,8 +25,10 @@ class Base(nn.Module):
     def __init__(self):
         super().__init__()
         self.bn, self.sub = nn.BatchNorm1d(3), Sub()
-        for name in 'nmhk':
-            self.register_buffer(name, torch.zeros(3))
+        self.register_buffer('n', torch.zeros(3))
+        self.register_buffer('m', torch.zeros(3))
+        self.register_buffer('h', torch.zeros(3))
+        self.register_buffer('k', torch.zeros(3))
 
     def step(self, x):
         self.n = self.n + 1
@@ -56,7 +58,6 @@ PROGRAMS = {
     "kept in turns": "for i in range(2):\n    y, self.h = self.two(x + self.h)\nreturn y + self.h",
     "a part of another state": "self.sub.n, y = self.two(x)\nreturn self.sub(y)",
     "rows": "self.h[0], self.h[1] = self.two(x[0, 0])\nreturn self.h + self.n",
-    "a count that begins by a default": "self.seen = getattr(self, 'seen', 0) + 1\nreturn x * self.seen",
     "two under a branch on data": "y, z = x, x\nif x.sum() > -100:\n    y, z = self.two(x)\nreturn y + z + self.n",
     "two under both sides": "if x.sum() > -100:\n    y, z = self.two(x)\nelse:\n    z, y = self.two(x)\nreturn y * 2 + z + self.n",
     "some of many under a branch on data": "y, z = x, [x, x]\nif x.sum() > -100:\n    y, *z = torch.stack([x, x * 2, x * 3])\nreturn y + z[0] * 2 + z[1]",
@@ -89,6 +90,19 @@ PROGRAMS = {
 def test_order(name):
     source = HEAD + MODULES + "".join(f"        {line}\n" for line in PROGRAMS[name].splitlines())
     compare_twice(source, lambda module: partial(module.apply, training=True))
+
+
+COUNT = "        self.seen = getattr(self, 'seen', 0) + 1\n        return x * self.seen\n"
+
+
+def test_a_count_that_begins_by_a_default():
+    source = HEAD + MODULES.replace("class M(Base):\n", "class M(Base):\n    def __init__(self):\n        super().__init__()\n\n") + COUNT
+    compare_twice(source, lambda module: partial(module.apply, training=True))
+
+
+def test_a_count_of_a_class_without_a_constructor_is_reported():
+    found = convert_source(HEAD + MODULES + COUNT).diagnostics
+    assert [d.id for d in found] == ["unsupported"] and "M.seen is set while the model runs" in found[0].message
 
 
 def test_what_both_binds_and_writes_is_refused():

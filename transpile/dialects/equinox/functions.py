@@ -82,7 +82,7 @@ class Running:
         self._refuse()
         if not self.building:
             if self.threads.gives:
-                Extraction(self, Names(self._taken)).block(self.function.body)
+                Extraction(self, Names(self._taken)).function(self.function)
                 self._returns()
                 self._taken |= taken(self.function)
             self._calls()

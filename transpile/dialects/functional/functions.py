@@ -78,7 +78,7 @@ class Running:
     def write(self) -> None:
         self._refuse()
         if self.threads.gives:
-            Extraction(self, Names(self._taken)).block(self.function.body)
+            Extraction(self, Names(self._taken)).function(self.function)
             self._returns()
             self._taken |= taken(self.function)
         self.calls.write()

@@ -14,13 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from ...model.effects import Layers, Write
-from ...model.expressions import (
-    Call,
-    Comprehension,
-    Lambda,
-    Name,
-)
+from ...model.effects import Layers, Unconverted, Write
+from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
 from ...model.program import Class, Function
@@ -35,6 +30,7 @@ from ...model.statements import (
     Try,
     While,
 )
+from ...passes.pass_ import source_of
 from ..fresh import fresh
 from .making import building, is_target, parts_of, rename_targets, result
 from .order import holds, is_fixed, running
@@ -86,6 +82,15 @@ class Extraction:
     def __init__(self, form: Form, names: Names) -> None:
         self.form, self.names = form, names
         self._depth = 0
+
+    def function(self, function: Function) -> None:
+        """All of one function. A generator gives no state back: its caller goes on in between."""
+        for node in function.nodes(OpaqueExpression):
+            if node.word.startswith("yield"):
+                why = f"{function.name} is a generator, and its new state cannot come back"
+                self.form.unsaid(node, f"{why}: return a list")
+                node.replace(Unconverted("state-in-expression", source_of(node)))
+        self.block(function.body)
 
     def block(self, block: Block | None) -> None:
         for statement in list(block.body) if block is not None else ():

@@ -104,13 +104,15 @@ class Summary:
     """What a function does to memory that was there before it.
 
     `parameters` are written themselves, of `elements` what they hold; `fields` are the paths of
-    arrays, below self or another root, that it writes. `passed` says what its result may be, and
-    what it keeps. `causes`: for what is written, the node that does it.
+    arrays, below self or another root, that it writes, and `bound` those of them that it gives
+    other memory. `passed` says what its result may be, and what it keeps. `causes`: for what is
+    written, the node that does it.
     """
 
     parameters: set[str] = field(default_factory=set)
     elements: set[str] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
     passed: Passed = Passed()
     causes: dict[str, Node] = field(default_factory=dict)
 

@@ -240,6 +240,7 @@ def _assigned(state: State, found: Summary, statement: Node) -> None:
         for target in flattened(statement.targets):
             array = isinstance(target, Read) or state.paths.is_array(target)
             if array and (path := state.path(target)) is not None and is_tensor(target):
+                found.bound.add(path)
                 _add(found.fields, path, found, statement)
 
 

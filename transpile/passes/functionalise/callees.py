@@ -85,7 +85,7 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
         for own in _owns(frame, plain):
             inside = own in frame.inside or bool(frame.state.sharing(own, frame.inside))
             assigned = isinstance(frame.current, Assign) and frame.current.expression is node
-            if "after" in elsewhere(frame, node, own) and not assigned or inside:
+            if elsewhere(frame, node, own) - {"before"} and not assigned or inside:
                 message += f"{own} is read afterwards"
                 return frame.unconverted("mutated-argument", node, message)
             _refuse(frame, node, own, f"{message}{own} is read afterwards")
@@ -235,7 +235,7 @@ def _layer_writes(frame: Frame, node: Call) -> Expression | None:
     writes = frame.memory.writes_argument(node.function, frame.scope)
     layer = nodes.source(node.function)
     for own in _owns(frame, node.arguments[0]):
-        beside = "after" in elsewhere(frame, node, own)
+        beside = bool(elsewhere(frame, node, own) - {"before"})
         if writes:
             message = f"{layer} begins with a layer that writes {own} in place"
             if beside:

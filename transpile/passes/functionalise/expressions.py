@@ -35,6 +35,7 @@ from .rebinding import (
     rebind,
     written_path,
 )
+from .states import taken_out
 from .updates import report_lost, store_updates, updated_by
 
 
@@ -120,6 +121,9 @@ def _call(frame: Frame, node: Call) -> None:
     write = frame.spellings.written(node)
     if write is None:
         rewritten(frame, node)
+        poison = taken_out(frame, node)
+        if poison is not None:
+            node.replace(poison)
     else:
         undecided, told = frame.spellings.is_undecided(node), frame.spellings.flag(node)
         subject = in_place(frame, node, write, used=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.expressions import Display, Starred
+from ...model.expressions import Call, Display, Starred
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.statements import Assign, ExpressionStatement, Return
@@ -15,12 +15,21 @@ _PLAIN = (Display, Starred)
 
 
 def elsewhere(frame: Frame, call: Node, path: str) -> set[str]:
-    """Where the statement reads the path outside an in-place call: "after" it (or as the object
-    itself), or "before".
+    """Where the statement reads the path outside an in-place call: "after" it, "beside" it, where
+    the object itself stands before, or "before".
 
     `z * z.add_(y)` multiplies the new z by itself, since both operands are the object;
     `(z + 1) * z.add_(y)` computed with the old z first.
     """
+    return _look(frame, call, path).found
+
+
+def called_before(frame: Frame, call: Node) -> set[Call]:
+    """The calls of the statement that are evaluated before one."""
+    return _look(frame, call, "").called - set(call.walk())  # type: ignore[arg-type]
+
+
+def _look(frame: Frame, call: Node, path: str) -> _Look:
     look = _Look(frame, call, path)
     current = frame.current
     if isinstance(current, (ExpressionStatement, Return, Assign)):
@@ -31,7 +40,7 @@ def elsewhere(frame: Frame, call: Node, path: str) -> set[str]:
     elif current is not None:
         for child in current.children():
             look.at(child, True)
-    return look.found
+    return look
 
 
 class _Look:
@@ -43,6 +52,7 @@ class _Look:
         self.around = set(call.ancestors()) | {call}
         self.passed = False
         self.found: set[str] = set()
+        self.called: set[Call] = set()
 
     def at(self, node: Any, around: bool) -> None:
         """Look at a node; `around` says that the call has the node itself beside it, not a value
@@ -52,8 +62,10 @@ class _Look:
             return
         named = isinstance(node, Expression) and self.frame.state.path(node) == self.path
         if named and node not in self.inside:
-            self.found.add("after" if self.passed or around else "before")
+            self.found.add("after" if self.passed else "beside" if around else "before")
             return
+        if isinstance(node, Call) and node not in self.around and not self.passed:
+            self.called.add(node)
         holds = node in self.around
         below = node.children()
         if isinstance(node, Conditional):

@@ -6,15 +6,18 @@ from __future__ import annotations
 from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.summaries import targets
 from ...facts.values import lattice
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Method, Module, Torch
+from ...model.copy import clone
+from ...model.effects import Read
 from ...model.expressions import Attribute, Call
+from ...model.names import below
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign
 from . import nodes
 from .aliases import refuse
 from .frame import Frame
-from .order import elsewhere
+from .order import called_before, elsewhere
 
 # What layers of torch's change when they are called.
 _STATISTICS = frozenset({"running_mean", "running_var", "num_batches_tracked"})
@@ -47,6 +50,39 @@ def names_follow(frame: Frame, node: Call) -> Expression | None:
     return None
 
 
+def taken_out(frame: Frame, node: Call) -> Expression | None:
+    """What stands for a call that changes in place what its statement has before it as the object,
+    with its new value then: a name for its result.
+
+    return self.bn.running_mean + self.bn(x)    ->    output = self.bn(x)
+                                                      return self.bn.running_mean + output
+    """
+    assert frame.current is not None
+    read = {p for n in below(frame.current, Attribute, Read) if (p := frame.state.path(n)) is not None}
+    changed = sorted(p for p in read if on_module(p) and _changes(frame, node, p))
+    where = {p: elsewhere(frame, node, p) for p in changed}
+    beside = [p for p in changed if "beside" in where[p]]
+    if not beside:
+        return None
+    summaries = [frame.memory.summary(f) for f in _reached(frame, node)]
+    bound = {field.rpartition(".")[2] for s in summaries for field in s.bound}
+    for path in beside:
+        if path.rpartition(".")[2] in bound:
+            message = (
+                f"{nodes.source(node.function)} writes {path} in place and sets it anew: which of "
+                "both is read beside it is not known, make the call a statement"
+            )
+            return frame.unconverted("state-in-expression", node, message)
+    told = all(isinstance(of(c.function), (Torch, Method)) for c in called_before(frame, node))
+    if frame.chosen or not told or any("before" in where[p] for p in changed):
+        message = f"{beside[0]} is read beside what changes it: make the call a statement"
+        return frame.unconverted("state-in-expression", node, message)
+    name = nodes.name(frame.fresh("output"), of(node))
+    node.replace(clone(name))
+    frame.before_with_followers([Assign([name], node)])
+    return None
+
+
 def _changes(frame: Frame, node: Call, path: str) -> bool:
     """Whether a call may change what is at a path in place: `self.bn(x)` of
     `self.bn.running_mean`, `self.step(x)` of `self.count`."""
@@ -62,14 +98,18 @@ def _changes(frame: Frame, node: Call, path: str) -> bool:
         return False
     if isinstance(value, Module) and not value.is_self and attribute in _STATISTICS:
         return True
-    called = {t.function for t, _ in targets(frame.state, node)}
-    functions = {f for f in called if isinstance(f, Function)}
-    reached = frame.memory.program.calls.reachable(functions) | functions
     return any(
         attribute == field.rpartition(".")[2] and _in_place(frame, f, field)
-        for f in reached
+        for f in _reached(frame, node)
         for field in frame.memory.summary(f).fields
     )
+
+
+def _reached(frame: Frame, node: Call) -> set[Function]:
+    """The functions that a call may run, and those that they call."""
+    called = {t.function for t, _ in targets(frame.state, node)}
+    functions = {f for f in called if isinstance(f, Function)}
+    return frame.memory.program.calls.reachable(functions) | functions
 
 
 def _in_place(frame: Frame, function: Function, field: str) -> bool:
