@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...model.effects import Cond, Loop, Repeat, Scan
 from ...model.expressions import Display, Name, Subscript
@@ -35,12 +35,13 @@ def on_host(function: Function) -> None:
 
 
 def write(
-    function: Function, fresh: Callable[[str], str], keys: Keys, state: str | None = None
+    function: Function, fresh: Callable[[str], str], keys: Keys, wholes: Sequence[str] = ()
 ) -> None:
-    """Write the blocks of a function. `state`: the name of the state, where it gives a new one."""
+    """Write the blocks of a function. `wholes`: the names of the params and of the state, where it
+    gives new ones."""
     closures = Closures(fresh)
     for node in reversed(list(function.nodes(*KINDS))):
-        carried = [state] if state is not None and _gives(node, state) else []
+        carried = [whole for whole in wholes if _gives(node, whole)]
         made: list[Statement] | None
         if isinstance(node, Cond):
             made = closures.cond(node, carried)
@@ -74,10 +75,10 @@ def depth(target: Expression, name: str) -> int:
     return found if isinstance(target, Name) and target.id == name else 0
 
 
-def _gives(node: Statement, state: str) -> bool:
-    """Whether a block gives a new state."""
+def _gives(node: Statement, whole: str) -> bool:
+    """Whether a block gives new params, or a new state."""
     for inner in node.walk():
         for target in stored(inner):
-            if depth(target, state) or isinstance(target, Name) and target.id == state:
+            if depth(target, whole) or isinstance(target, Name) and target.id == whole:
                 return True
     return False

@@ -35,6 +35,7 @@ from ..threading.making import completes
 from ..threading.state import Extraction, Names
 from . import control
 from .calls import Calls, without_scans
+from .data_writes import write_for_the_call
 from .leaves import Leaves
 from .paths import Path, Paths, module_of
 from .plan import Plan, Words
@@ -76,6 +77,8 @@ class Running:
         return name
 
     def write(self) -> None:
+        function, words = self.function, self.words
+        rewritten = write_for_the_call(function, self.plan, self.paths, words, self.reports)
         self._refuse()
         if self.threads.gives:
             Extraction(self, Names(self._taken)).function(self.function)
@@ -89,8 +92,8 @@ class Running:
             if self.threads.draws:
                 keys.function(function, self.words.key)
                 keys.place()
-            state = self.words.state if self.threads.gives else None
-            control.write(function, self.fresh, keys, state)
+            wholes = [words.params] * rewritten + [words.state] * self.threads.gives
+            control.write(function, self.fresh, keys, wholes)
         self.calls.finish()
         Leaves(self.function, self.plan, self.paths, self.words, self.reports).write()
         self.paths.write()
