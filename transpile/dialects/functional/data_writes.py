@@ -1,19 +1,22 @@
 """Params whose data `forward` writes: they have the new value for the rest of the call.
 
 self.w.data.clamp_(-1, 1)   →   params = nn.with_data(params, ("w",), params["w"].clip(-1, 1))
+self.initialize(x)          →   params = self.initialize(params, x)
 
-The caller's params stay as they are, which is said. In other methods a write is refused: who calls
-them has the params from before.
+The caller's params stay as they are, which is said. A method that gives nothing and that only
+`forward` calls, on `self`, gives the params; in others a write is refused.
 """
 
 from __future__ import annotations
 
 from ...model.copy import clone
-from ...model.effects import PARAM, Support, Write
+from ...model.effects import PARAM, Read, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.names import dotted
 from ...model.program import Function
-from ...model.statements import Assign, Block
+from ...model.statements import Assign, Block, ExpressionStatement, Return
+from ..threading.making import completes
+from ..threading.threads import calls_of
 from .paths import Paths
 from .plan import Plan, Words
 from .report import Reports
@@ -28,18 +31,33 @@ def write_for_the_call(
     function: Function, plan: Plan, paths: Paths, words: Words, reports: Reports
 ) -> bool:
     """Let the params of a call hold what it writes; whether there was such a write."""
-    found = False
-    for write in function.nodes(Write) if function.name == "__call__" else ():
-        path, target = paths.of(write.target.object), write.target
-        tied = plan.tied(function.owner).get((dotted(target.object) or "").partition(".")[2])
-        if target.kind != PARAM or path is None or tied is not None and tied.array == target.name:
-            continue
-        keys = [*map(clone, path.keys), Constant(target.name)]
-        value = Call(
-            Support("with_data"), [Name(words.params), Display("tuple", keys), write.value]
-        )
+    gives = function in plan.param_writers.found
+    if not gives and function.name != "__call__":
+        return False
+    writes = [w for w in function.nodes(Write) if _has_place(w.target, function, plan, paths)]
+    for write in writes:
+        keys = [*map(clone, paths.of(write.target.object).keys), Constant(write.target.name)]  # type: ignore[union-attr]
+        given = [Name(words.params), Display("tuple", keys), write.value]
         reports.report("parameter-write", write, FOR_THE_CALL)
-        assert isinstance(write.parent, Block)
-        write.parent.substitute(write, [Assign([Name(words.params)], value)])
-        found = True
-    return found
+        _put(write, Call(Support("with_data"), given), words)
+    calls = [c for c in calls_of(function) if plan.param_writers.run(c)]
+    for call in calls:
+        assert isinstance(call.parent, ExpressionStatement)
+        _put(call.parent, call, words)
+    if gives:
+        for statement in function.nodes(Return):
+            statement.replace(Return(Name(words.params)))
+        if completes(function.body):
+            function.body.append([Return(Name(words.params))])
+    return bool(writes or calls)
+
+
+def _has_place(target: Read, function: Function, plan: Plan, paths: Paths) -> bool:
+    tied = plan.tied(function.owner).get((dotted(target.object) or "").partition(".")[2])
+    own = tied is None or tied.array != target.name
+    return target.kind == PARAM and paths.of(target.object) is not None and own
+
+
+def _put(statement: Write | ExpressionStatement, value: Call, words: Words) -> None:
+    assert isinstance(statement.parent, Block)
+    statement.parent.substitute(statement, [Assign([Name(words.params)], value)])

@@ -20,6 +20,7 @@ from ..threading.reserved import rename_parameters
 from ..threading.threads import Threads
 from .cheap import properties
 from .conventions import Conventions
+from .param_writers import Writers
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
 
@@ -60,6 +61,7 @@ class Plan:
     def __init__(self, project: Project, facts: Facts) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.conventions = Conventions(project, facts)
+        self.param_writers = Writers(self.conventions)
         functions = self.conventions.functions
         owners = {f.owner for f in functions if f.owner is not None}
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
