@@ -28,6 +28,7 @@ from .registered import registered, wraps_own
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split
 from .stores import own_name
+from .untrained import untrained
 
 
 def declare(scene: Scene, kinds: Kinds) -> None:
@@ -47,6 +48,7 @@ def declare(scene: Scene, kinds: Kinds) -> None:
             if wraps_own(scene, statement.expression) is not None:
                 scene.changes.replace(statement, _wrapped)
         if function.name == "__init__":
+            untrained(scene, kinds, function)
             _missing(scene, kinds, function, scene.cls)
     for call in function.nodes(Call):
         if scene.stages.is_parameter(call) and call.arguments:
