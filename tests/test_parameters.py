@@ -203,9 +203,13 @@ def test_a_parameter_of_one_call_is_a_constant():
     np.testing.assert_allclose(jax.grad(lambda p: module(p, x).sum())({"w": w})["w"], jnp.ones(6))
 
 
-def test_a_parameter_that_forward_makes_and_keeps_is_reported():
+def test_a_parameter_that_forward_makes_and_keeps_is_state():
     result = convert_source(HEAD + OWN + "        if x.shape[0] > 2:\n            self.v = nn.Parameter(x[0])\n        return x * self.w\n")
-    assert [d.id for d in result.diagnostics] == ["taken-for-granted"]
+    assert not result.diagnostics
+    module, x = load(result)["M"](), jnp.arange(18.0).reshape(3, 6)
+    y, state = module({"w": jnp.arange(6.0)}, {}, x)
+    np.testing.assert_allclose(y, x * jnp.arange(6.0))
+    np.testing.assert_allclose(state["v"], x[0])
 
 
 FROZEN = {

@@ -191,14 +191,18 @@ class Declare(Assign):
 
 
 class Write(Statement):
-    """An array of a module gets a value: a buffer, or a param (initialisers, `.data`)."""
+    """An array of a module gets a value: a buffer, or a param (initialisers, `.data`).
 
-    __slots__ = ("target", "value", "detached")
+    `detached`: through its data. `bound`: by an assignment, `self.h = x`, and not in place."""
+
+    __slots__ = ("target", "value", "detached", "bound")
     parts = ("target", "value")
 
-    def __init__(self, target: Read, value: Expression, detached: bool = False) -> None:
+    def __init__(
+        self, target: Read, value: Expression, detached: bool = False, bound: bool = False
+    ) -> None:
         super().__init__()
-        self.target, self.value, self.detached = target, value, detached
+        self.target, self.value, self.detached, self.bound = target, value, detached, bound
         self.adopt()
 
 

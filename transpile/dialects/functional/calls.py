@@ -9,8 +9,9 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
 from __future__ import annotations
 
 from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module
 from ...model.copy import clone
-from ...model.effects import BoundMethod, Layers, Support, Unconverted
+from ...model.effects import Apply, BoundMethod, Layers, Support, Unconverted
 from ...model.expressions import (
     Attribute,
     Call,
@@ -26,7 +27,7 @@ from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from ..threading.checkpoints import UPDATED, checkpointed
 from .conventions import Conventions
-from .given import modules_given
+from .given import is_given, modules_given
 from .paths import Path, Paths, module_of
 from .plan import Plan, Words
 from .report import Reports
@@ -60,6 +61,9 @@ class Calls:
                 self._call(call)
         for method in [n for n in own(self.function) if isinstance(n, BoundMethod)]:
             self._handed_on(method)
+        for module in [n for n in own(self.function) if isinstance(n, Attribute)]:
+            if self._stands_in(module):
+                self._bind(module, module)
 
     def finish(self) -> None:
         """Give the mode to the calls that ask for it."""
@@ -184,6 +188,18 @@ class Calls:
         """`map(self.block, xs)`: what is handed on has its params with it."""
         value = method.value
         self._bind(method, method.object if isinstance(value, FunctionValue) else method)
+
+    def _stands_in(self, module: Attribute) -> bool:
+        """Whether a module of `self` stands in for one that may be given: `line = self.line`, of a
+        parameter that is called."""
+        assign = module.parent
+        if not isinstance(assign, Assign) or not isinstance(module.value, Module):
+            return False
+        names = {t.id for t in assign.targets if isinstance(t, Name)}
+        return any(
+            is_given(call) and isinstance(call.function, Name) and call.function.id in names
+            for call in self.function.nodes(Apply, Call)
+        )
 
     def _bind(self, value: Expression, module: Expression) -> None:
         """What is handed on is bound to what it takes."""

@@ -10,9 +10,10 @@ The caller's params stay as they are, which is said. A method that gives nothing
 from __future__ import annotations
 
 from ...model.copy import clone
-from ...model.effects import PARAM, Read, Support, Write
-from ...model.expressions import Call, Constant, Display, Name
+from ...model.effects import PARAM, Support, Write
+from ...model.expressions import Call, Constant, Dictionary, Display, Name
 from ...model.names import dotted
+from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, Return
 from ..threading.making import completes
@@ -34,8 +35,12 @@ def write_for_the_call(
     gives = function in plan.param_writers.found
     if not gives and function.name != "__call__":
         return False
-    writes = [w for w in function.nodes(Write) if _has_place(w.target, function, plan, paths)]
+    writes = [w for w in function.nodes(Write) if _has_place(w, function, plan, paths)]
     for write in writes:
+        if write.bound:  # no param on this way: torch binds no tensor to the name of one
+            entries = [None, Name(words.params), Constant(write.target.name), write.value]
+            _put(write, Dictionary(entries), words)
+            continue
         keys = [*map(clone, paths.of(write.target.object).keys), Constant(write.target.name)]  # type: ignore[union-attr]
         given = [Name(words.params), Display("tuple", keys), write.value]
         reports.report("parameter-write", write, FOR_THE_CALL)
@@ -52,12 +57,14 @@ def write_for_the_call(
     return bool(writes or calls)
 
 
-def _has_place(target: Read, function: Function, plan: Plan, paths: Paths) -> bool:
+def _has_place(write: Write, function: Function, plan: Plan, paths: Paths) -> bool:
+    target = write.target
     tied = plan.tied(function.owner).get((dotted(target.object) or "").partition(".")[2])
     own = tied is None or tied.array != target.name
-    return target.kind == PARAM and paths.of(target.object) is not None and own
+    path = paths.of(target.object)
+    return target.kind == PARAM and path is not None and own and not (write.bound and path.keys)
 
 
-def _put(statement: Write | ExpressionStatement, value: Call, words: Words) -> None:
+def _put(statement: Write | ExpressionStatement, value: Expression, words: Words) -> None:
     assert isinstance(statement.parent, Block)
     statement.parent.substitute(statement, [Assign([Name(words.params)], value)])

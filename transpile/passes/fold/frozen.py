@@ -1,7 +1,7 @@
 """Which params are trained is the affair of the optimizer: what sets it goes, and is told once.
 
-    for p in self.encoder.parameters():
-        p.requires_grad = False              ->    nothing
+for p in self.encoder.parameters():
+    p.requires_grad = False              ->    nothing
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from ...facts.values.lattice import UNKNOWN, Module, Tensor
 from ...facts.values.vocabulary import PARAMETERS, WALKS
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.names import target_names
 from ...model.node import Expression, Statement
 from ...model.program import Scope
@@ -34,7 +34,9 @@ class Frozen:
             subject = self._subject(statement)
             if subject is not None and not self.is_gone(statement):
                 found[statement] = subject if not _trains(statement) else None
-        told = next((s for s, subject in found.items() if subject and self._is_param(subject)), None)
+        told = next(
+            (s for s, subject in found.items() if subject and self._is_param(subject)), None
+        )
         if told is not None:
             subject = found[told]
             self.changes.report("frozen-param", told, f"{_spelled(subject)} {_TOLD}")
@@ -100,11 +102,20 @@ def _emptied(statement: Statement, gone: set[Statement]) -> Statement | None:
     around = block.parent if isinstance(block, Block) else None
     if not isinstance(around, (For, If)) or around.orelse is not None or around in gone:
         return None
-    if not isinstance(block, Block) or not all(s in gone or isinstance(s, Pass) for s in block.body):
+    if not isinstance(block, Block) or not all(
+        s in gone or isinstance(s, Pass) for s in block.body
+    ):
         return None
     if isinstance(around, If) and block.form == "elif":
         return None
-    return around if isinstance(around, If) or _walks(around.iterable, PARAMETERS | WALKS) else None
+    plain = isinstance(around, For) and _is_plain(around.iterable)
+    walks = isinstance(around, For) and _walks(around.iterable, PARAMETERS | WALKS)
+    return around if isinstance(around, If) or plain or walks else None
+
+
+def _is_plain(node: Expression) -> bool:
+    """Whether it does nothing to go over this: `[self.a, self.b]`."""
+    return isinstance(node, Display) and not any(isinstance(n, Call) for n in node.walk())
 
 
 def _spelled(node: Expression | None) -> str:

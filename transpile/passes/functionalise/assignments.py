@@ -15,7 +15,7 @@ from ...facts.memory.writes import (
     stripped,
 )
 from ...model.copy import clone
-from ...model.effects import Declare, Read
+from ...model.effects import Declare, Read, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ...model.names import text
 from ...model.node import Expression, Statement
@@ -139,7 +139,7 @@ def _writes(node: Assign) -> list[Statement]:
     if names:
         made, value = [Assign(names, value)], clone(names[0])
     for i, one in enumerate(reads):
-        made.append(nodes.store(one, value if not i else clone(reads[0])))
+        made.append(Write(one, value if not i else clone(reads[0]), bound=True))
     return made
 
 
