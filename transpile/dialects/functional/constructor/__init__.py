@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ....facts.modules import ARRAYS, SUBMODULE
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support
-from ....model.expressions import Attribute, Call, Name, is_none
+from ....model.expressions import Attribute, Call, Name
 from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
@@ -94,7 +94,7 @@ class Constructor:
         value = declare.expression
         if declare.kind in (CONSTANT, BUFFER) and value is not None:
             if self.cls is not None and self.plan.holds(self.cls, declare.name) == CONSTANT:
-                _held(value)
+                _held(value, self.plan)
         if declare.kind == SUBMODULE and value is not None and may_be_function(value):
             value.wrap(lambda value: Call(Support("as_module"), [value]))
         plain = Assign(declare.targets, declare.expression)
@@ -132,9 +132,10 @@ class Constructor:
         function.restate()
 
 
-def _held(value: Expression) -> None:
+def _held(value: Expression, plan: Plan) -> None:
+    """An array is NumPy's; what may be None, as an optional argument is, stays what was given."""
     if isinstance(value, Conditional):
-        _held(value.body)
-        _held(value.orelse)
-    elif not is_none(value):
+        _held(value.body, plan)
+        _held(value.orelse, plan)
+    elif plan.facts.values.may_be_none(value) is False:
         value.wrap(lambda value: Call(Attribute(Name("np"), "asarray"), [value]))
