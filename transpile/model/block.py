@@ -26,6 +26,15 @@ class Block(Node):
         at = self._index(statement)
         self._insert(at, new)
 
+    def precede(self, statement: Statement, new: Iterable[Statement]) -> None:
+        """Put statements between one of this block and the comments above it."""
+        made, at = list(new), self._index(statement)
+        self.take(statement)
+        above, behind = statement.comments or ("", "")
+        if made:
+            made[0].comments, statement.comments = (above, ""), ("", behind)
+        self._insert(at, [*made, statement])
+
     def insert_after(self, statement: Statement, new: Iterable[Statement]) -> None:
         """Put statements below one of this block."""
         self._insert(self._index(statement) + 1, new)

@@ -40,7 +40,8 @@ from ..threading.checkpoints import UPDATED, checkpointed
 from ..threading.handed import give_streams
 from ..threading.keys import Keys
 from ..threading.making import completes
-from ..threading.state import Extraction, Names
+from ..threading.result_names import Names
+from ..threading.state import Extraction
 from .forms import filtered, through
 from .leaves import Leaves, place
 from .plan import WORDS, Plan

@@ -32,7 +32,8 @@ from ..threading.counting import at_start
 from ..threading.handed import give_streams
 from ..threading.keys import Keys
 from ..threading.making import completes
-from ..threading.state import Extraction, Names
+from ..threading.result_names import Names
+from ..threading.state import Extraction
 from . import control
 from .calls import Calls, without_scans
 from .data_writes import write_for_the_call

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
+from ...facts.values.answers import Values
 from ...facts.values.lattice import Module, classes_of
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support, Tie
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
@@ -29,6 +30,7 @@ class Facts(Protocol):
     modules: Modules
     effects: EffectsOf
     rulebook: Rulebook
+    values: Values
 
 
 class Words(NamedTuple):

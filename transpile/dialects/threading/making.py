@@ -31,16 +31,6 @@ from ...model.statements import (
 from .order import parts
 
 
-def result(call: Call) -> str:
-    """What the value of a call is called: `norm_out` of `self.norm(x)`."""
-    function = call.function
-    while isinstance(function, Subscript):
-        function = function.object
-    word = function.name if isinstance(function, Attribute) else ""
-    word = function.id if isinstance(function, Name) else word
-    return f"{word.strip('_')}_out" if word.strip("_") else "out"
-
-
 def parts_of(node: Expression) -> list[Expression]:
     if isinstance(node, Dictionary):
         return [entry for entry in node.entries if entry is not None]

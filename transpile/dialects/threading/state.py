@@ -11,7 +11,7 @@ never read again, since the name is bound anew by every statement that gives one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from ...model.effects import Layers, Unconverted, Write
@@ -31,9 +31,9 @@ from ...model.statements import (
     While,
 )
 from ...passes.pass_ import source_of
-from ..fresh import fresh
-from .making import building, is_target, parts_of, rename_targets, result
+from .making import building, is_target, parts_of, rename_targets
 from .order import holds, is_fixed, running
+from .result_names import Names, bound_name, named
 
 
 class Form(Protocol):
@@ -61,27 +61,13 @@ class Form(Protocol):
         """Report that the effects of something cannot be told."""
 
 
-class Names:
-    """Names for what is taken out of a statement, which another statement may use again."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        self._taken, self._used = set(taken), set[str]()
-
-    def fresh(self, word: str) -> str:
-        name = fresh(word, self._taken | self._used)
-        self._used.add(name)
-        return name
-
-    def release(self) -> None:
-        self._used.clear()
-
-
 class Extraction:
     """Brings the calls of one function that give a state out of expressions."""
 
     def __init__(self, form: Form, names: Names) -> None:
         self.form, self.names = form, names
         self._depth = 0
+        self._statement: Statement | None = None  # what calls are taken out of
 
     def function(self, function: Function) -> None:
         """All of one function. A generator gives no state back: its caller goes on in between."""
@@ -117,12 +103,12 @@ class Extraction:
             expressions = [statement.value]
         elif isinstance(statement, Layers):
             expressions = list(statement.call.arguments)
-        whole = self._whole(statement)
+        whole, self._statement = self._whole(statement), statement
         self._several(expressions, out, whole)
         block = statement.parent
         assert isinstance(block, Block)
         if out:
-            block.insert_before(statement, out)
+            block.precede(statement, out)
         self._finish(block, statement, whole)
         for inner in statement.children():
             if isinstance(inner, Block):
@@ -141,6 +127,8 @@ class Extraction:
             block.substitute(statement, [self.form.called(whole, statement.targets[0])])
         elif whole is not None and isinstance(statement, ExpressionStatement):
             block.substitute(statement, [self.form.called(whole, None)])
+        elif (value := named(statement)) is not None and value.id == bound_name(statement):
+            block.remove(statement)  # `xs = xs`: what was made has its name
 
     def _whole(self, statement: Statement) -> Call | None:
         """The call that is all that a statement evaluates: `x = call`, `call`, `return call`."""
@@ -187,7 +175,7 @@ class Extraction:
             self._several(parts_of(node), out)
             if self.form.gives(node) and node is not whole:
                 assert isinstance(node, Call)
-                name = self.names.fresh(result(node))
+                name = self.names.of(node, self._statement)
                 node.replace(standing := Name(name))
                 out.append(self.form.called(node, Name(name)))
                 return standing
@@ -220,7 +208,7 @@ class Extraction:
         return standing
 
     def _comprehension(self, node: Comprehension, out: list[Statement]) -> Expression:
-        name = self.names.fresh("made")
+        name = self.names.of_made(node, self._statement)
         first = node.clauses[0].iterable
         self._expression(first, out, None)
         rename_targets(node, self.names.fresh)
@@ -237,10 +225,11 @@ class Extraction:
 
     def _made(self, statement: Statement, out: list[Statement]) -> None:
         """A statement that was made here, with the calls inside of it."""
-        block = Block([statement])
+        block, around = Block([statement]), self._statement
         self._depth += 1
         self.statement(statement)
         self._depth -= 1
+        self._statement = around
         out += block.body
 
     # --- statements with control ------------------------------------------------------------------
