@@ -27,16 +27,16 @@ CASES = {
     "taken out": (
         "return jax.nn.relu(self.bn(x)) * 2",
         """
-        bn_out, state = self.bn(x, state)
-        return jax.nn.relu(bn_out) * 2, state
+        x, state = self.bn(x, state)
+        return jax.nn.relu(x) * 2, state
         """,
     ),
     "handed on": ("return self.bn(x + 1)", "return self.bn(x + 1, state)"),
     "inner before outer": (
         "y = self.bn(self.bn(x))\nreturn y",
         """
-        bn_out, state = self.bn(x, state)
-        y, state = self.bn(bn_out, state)
+        y, state = self.bn(x, state)
+        y, state = self.bn(y, state)
         return y, state
         """,
     ),
@@ -44,8 +44,8 @@ CASES = {
         "return self.hits + self.count(x)",
         """
         before = state.get(self.hits)
-        count_out, state = self.count(x, state)
-        return before + count_out, state
+        x, state = self.count(x, state)
+        return before + x, state
         """,
     ),
     "two that give a state": (
@@ -73,8 +73,6 @@ CASES = {
         """
         if x.ndim > 1:
             x, state = self.bn(x, state)
-        else:
-            x = x
         return x, state
         """,
     ),

@@ -37,6 +37,7 @@ from ..passes import (
     scans,
     simplify,
     spread_arguments,
+    store_forwarding,
     structured_exits,
     type_hints,
 )
@@ -62,6 +63,7 @@ PASSES = (
     functionalise.FUNCTIONALISE,
     operations.PASS,
     simplify.PASS,
+    store_forwarding.PASS,
     boolean_operators.PASS,
     structured_exits.PASS,
     branches.PASS,

@@ -15,6 +15,7 @@ from ...model.expressions import (
 )
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
+from ...model.operators import Compare, Conditional, Unary
 from ...model.program import Function
 from ...model.statements import (
     Assign,
@@ -23,6 +24,7 @@ from ...model.statements import (
     Continue,
     ExpressionStatement,
     If,
+    Pass,
     Raise,
     Return,
     While,
@@ -72,6 +74,27 @@ def rename_targets(node: Comprehension, fresh: Callable[[str], str]) -> None:
         for name in inside:
             if name.id == word:
                 name.rename(new)
+
+
+def assigned_by(choice: Conditional, name: str) -> If:
+    """`x = a if test else b` as a branch; without `else` where b is x, as it is then."""
+    body, orelse = (
+        None if isinstance(side, Name) and side.id == name else Block([Assign([Name(name)], side)])
+        for side in (choice.body, choice.orelse)
+    )
+    if body is None and orelse is not None:
+        return If(_opposite(choice.test), orelse)
+    return If(choice.test, body or Block([Pass()]), orelse)
+
+
+def _opposite(test: Expression) -> Expression:
+    """`x is not None` for `x is None`, which Python itself decides."""
+    words = {"is": "is not", "is not": "is", "in": "not in", "not in": "in"}
+    if isinstance(test, Compare) and len(test.operators) == 1 and test.operators[0] in words:
+        return Compare(test.operands, [words[test.operators[0]]])
+    return (
+        test.operand if isinstance(test, Unary) and test.operator == "not" else Unary("not", test)
+    )
 
 
 def completes(block: Block | None) -> bool:

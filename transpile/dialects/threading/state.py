@@ -31,7 +31,7 @@ from ...model.statements import (
     While,
 )
 from ...passes.pass_ import source_of
-from .making import building, is_target, parts_of, rename_targets
+from .making import assigned_by, building, is_target, parts_of, rename_targets
 from .order import holds, is_fixed, running
 from .result_names import Names, bound_name, named
 
@@ -257,16 +257,15 @@ class Extraction:
             self._has(value.body) or self._has(value.orelse)
         ):
             return False
+        made: Statement | None
         if isinstance(statement, Assign):
-            target = statement.targets[0]
-            if statement.operator or len(statement.targets) > 1 or not isinstance(target, Name):
+            if (name := bound_name(statement)) is None:
                 return False
-            sides = [Assign([Name(target.id)], s) for s in (value.body, value.orelse)]
+            made = assigned_by(value, name)
         else:
-            sides = [Return(s) for s in (value.body, value.orelse)]  # type: ignore[misc]
+            made = If(value.test, Block([Return(value.body)]), Block([Return(value.orelse)]))
         block = statement.parent
         assert isinstance(block, Block)
-        made = If(value.test, Block([sides[0]]), Block([sides[1]]))
         block.substitute(statement, [made])
         self.statement(made)
         return True

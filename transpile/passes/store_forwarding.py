@@ -1,0 +1,221 @@
+"""An array that a constructor makes and then fills begins as what fills it.
+
+    self.w = Parameter(zeros(n, d))        self.w = Parameter(normal(key, (n, d)))
+    self.fc = Linear(d, d)            →    self.fc = Linear(d, d)
+    normal_(self.w)
+
+What stands between the two must not see the first value, nor change what the second is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+from ..model.copy import Change, clone, rebuilt
+from ..model.effects import BUFFER, PARAM, Declare, Read, Support, Tie, Walk, Write
+from ..model.expressions import Attribute, Call, Display, Name
+from ..model.names import dotted, names_assigned
+from ..model.node import Expression, Node, Statement
+from ..model.program import Function, Scope
+from ..model.statements import Assign, Block, ExpressionStatement
+from .pass_ import Changes, Pass
+
+_MADE = frozenset(
+    "jnp.zeros jnp.ones jnp.empty jnp.full jax.random.normal jax.random.uniform".split()
+)
+_LIKE = {"jnp.zeros_like": "zeros", "jnp.ones_like": "ones", "jnp.full_like": "full"}
+
+
+def run(scope: Scope, facts: Any) -> Changes:
+    """Forward what arrays of one constructor are filled with to where they are made."""
+    changes = Changes(scope)
+    if not isinstance(scope, Function) or scope.owner is None:
+        return changes
+    for declare in scope.nodes(Declare):
+        if declare.kind not in (PARAM, BUFFER) or not _is_made(declare.expression):
+            continue
+        write = _next(declare)
+        value = _forwarded(write.value, declare) if write is not None else None
+        if declare.expression is not None and write is not None and value is not None:
+            changes.replace(declare.expression, value)
+            changes.remove(write)
+    return changes
+
+
+def _is_made(value: Expression | None) -> bool:
+    """Whether a value is a new array of a shape, of which nothing else knows."""
+    if not isinstance(value, Call) or dotted(value.function) not in _MADE:
+        return False
+    return value.keywords[: _place(value) + 1] == [None] * (_place(value) + 1)
+
+
+def _next(declare: Declare) -> Write | None:
+    """The write below that fills all of an array, before anything can have seen it."""
+    block = declare.parent
+    if not isinstance(block, Block):
+        return None
+    between: list[Statement] = []
+    for statement in block.body[_index(block, declare) + 1 :]:
+        if _fills(statement, declare):
+            assert isinstance(statement, Write)
+            return None if _is_changed(statement.value, between) else statement
+        if not _is_blind(statement, declare.name):
+            return None
+        between.append(statement)
+    return None
+
+
+def _index(block: Block, statement: Statement) -> int:
+    return next(i for i, s in enumerate(block.body) if s is statement)
+
+
+def _fills(statement: Statement, declare: Declare) -> bool:
+    if not isinstance(statement, Write) or statement.target.name != declare.name:
+        return False
+    return dotted(statement.target.object) == dotted(declare.targets[0].object)  # type: ignore[attr-defined]
+
+
+def _is_blind(statement: Statement, name: str) -> bool:
+    """Whether a statement of a constructor cannot see an array of the module: it sets fields."""
+    if not isinstance(statement, (Assign, ExpressionStatement, Write)):
+        return False
+    if isinstance(statement, (Tie, Walk)):
+        return False
+    return not any(_sees(node, name) for node in statement.walk())
+
+
+def _sees(node: Node, name: str) -> bool:
+    """Whether a node names the array, or hands the module on: `init(self)`, `self.reset()`."""
+    if isinstance(node, Attribute):
+        method = isinstance(node.parent, Call) and node.parent.function is node
+        return (
+            node.name == name or method and isinstance(node.object, Name) and _is_self(node.object)
+        )
+    if isinstance(node, Name) and node.id == "super":
+        return True
+    return isinstance(node, Name) and _is_self(node) and not isinstance(node.parent, Attribute)
+
+
+def _is_self(name: Name) -> bool:
+    around = next((a for a in name.ancestors() if isinstance(a, Function)), None)
+    return around is not None and bool(around.parameters) and around.parameters[0].name == name.id
+
+
+def _is_changed(value: Expression, between: list[Statement]) -> bool:
+    """Whether something that a value is made of is set between its new place and its old one."""
+    names = {n.id for n in value.walk() if isinstance(n, Name)}
+    fields = {n.name for n in value.walk() if isinstance(n, Attribute)}
+    for statement in between:
+        if names & set(names_assigned(statement)):
+            return True
+        targets = statement.targets if isinstance(statement, Assign) else ()
+        if any(isinstance(t, Attribute) and t.name in fields for t in targets):
+            return True
+    return False
+
+
+def _forwarded(value: Expression, declare: Declare) -> Expression | None:
+    """The second value with the first in the place of what it reads of it; None where that is more
+    than its shape, in more places than one."""
+    first = declare.expression
+    assert isinstance(first, Call)
+    reads = [n for n in value.walk() if isinstance(n, Read) and n.name == declare.name]
+    if not reads:
+        return clone(value)
+    whole = [n for n in reads if _asked(n) is None]
+    if len(whole) > 1 or whole and len(reads) > 1:
+        return None
+    if whole:
+        return _of_whole(value, whole[0], first)
+    shape = _shape(first)
+    if shape is None or any(_asked(n) not in ("shape", "dtype") for n in reads):
+        return None
+    if sum(_asked(n) == "shape" for n in reads) > 1 and not _is_cheap(shape):
+        return None
+    return _of_shape(value, set(reads), shape, first.keyword("dtype"))
+
+
+def _asked(read: Read) -> str | None:
+    """What alone is asked of an array that is read."""
+    parent = read.parent
+    return parent.name if isinstance(parent, Attribute) and parent.object is read else None
+
+
+def _shape(first: Call) -> Expression | None:
+    """The shape that an array is made with, where that is a tuple."""
+    shape = first.arguments[_place(first)]
+    return shape if isinstance(shape, Display) and shape.kind == "tuple" else None
+
+
+def _place(first: Call) -> int:
+    """Where the shape stands among the arguments: a key is before it."""
+    return int((dotted(first.function) or "").startswith("jax.random."))
+
+
+def _is_cheap(shape: Expression) -> bool:
+    return not any(isinstance(n, Call) for n in shape.walk())
+
+
+def _of_whole(value: Expression, read: Read, first: Call) -> Expression | None:
+    like = _LIKE.get(dotted(value.function) or "") if isinstance(value, Call) else None
+    if like is None or not isinstance(value, Call) or value.arguments[0] is not read:
+        return _with(value, {read: first})
+    size = first.arguments[_place(first)]
+    given = [clone(size), *map(clone, value.arguments[1:])]
+    keywords: list[str | None] = [None] * len(given)
+    if (dtype := first.keyword("dtype")) is not None:
+        given, keywords = [*given, clone(dtype)], [*keywords, "dtype"]
+    return Call(Attribute(Name("jnp"), like), given, keywords)
+
+
+def _of_shape(
+    value: Expression, reads: Set[Node], shape: Expression, dtype: Expression | None
+) -> Expression | None:
+    """`normal(key, self.w.shape, self.w.dtype)` as `normal(key, (n, d))`."""
+    standing: dict[Node, Expression] = {}
+    for read in reads:
+        assert isinstance(read.parent, Attribute)
+        if read.parent.name == "shape":
+            standing[read.parent] = shape
+        elif dtype is not None:
+            standing[read.parent] = dtype
+        elif not _is_last(read.parent):
+            return None  # `x.astype(self.w.dtype)`
+    return _with(value, standing, reads)
+
+
+def _is_last(node: Expression) -> bool:
+    """Whether a dtype may be left out: nothing is counted after it."""
+    call = node.parent
+    if not isinstance(call, Call) or call.function is node:
+        return False
+    at = next(i for i, a in enumerate(call.arguments) if a is node)
+    rest = call.keywords[at + 1 :]
+    return not isinstance(call.function, Support) and all(word is not None for word in rest)
+
+
+def _with(
+    value: Expression, standing: dict[Node, Expression], reads: Set[Node] = frozenset()
+) -> Expression:
+    """A copy of a value with others in the place of some parts; the dtype of a read goes."""
+
+    def change(node: Node) -> Change:
+        if node in standing:
+            return clone(standing[node])
+        if isinstance(node, Call):
+            given = zip(node.arguments, node.keywords)
+            kept = [(a, k) for a, k in given if a in standing or not _is_part(a, reads)]
+            if len(kept) < len(node.arguments):
+                arguments = [rebuilt(a, change) for a, _ in kept]
+                return Call(rebuilt(node.function, change), arguments, [k for _, k in kept])
+        return None
+
+    return rebuilt(value, change)
+
+
+def _is_part(node: Expression, reads: Set[Node]) -> bool:
+    return isinstance(node, Attribute) and node.object in reads
+
+
+PASS = Pass("store_forwarding", (), run)
