@@ -11,6 +11,7 @@ from ...model.rulebook import Rulebook
 from . import lattice
 from .lattice import MISSING, UNKNOWN, Module, Static, Torch, Value, classes_of
 from .solve import Solver
+from .usage import may_be_numpy
 
 
 class Values:
@@ -71,6 +72,13 @@ class Values:
     def parameters(self, function: Function) -> dict[str, Value]:
         """What calls give for the parameters of a function."""
         return self.facts.parameters(function)
+
+    def may_be_numpy(self, function: Function, name: str) -> bool:
+        """Whether calls and annotations say nothing of a parameter, which is used only as NumPy
+        allows, too."""
+        told = any(p.name == name and p.annotation is not None for p in function.parameters)
+        given = self.parameters(function).get(name)
+        return not told and given is None and may_be_numpy(self.facts, function, name)
 
 
 def solve(project: Project, rulebook: Rulebook) -> Values:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from ...facts.values import Values
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
 from ...model.expressions import (
@@ -30,6 +31,10 @@ class Facts(Protocol):
 
     project: Project
     rulebook: Rulebook
+
+    @property
+    def values(self) -> Values:
+        """What calls give, and what names may be."""
 
     def stage(self, scope: Scope) -> str | None:
         """When the code of a scope runs: "traced", "building", "host", "import"; None where that is

@@ -19,6 +19,7 @@ from ...model.expressions import Attribute, Call, Name
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.rulebook import Definition
+from . import numpy_methods
 from .bind import Argument, argument_of, arguments_of, choose
 from .conversion import Conversion, is_dropped
 from .literals import known
@@ -79,6 +80,7 @@ def _of_tensor(c: Conversion, node: Call, function: Attribute, found: Method) ->
     arguments = [asked(function, name), *arguments_of(node)]
     if not certain and choose(rules, arguments) is None:
         return False  # not a tensor, then
+    numpy_methods.told(c, node, function, found)
     c.apply(node, rules, f"torch.Tensor.{name}", arguments)
     return True
 
