@@ -2,6 +2,7 @@
 
 import ast
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 
 from transpile.facts.values.joins import sequence
 from transpile.facts.values.lattice import (
@@ -53,9 +54,13 @@ class Facts:
 
     def __init__(self, stage=None):
         self.rulebook, self._stage = load(), stage
+        self.values = SimpleNamespace(given_data=frozenset())
 
     def stage(self, scope):
         return self._stage
+
+    def in_forward(self, scope):
+        return self._stage == "traced"
 
 
 def evaluate(node, env):

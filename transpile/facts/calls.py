@@ -42,6 +42,18 @@ class Calls(Origins):
             self._found[node] = list(dict.fromkeys(self._targets(node, set())))
         return self._found[node]
 
+    def methods(self, node: nodes.Attribute) -> list[Function]:
+        """The methods of plain objects that `self.transform.frame` may be, by the calls of their
+        classes that made these.
+        """
+        found = []
+        for made, _ in self.origins(Origin(node.object), set()):
+            value = self.values.of(made.function) if isinstance(made, Call) else None
+            if isinstance(value, lattice.Class) and isinstance(value.ref, Class):
+                if not self.project.is_module(value.ref):
+                    found.append(self.project.find(value.ref, node.name))
+        return [f for f in found if f is not None]
+
     def callers(self, function: Function) -> list[tuple[Function | File, Call]]:
         """The calls of a function, with where they stand."""
         sites = ((self.scope(call), call) for call, _ in self.sites.get(function, ()))

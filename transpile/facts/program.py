@@ -58,6 +58,10 @@ class ProgramFacts:
         """When the code of a scope runs: "traced", "building", "host" or "import"."""
         return self.stages.stage(scope)
 
+    def in_forward(self, scope: Scope) -> bool:
+        """Whether a forward pass calls the code of a scope."""
+        return self.stages.in_forward(scope)
+
     def total(self, block: Node) -> bool:
         """Whether every operation of a block is finite, with its slope, whatever it is given."""
         return self.totality.total(block)

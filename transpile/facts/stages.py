@@ -68,6 +68,11 @@ class Stages:
             return TRACED if self._computes(function) else None
         return BUILDING if self._builds(function) else None
 
+    def in_forward(self, scope: Scope) -> bool:
+        """Whether a forward pass calls the code of a scope: what none calls may run outside jit."""
+        function = self.project.outermost(scope) if isinstance(scope, Function) else None
+        return function in self.traced_functions
+
     def traced(self, node: Expression) -> bool | None:
         """Whether an expression is computed from arrays that jit does not know; None: perhaps."""
         stage = self.stage(_scope(node))
@@ -104,8 +109,7 @@ class Stages:
                 function = call.function
                 if isinstance(function, Attribute) and function.name in owners:
                     if self._is_of_object(function):
-                        targets = [t.function for t in self.calls.targets(call)]
-                        methods = [t for t in targets if isinstance(t, Function)]
+                        methods = self.calls.methods(function)
                         new = reachable(self.graph, methods) - found
                         found |= new
                         todo += new

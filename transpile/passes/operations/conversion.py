@@ -9,9 +9,7 @@ from typing import Protocol
 from ...facts.values import Values
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
-from ...model.expressions import (
-    NamedExpression,
-)
+from ...model.expressions import Name, NamedExpression
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, Scope
@@ -40,6 +38,9 @@ class Facts(Protocol):
         """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
         not known.
         """
+
+    def in_forward(self, scope: Scope) -> bool:
+        """Whether a forward pass calls the code of a scope."""
 
 
 Handler = Callable[["Conversion", Node], bool]
@@ -123,9 +124,11 @@ class Conversion:
         self.visit_all(argument.node for argument in taken)
 
     def _tell_size(self, node: Expression, name: str, arguments: list[Argument]) -> None:
-        """Report a result whose size follows from data, where that is traced."""
+        """Report a result whose size follows from data, where a forward pass makes it: what none
+        calls may run outside jit.
+        """
         rules = self.rulebook.find(name)
-        if not self.traced or not any(rule.by_data for rule in rules):
+        if not any(rule.by_data for rule in rules) or not self.facts.in_forward(self.scope):
             return
         binding = choose(rules, [self._as_data(a) for a in arguments])
         if binding is not None and binding.is_sized_by_data():
@@ -133,8 +136,13 @@ class Conversion:
             self.changes.report("data-dependent-shape", node, message)
 
     def _as_data(self, argument: Argument) -> Argument:
-        """An argument that is traced under jit as the array that it is then."""
-        return replace(argument, value=Tensor()) if is_traced(argument.value) else argument
+        """An argument that is traced under jit as the array that it is then; so is a parameter that
+        some calls give numbers, and others what is traced.
+        """
+        traced = is_traced(argument.value)
+        if argument.value == UNKNOWN and isinstance(argument.node, Name):
+            traced = (self.scope, argument.node.id) in self.facts.values.given_data
+        return replace(argument, value=Tensor()) if traced else argument
 
     def constructed_by(self, ref: object) -> Definition | None:
         """The layer of torch's whose constructor a class of the user's inherits."""

@@ -59,7 +59,7 @@ def _index(c: Conversion, node: Subscript) -> bool:
     if moving:
         _window(c, node, parts, moving)
         return True
-    if c.traced and any(is_mask(part) for part in parts):
+    if any(is_mask(part) for part in parts) and c.facts.in_forward(c.scope):
         message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
         c.changes.report("data-dependent-shape", node, message)
     for i, part in enumerate(parts):
