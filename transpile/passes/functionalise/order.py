@@ -26,7 +26,7 @@ def elsewhere(frame: Frame, call: Node, path: str) -> set[str]:
 
 def called_before(frame: Frame, call: Node) -> set[Call]:
     """The calls of the statement that are evaluated before one."""
-    return _look(frame, call, "").called - set(call.walk())  # type: ignore[arg-type]
+    return _look(frame, call, "").called - set(call.walk())
 
 
 def _look(frame: Frame, call: Node, path: str) -> _Look:
