@@ -18,6 +18,7 @@ from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, Delete, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .branches import Branches
+from .casts import Casts
 from .conditions import Conditions, Facts
 from .contexts import Contexts
 from .devices import Devices
@@ -35,7 +36,9 @@ def run(scope: Scope, facts: Facts) -> Changes:
     branches = Branches(conditions)
     branches.run()
     Contexts(conditions, branches.is_gone).run()
-    Devices(changes, branches.is_gone).run()
+    casts = Casts(changes, facts.rulebook, branches.is_gone)
+    casts.run()
+    Devices(changes, branches.is_gone, casts.spare).run()
     Frozen(changes, branches.is_gone).run()
     for assign in scope.nodes(Assign):
         if _sets_backend(assign) and not branches.is_gone(assign):

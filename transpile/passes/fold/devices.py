@@ -9,10 +9,10 @@ locals that only these read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...facts.bindings import Definitions
-from ...facts.values.lattice import NONE, Method, Module, Static, Tensor, Torch
+from ...facts.values.lattice import NONE, Method, Static, Tensor, Torch
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional
@@ -26,9 +26,11 @@ _MOVES = ("to", "cuda", "cpu")
 class Devices:
     """The devices of one scope."""
 
-    def __init__(self, changes: Changes, is_gone: Callable[[Node], bool]) -> None:
+    def __init__(
+        self, changes: Changes, is_gone: Callable[[Node], bool], spare: Iterable[Node] = ()
+    ) -> None:
         self.changes, self.scope, self.is_gone = changes, changes.scope, is_gone
-        self.spare: set[Node] = set()  # expressions that go, and what is below them
+        self.spare = set(spare)  # expressions that go, and what is below them
 
     def run(self) -> None:
         for call in self.scope.nodes(Call):
@@ -46,13 +48,12 @@ class Devices:
             self._locals(self.scope)
 
     def _moves(self, call: Call) -> bool:
-        """`x.to(device)`, `net.cuda()`: the tensor or module itself."""
+        """`x.to(device)`, `x.cuda()`: the tensor itself."""
         func = call.function
         if not isinstance(func, Attribute) or func.name not in _MOVES:
             return False
         value, owner = func.value, func.object.value
-        of_tensor = isinstance(value, Method) and isinstance(owner, Tensor) and not owner.host
-        if not of_tensor and not (isinstance(value, Method) and isinstance(owner, Module)):
+        if not isinstance(value, Method) or not isinstance(owner, Tensor) or owner.host:
             return False
         pairs = list(zip(call.keywords, call.arguments))
         told = [a for w, a in pairs if w in (None, "device")]
