@@ -77,7 +77,8 @@ def _of_another(
         return NUMPY
     walks = receiver == UNKNOWN and name in WALKS and not args
     walks = walks and not frame.facts.owners.get(name)  # nothing else has these
-    if not walks and not (name == "apply" and _takes_modules(frame, receiver, args)):
+    runs = walks or name == "apply" and _takes_modules(frame, receiver, args)
+    if not runs and not (receiver == UNKNOWN and _is_called(frame, node)):
         return None
     module = Module(open=True)
     method = Method(module, name)
@@ -87,6 +88,18 @@ def _of_another(
     if walks:
         return modules.walked(module, name)
     return modules.call_method(frame, method, args, node, env)
+
+
+def _is_called(frame: Frame, node: Call) -> bool:
+    """`self.net.eval()` of an attribute of unknown make that other code calls: `self.net(x)`."""
+    holder = node.function.object if isinstance(node.function, Attribute) else None
+    if not isinstance(holder, Attribute) or frame.cls is None:
+        return False
+    owner = frame.facts.of(holder.object)
+    if not isinstance(owner, Module) or not owner.is_self:
+        return False
+    family = frame.facts.project.family(frame.cls)
+    return any([frame.facts.read("wrapped", cls, holder.name) for cls in family])
 
 
 def _by_rules(

@@ -36,7 +36,7 @@ def run(scope: Scope, facts: Facts) -> Changes:
     branches = Branches(conditions)
     branches.run()
     Contexts(conditions, branches.is_gone).run()
-    casts = Casts(changes, facts.rulebook, branches.is_gone)
+    casts = Casts(changes, facts, branches.is_gone)
     casts.run()
     Devices(changes, branches.is_gone, casts.spare).run()
     Frozen(changes, branches.is_gone).run()

@@ -1,25 +1,30 @@
-"""Casts and moves of modules: where params are is JAX's affair, of what dtype they are is said by
-the params.
+"""What is asked of whole modules: where params are is JAX's affair, of what dtype they are is said
+by the params, and there are no gradients yet while a model is built.
 
     self.head = nn.Linear(3, 4).to(device)     ->    self.head = nn.Linear(3, 4)
     self.half()                                      raises: cast the params
+    self.net.zero_grad()                             nothing
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...facts.values.lattice import NONE, Function, Module, Static, Tensor, Torch, Value
+from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor, Torch, Value
 from ...model.expressions import Attribute, Call, Name, Starred
+from ...model.names import text
 from ...model.node import Expression, Node
-from ...model.rulebook import Rulebook
 from ...model.statements import ExpressionStatement
 from ..pass_ import Changes
+from .conditions import Facts
 
 _DTYPES = frozenset({"half", "bfloat16", "double"})
 _CASTS = _DTYPES | {"float", "to", "type", "cuda", "cpu"}
+_NOTHING = frozenset({"zero_grad", "flatten_parameters"})  # of a model that is being built
+_ONLY_OF_MODULES = _DTYPES | _NOTHING | {"eval"}  # `trainer.train()` may be of anything
 _ASKED = (None, "dtype", "other", "tensor", "dst_type")  # the words of what may be a dtype
 _SAME = ("jnp.float32", "float", "None")
+_LEFT = "is left as it is: where this is a module it has no such method here"
 _ADVICE = "cast them with jax.tree.map"
 _OTHER = f"the params are float32 here, as others are: {_ADVICE}"
 _MAY_BE_OTHER = f"the params stay float32, as others are: where this is another dtype, {_ADVICE}"
@@ -28,17 +33,16 @@ _MAY_BE_OTHER = f"the params stay float32, as others are: where this is another 
 class Casts:
     """The casts of modules in one scope."""
 
-    def __init__(
-        self, changes: Changes, rulebook: Rulebook, is_gone: Callable[[Node], bool]
-    ) -> None:
-        self.changes, self.rulebook, self.is_gone = changes, rulebook, is_gone
+    def __init__(self, changes: Changes, facts: Facts, is_gone: Callable[[Node], bool]) -> None:
+        self.changes, self.rulebook, self.is_gone = changes, facts.rulebook, is_gone
+        self.building = facts.stage(changes.scope) == "building"
         self.spare: set[Node] = set()  # arguments that go
 
     def run(self) -> None:
         """Leave out what changes no dtype; what does raises."""
         refused: set[Node] = set()
         for call in sorted(self.changes.scope.nodes(Call), key=_depth, reverse=True):
-            if self.is_gone(call) or not _is_cast(call):
+            if self.is_gone(call) or self._says_nothing(call) or not _is_cast(call):
                 continue
             changes = self._changes(call)
             if changes:
@@ -54,6 +58,24 @@ class Casts:
                 self.changes.remove(statement)
             else:
                 self.changes.replace(call, lambda c: c.function.object)
+
+    def _says_nothing(self, call: Call) -> bool:
+        """Whether a statement of a constructor is none of casts: it goes, or is reported where it
+        may be asked of a module.
+        """
+        function, statement = call.function, call.parent
+        if not self.building or not isinstance(function, Attribute):
+            return False
+        if not isinstance(statement, ExpressionStatement):
+            return False
+        if function.name in _NOTHING and _is_of_module(function):
+            self.changes.remove(statement)
+            return True
+        unknown = function.object.value == UNKNOWN and not call.arguments
+        if unknown and function.name in _ONLY_OF_MODULES:
+            self.changes.report("left-over", call, f"{text(function)}() {_LEFT}")
+            return True
+        return False
 
     def _changes(self, call: Call) -> bool | None:
         """Whether a cast makes params of another dtype than the default; None where only the run
@@ -88,7 +110,12 @@ def _is_cast(call: Call) -> bool:
     function = call.function
     if not isinstance(function, Attribute) or function.name not in _CASTS:
         return False
-    return isinstance(function.object.value, Module) and not isinstance(function.value, Function)
+    return _is_of_module(function)
+
+
+def _is_of_module(method: Attribute) -> bool:
+    """Whether this is a method that torch's modules have, and no method of the user's."""
+    return isinstance(method.object.value, Module) and not isinstance(method.value, Function)
 
 
 def _is_dtype(argument: Expression, value: Value | None) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import NONE, UNKNOWN, Module, Static
+from ...facts.values.lattice import NONE, UNKNOWN, Method, Module, Static
 from ...model.copy import clone
 from ...model.effects import BUFFER, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
@@ -85,7 +85,8 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     known, held = scene.of(value), scene.values.attribute(scene.cls, name)
     if isinstance(known, Module) and not known.is_self:
         return SUBMODULE
-    if kinds.is_wrapped(scene.cls, name) and (known == UNKNOWN or known == NONE):
+    part = isinstance(known, Method) and known.receiver == UNKNOWN  # `load().features`
+    if kinds.is_wrapped(scene.cls, name) and (part or known in (UNKNOWN, NONE)):
         return SUBMODULE
     if known == NONE and isinstance(held, Module) and not held.is_self:
         return SUBMODULE
