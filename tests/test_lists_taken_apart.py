@@ -39,6 +39,10 @@ BODIES = {
     "on one way": "a, b = self.a, self.b\nif x.ndim == 2:\n    a, b = self.b, self.ends[0]\nreturn a(x) * b(x)",
     "from a Sequential": "a, b, c = self.ends\nreturn c(a(b(x)))",
     "of a slice": "ends = self.ends[1:]\na, b = ends\nreturn a(x) - b(x)",
+    "items of slices": "rest = self.layers[1:]\nx = rest[0][0](x) + self.pairs[1:][0][1](x)\nfor i, (conv, _) in enumerate(rest):\n    x = conv(x) - rest[i][0](x) * 2\nreturn x",
+    "swapped": "a, b = self.a, self.b\na, b = b, a\nreturn a(x) - b(x) * 2",
+    "with a rest": "a = self.a\nfor a, *rest in self.pairs:\n    x = a(x)\nreturn x",
+    "assigned over what a loop binds": "for layer in self.ends:\n    x = layer(x)\n    layer = self.a\n    x = layer(x)\nreturn x",
 }
 
 
@@ -59,7 +63,13 @@ def test_each_name_has_its_params(name):
         np.testing.assert_allclose(got, torch_module.train(training)(x).detach(), 1e-4, 1e-4, err_msg=result.code)
 
 
-@pytest.mark.parametrize("body", ["a, b = self.a, self.b\na, b = b, a\nreturn a(x) - b(x)", "a = self.a\nfor a, *rest in self.pairs:\n    x = a(x)\nreturn x"])
+REFUSED = {
+    "a number that changes": "i = 0\na = self.ends[i]\ni = 1\nreturn a(x)",
+    "of another turn": "a = self.a\nfor b in self.ends:\n    x = a(x)\n    a = b\nreturn x",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_followed_is_refused(body):
     assert {d.id for d in convert_source(_written(body)).diagnostics} == {"module-value"}
 

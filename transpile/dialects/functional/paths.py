@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
 from ...model.expressions import (
     Attribute,
@@ -31,10 +31,11 @@ from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ..threading.checkpoints import checkpointed
+from .bound import Bound, bindings
 from .companions import bind_name
 from .plan import Plan
+from .turns import place, source
 
-PAIRS = frozenset(("items", "named_children"))  # give names too
 NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
 NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
 
@@ -76,7 +77,9 @@ class Paths:
         own = names[0] if method and names else None
         self.self_name = own if own not in inside else None
         self._parameters = {*names, *inside}
-        self._named: dict[tuple[Loop, str], Name | None] = {}
+        self.bound = bindings(function)
+        self._named: dict[tuple[Loop, Expression], Name] = {}
+        self._first: dict[tuple[Loop, Expression], str] = {}  # the name that asked for it
 
     def of(self, node: Expression) -> Path | None:
         """The path of a module; None where it is not known from here."""
@@ -100,6 +103,8 @@ class Paths:
     def _name(self, node: Name) -> Path | None:
         if node.id == self.self_name:
             return Path()
+        if node in self.bound:
+            return self._assigned(self.bound[node])
         loop = self._loop(node)
         if loop is not None:
             return self._turn(loop, node.id)
@@ -109,13 +114,21 @@ class Paths:
                 return self.of(values[0])
         return None
 
+    def _assigned(self, given: Bound | None) -> Path | None:
+        """The path of what an assignment binds."""
+        path = self.of(given.value) if given is not None else None
+        if given is None or path is None:
+            return None
+        return self._taken_apart(path, given.value, given.value.value, given.at)
+
     def _values(self, name: str) -> Iterator[Expression | None]:
         """What a name is bound to, all over the function; None for what is no plain value."""
         for node in self.whole.body.walk():
             if isinstance(node, Assign):
                 for target in node.targets:
                     if name in target_names(target):
-                        yield _bound_to(name, target, node.expression)
+                        plain = isinstance(target, Name)
+                        yield node.expression if plain else _element(name, target, node.expression)
             elif isinstance(node, (For, ForClause)) and name in target_names(node.target):
                 yield None
 
@@ -166,12 +179,13 @@ class Paths:
     def _number(self, node: Subscript, value: Module) -> Expression:
         """The name of what stands at a number."""
         index = node.index
+        numbered = self._is_numbered(value) and not self._is_part(node.object)
         if isinstance(index, Constant) and isinstance(index.constant, int):
             if value.items is not None and -len(value.items) <= index.constant < len(value.items):
                 return Constant(value.items[index.constant][0])
-            if self._is_numbered(value) and index.constant >= 0:
+            if numbered and index.constant >= 0:
                 return Constant(str(index.constant))
-        if self._is_numbered(value) and isinstance(index, Name) and self._counts(index):
+        if numbered and isinstance(index, Name) and self._counts(index):
             return Call(Name("str"), [clone(index)])
         return Call(Attribute(clone(node.object), "name"), [clone(index)])
 
@@ -197,78 +211,77 @@ class Paths:
 
     def _turn(self, loop: Loop, name: str) -> Path | None:
         """The path of what a turn binds a name to."""
-        found = self._source(loop.target, loop.iterable, name)
-        if found is None:
+        found = source(loop.target, loop.iterable, name)
+        above = self.of(found.container) if found is not None else None
+        if found is None or above is None:
             return None
-        container, word = found
-        above = self.of(container)
-        if above is None:
-            return None
-        if isinstance(word, Name):
-            return above.below(Name(word.id))
-        known = self._named.get((loop, name))
-        if known is None:
-            known = self._named[loop, name] = Name(self.fresh("name"))
-        return above.below(Name(known.id))
+        word = found.word
+        if word is None:
+            first = (loop, found.container)
+            word = self._named.get(first)
+            if word is None:
+                word = self._named[first] = Name(self.fresh("name"))
+                self._first[first] = name
+        held = found.container.value
+        element = held.element if isinstance(held, Module) else None
+        return self._taken_apart(above.below(Name(word.id)), None, element, found.at)
 
-    def _source(
-        self, target: Expression, iterable: Expression, name: str
-    ) -> tuple[Expression, Name | None] | None:
-        """The container that a name of the target goes over, and the name of the target that has
-        the names in it."""
-        if isinstance(iterable, Call):
-            word = iterable.function
-            if isinstance(word, Attribute) and isinstance(word.object.value, Module):
-                return self._method(target, word, name)
-            kind = word.id if isinstance(word, Name) else ""
-            if kind in ("reversed", "list", "iter", "tuple") and len(iterable.arguments) == 1:
-                return self._source(target, iterable.arguments[0], name)
-            if isinstance(target, Display):
-                parts = target.elements
-                if kind == "enumerate" and len(parts) == 2:
-                    return self._source(parts[1], iterable.arguments[0], name)
-                if kind == "zip" and len(parts) == len(iterable.arguments):
-                    for part, argument in zip(parts, iterable.arguments):
-                        if name in target_names(part):
-                            return self._source(part, argument, name)
-            if not isinstance(iterable.value, Module):
+    def _taken_apart(
+        self, path: Path, whole: Expression | None, value: Value | None, at: tuple[int, ...]
+    ) -> Path | None:
+        """The path of an item, by its place in what holds it; `whole` says what that is."""
+        for i in at:
+            if not isinstance(value, Module):
                 return None
-        if isinstance(target, Name) and target.id == name and isinstance(iterable.value, Module):
-            return iterable, None
-        return None
+            key: Expression
+            if value.items is not None and i < len(value.items):
+                key, value = Constant(value.items[i][0]), value.items[i][1]
+            elif self._is_numbered(value) and (whole is None or not self._is_part(whole)):
+                key, value = Constant(str(i)), value.element
+            elif whole is not None and self._stays(whole):
+                key, value = Call(Attribute(clone(whole), "name"), [Constant(i)]), value.element
+            else:
+                return None
+            path, whole = path.below(key), None
+        return path
 
-    def _method(
-        self, target: Expression, word: Attribute, name: str
-    ) -> tuple[Expression, Name | None] | None:
-        if word.name in PAIRS and isinstance(target, Display) and len(target.elements) == 2:
-            first, second = target.elements
-            if isinstance(first, Name) and isinstance(second, Name) and second.id == name:
-                return word.object, first
-        if word.name in ("values", "children") and isinstance(target, Name) and target.id == name:
-            return word.object, None
-        return None
+    def _is_part(self, node: Expression) -> bool:
+        """Whether a container may be a slice of one, in which names do not begin with 0."""
+        if isinstance(node, Name):
+            given = self.bound.get(node)
+            if given is not None:
+                return bool(given.at) or self._is_part(given.value)
+            return self._loop(node) is None
+        if isinstance(node, Subscript):
+            return isinstance(node.index, Slice)
+        return not isinstance(node, Attribute)
+
+    def _stays(self, node: Expression) -> bool:
+        """Whether an expression means the same all over the function."""
+        names = [n for n in node.walk() if isinstance(n, Name)]
+        return all(
+            n.id == self.self_name or len(list(self._values(n.id))) == 1 and not self._loop(n)
+            for n in names
+        )
 
     # --- companions -------------------------------------------------------------------------------
 
     def write(self) -> None:
         """Let the loops bind the companions that were asked for."""
-        for (loop, name), companion in self._named.items():
-            assert companion is not None
-            bind_name(loop.target, loop.iterable, name, companion)
+        for (loop, container), companion in self._named.items():
+            bind_name(loop.target, loop.iterable, self._first[loop, container], companion)
 
 
-def _bound_to(name: str, target: Expression, value: Expression | None) -> Expression | None:
-    """What a name in a target is given: in `f, g = self.f, self.g` one of the elements."""
-    if isinstance(target, Name):
-        return value
-    if isinstance(target, Display) and isinstance(value, Display):
-        parts = [*target.elements, *value.elements]
-        alike = len(target.elements) == len(value.elements)
-        if alike and not any(isinstance(part, Starred) for part in parts):
-            for inner, given in zip(target.elements, value.elements):
-                if name in target_names(inner):
-                    return _bound_to(name, inner, given)
-    return None
+def _element(name: str, target: Expression, value: Expression | None) -> Expression | None:
+    """What a name gets in `f, g = self.f, self.g`."""
+    at = place(target, name)
+    for i in at or ():
+        if not isinstance(value, Display) or not isinstance(target, Display):
+            return None
+        if len(value.elements) != len(target.elements):
+            return None
+        target, value = target.elements[i], value.elements[i]
+    return value if at is not None and not isinstance(value, Starred) else None
 
 
 def module_of(call: Call) -> Expression | None:

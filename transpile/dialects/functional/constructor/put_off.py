@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
+from ....facts.values.lattice import Module
 from ....model.copy import clone
 from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
@@ -38,6 +39,7 @@ from .slices import arrays_of, take_out
 from .walks import begin
 
 LISTS = ("ParameterList", "ParameterDict")
+GROWING = frozenset(("append", "extend", "insert", "update"))
 
 
 class PutOff:
@@ -65,6 +67,11 @@ class PutOff:
         for new in self.function.nodes(New):
             if isinstance(new.function, Support) and new.function.name in LISTS and new.arguments:
                 self._listed(new.arguments[0])
+        for call in self.function.nodes(Call):
+            if _is_of_list(call.function) and call.arguments:
+                extended = call.function.name in ("extend", "update")  # type: ignore[attr-defined]
+                put = self._listed if extended else self._appended
+                put(call.arguments[-1])
         for walk in self.function.nodes(Walk):
             function = begin(walk, lambda word: fresh(word, self._taken))
             if function is not None:
@@ -99,6 +106,10 @@ class PutOff:
             return
         for element in list(elements):
             self._sides(element, "Parameter")
+
+    def _appended(self, element: Expression) -> None:
+        """`self.scales.append(v)` of a list of params."""
+        self._sides(element, "Parameter")
 
     def _sides(self, value: Expression, word: str) -> None:
         if isinstance(value, Conditional):
@@ -234,6 +245,15 @@ def _made_once(function: Function) -> Iterator[tuple[str, Assign]]:
         if name in found and name not in given and len(assigns) == 1:
             if isinstance(assigns[0].targets[0], Name) and not assigns[0].operator:
                 yield name, assigns[0]
+
+
+def _is_of_list(method: Expression) -> bool:
+    """Whether this puts params into a list or dict of them: `self.scales.append`."""
+    if not isinstance(method, Attribute) or method.name not in GROWING:
+        return False
+    held = method.object.value
+    refs = held.refs if isinstance(held, Module) and not held.open else []
+    return bool(refs) and all(ref in {f"torch.nn.{word}" for word in LISTS} for ref in refs)
 
 
 def _is_made(value: Expression) -> bool:

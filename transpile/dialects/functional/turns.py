@@ -1,0 +1,74 @@
+"""The containers that loops go over, by what the loops bind: `for i, block in enumerate(self.blocks)`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...facts.values.lattice import Module
+from ...model.expressions import Attribute, Call, Display, Name, Starred
+from ...model.names import target_names
+from ...model.node import Expression
+
+PAIRS = frozenset(("items", "named_children"))  # give names too
+
+
+class Turn(NamedTuple):
+    """The container that a name goes over; the name of the target that has the names in it, where
+    there is one; and where the name stands in what is taken apart: `for conv, ff in self.pairs`.
+    """
+
+    container: Expression
+    word: Name | None = None
+    at: tuple[int, ...] = ()
+
+
+def source(target: Expression, iterable: Expression, name: str) -> Turn | None:
+    """What a name of the target goes over."""
+    if isinstance(iterable, Call):
+        word = iterable.function
+        if isinstance(word, Attribute) and isinstance(word.object.value, Module):
+            return _method(target, word, name)
+        kind = word.id if isinstance(word, Name) else ""
+        if kind in ("reversed", "list", "iter", "tuple") and len(iterable.arguments) == 1:
+            return source(target, iterable.arguments[0], name)
+        if isinstance(target, Display):
+            parts = target.elements
+            if kind == "enumerate" and len(parts) == 2:
+                return source(parts[1], iterable.arguments[0], name)
+            if kind == "zip" and len(parts) == len(iterable.arguments):
+                for part, argument in zip(parts, iterable.arguments):
+                    if name in target_names(part):
+                        return source(part, argument, name)
+        if not isinstance(iterable.value, Module):
+            return None
+    if not isinstance(iterable.value, Module):
+        return None
+    at = place(target, name)
+    return None if at is None else Turn(iterable, None, at)
+
+
+def _method(target: Expression, word: Attribute, name: str) -> Turn | None:
+    if word.name in PAIRS and isinstance(target, Display) and len(target.elements) == 2:
+        first, second = target.elements
+        at = place(second, name)
+        if isinstance(first, Name) and at is not None:
+            return Turn(word.object, first, at)
+    if word.name in ("values", "children"):
+        at = place(target, name)
+        return None if at is None else Turn(word.object, None, at)
+    return None
+
+
+def place(target: Expression, name: str) -> tuple[int, ...] | None:
+    """Where a name stands in a target: (1, 0) in `conv, (ff, bn)`."""
+    if isinstance(target, Name):
+        return () if target.id == name else None
+    if not isinstance(target, Display):
+        return None
+    for at, element in enumerate(target.elements):
+        if isinstance(element, Starred):
+            return None
+        inner = place(element, name)
+        if inner is not None:
+            return (at, *inner)
+    return None
