@@ -12,24 +12,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Apply, Declare, New
+from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare
 from ..model.expressions import (
     Attribute,
-    Call,
-    Comprehension,
     Display,
     Name,
-    NamedExpression,
-    Subscript,
     is_none,
 )
-from ..model.names import below, target_names
 from ..model.node import Expression
 from ..model.operators import Conditional
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.rulebook import spellings
-from ..model.statements import Assign, Delete
+from ..model.statements import Assign
+from .equal_layers import are_equal
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
@@ -173,26 +169,9 @@ class Modules:
         return {n: own for n, own in self.fields(cls).items() if own.kind == SUBMODULE}
 
     def equal(self, layers: Expression) -> bool | None:
-        """Whether all modules of `self.blocks` are equal but for their params; None where that is
-        not known.
-
-        They are where they are made by one comprehension, `[Block(dim) for _ in range(n)]`, whose
-        element does not depend on the turn, and nothing else is put among them.
-        """
-        cls = next((n for n in layers.ancestors() if isinstance(n, Class)), None)
-        if cls is None or not isinstance(layers, Attribute) or not isinstance(layers.object, Name):
-            return None
-        held = self.fields(cls).get(layers.name)
-        if held is None or held.kind != SUBMODULE or len(held.values) != 1:
-            return None
-        made = held.values[0]
-        if not isinstance(made, New) or len(made.arguments) != 1:
-            return None
-        homes = [(self.home(one), one) for one in self.lineage(cls)]
-        methods = [m for home, one in homes for m in home.methods(one).values()]
-        if any(_changes(method, layers.name) for method in methods):
-            return None
-        return _is_of_equals(made.arguments[0])
+        """Whether all modules of a container are one function of their params; None where that is
+        not known (`equal_layers.py`)."""
+        return are_equal(self, layers)
 
 
 def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:
@@ -246,33 +225,3 @@ def possibly_none(value: Expression) -> bool:
 def _persistent(own: Field) -> bool:
     declared = (value.parent for value in own.values)
     return all(d.persistent for d in declared if isinstance(d, Declare))
-
-
-def _is_of_equals(made: Expression) -> bool | None:
-    if not isinstance(made, Comprehension) or made.kind == "dict" or len(made.clauses) != 1:
-        return None
-    turn = set(target_names(made.clauses[0].target))
-    if not isinstance(made.element, New):
-        return None
-    for node in below(made.element, Name, Call, Apply, NamedExpression):
-        if isinstance(node, Name):
-            if node.id in turn:
-                return False
-        else:  # `drops.pop()` may give another one in each turn
-            return None
-    return True
-
-
-def _changes(method: Function, name: str) -> bool:
-    """Whether a method puts something else into a container of this name."""
-    stores: list[Assign | Delete] = [*method.nodes(Assign), *method.nodes(Delete)]
-    for store in stores:
-        for target in store.targets:
-            if isinstance(target, Subscript) and _is_named(target.object, name):
-                return True
-    words = ("append", "extend", "insert", "__setitem__")
-    return any(n.name in words and _is_named(n.object, name) for n in method.nodes(Attribute))
-
-
-def _is_named(node: Expression, name: str) -> bool:
-    return isinstance(node, Attribute) and node.name == name
