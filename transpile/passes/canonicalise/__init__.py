@@ -13,6 +13,7 @@
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
+    torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     @register_model                          nothing: timm notes the function in a table
 
 Only what stands in the text decides it: no values are known yet.
@@ -31,6 +32,7 @@ from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, written
+from .counted import counted, counts_places
 from .mapped import listed, mapped, maps_calls
 from .tables import WALKS, data, is_entry, placed, put, saved, walk
 
@@ -62,7 +64,12 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.replace(subscript, lambda s: asked(s.object.object, s.index))
         elif saved(subscript) is not None:
             changes.replace(subscript, data)
+        elif counts_places(scope, subscript):
+            changes.replace(subscript, counted)
     for call in scope.nodes(Call):
+        if counts_places(scope, call):
+            changes.replace(call, counted)
+            continue
         edit = _call(call, own, cls if function is scope else None)
         if edit is not None:
             changes.replace(call, edit)
