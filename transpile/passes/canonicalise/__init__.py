@@ -14,6 +14,7 @@
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
+    torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
     @register_model                          nothing: timm notes the function in a table
 
 Only what stands in the text decides it: no values are known yet.
@@ -32,7 +33,7 @@ from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, written
-from .counted import counted, counts_places
+from .counted import counted, counts_places, listed_range, lists_range
 from .mapped import listed, mapped, maps_calls
 from .tables import WALKS, data, is_entry, placed, put, saved, walk
 
@@ -69,6 +70,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for call in scope.nodes(Call):
         if counts_places(scope, call):
             changes.replace(call, counted)
+            continue
+        if lists_range(scope, call):
+            changes.replace(call, listed_range)
             continue
         edit = _call(call, own, cls if function is scope else None)
         if edit is not None:

@@ -1,10 +1,13 @@
-"""Places that are counted alone: their number is data, and needs no array that is as long."""
+"""Numbers by way of arrays: places that are counted alone, whose number is data and needs no array
+that is as long; the list of a range of sizes, which are dims or sizes where arrays are traced too.
+"""
 
 from __future__ import annotations
 
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
 from ...model.names import imported
 from ...model.node import Expression
+from ...model.operators import Binary, Unary
 from ...model.program import Scope
 from .by_name import plain_call
 
@@ -53,3 +56,52 @@ def _whose_length(node: Expression) -> Expression | None:
     first = _is_zero(node.arguments[0])
     sized_here = isinstance(function, Attribute) and function.name == "size"
     return function.object if first and sized_here else None  # type: ignore[attr-defined]
+
+
+def lists_range(scope: Scope, node: Call) -> bool:
+    """Whether it lists what `torch.arange` counts, between bounds that are whole numbers for
+    certain: `torch.arange(2, len(x.shape)).tolist()`.
+    """
+    function = node.function
+    if not isinstance(function, Attribute) or function.name != "tolist" or node.arguments:
+        return False
+    made = function.object
+    if not isinstance(made, Call) or imported(scope, made.function) != "torch.arange":
+        return False
+    bounds = _bounds(made)
+    others = set(made.keywords) - {None, "device"}
+    return not others and 1 <= len(bounds) <= 3 and all(map(_is_whole, bounds))
+
+
+def listed_range(node: Expression) -> Call:
+    """`list(range(2, len(x.shape)))`"""
+    assert isinstance(node, Call) and isinstance(node.function, Attribute)
+    made = node.function.object
+    assert isinstance(made, Call)
+    return Call(Name("list"), [Call(Name("range"), _bounds(made))])
+
+
+def _bounds(made: Call) -> list[Expression]:
+    return [a for a, word in zip(made.arguments, made.keywords) if word is None]
+
+
+def _is_whole(node: Expression) -> bool:
+    """Whether an expression can be nothing but an int: `2`, `len(x.shape)`, `x.dim() - 1`."""
+    if isinstance(node, Unary):
+        return node.operator == "-" and _is_whole(node.operand)
+    if isinstance(node, Binary):
+        exact = node.operator in ("+", "-", "*", "//")
+        return exact and _is_whole(node.left) and _is_whole(node.right)
+    if isinstance(node, Subscript):
+        shape = isinstance(node.object, Attribute) and node.object.name == "shape"
+        return shape and not isinstance(node.index, Slice)
+    if isinstance(node, Call):
+        function = node.function
+        if isinstance(function, Name):
+            return function.id == "len"
+        name = function.name if isinstance(function, Attribute) else ""
+        dims = name in ("dim", "ndimension") and not node.arguments
+        return dims or name == "size" and len(node.arguments) == 1
+    if isinstance(node, Attribute):
+        return node.name == "ndim"
+    return isinstance(node, Constant) and type(node.constant) is int
