@@ -27,14 +27,7 @@ from ...model.expressions import Call, Constant
 from ...model.names import dotted, in_scope, jumps, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function, Scope
-from ...model.statements import (
-    Assign,
-    Block,
-    ExpressionStatement,
-    If,
-    Raise,
-    Return,
-)
+from ...model.statements import Assign, Block, ExpressionStatement, If, Raise, Return, With
 from ..outlining import Refused, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
 from .appended import Appended, of_branch, on_data
@@ -146,7 +139,7 @@ class _Branches:
     def _returning(self, node: If) -> None:
         """Both sides return: what they give comes out of the function."""
         self._check(node)
-        values = [_returned(block) for block in _blocks(node)]
+        values = [value for block in _blocks(node) for value in _returned(block)]
         for value in values:
             mapping = value is not None and isinstance(value.value, Mapping)
             if mapping and not is_sorted(value):
@@ -283,9 +276,14 @@ def _blocks(node: If) -> list[Block]:
     return [b for b in (node.body, node.orelse) if b is not None]
 
 
-def _returned(block: Block) -> Expression | None:
+def _returned(block: Block) -> list[Expression | None]:
+    """What comes out of a block that always returns: of `elif`, too, one value for each way."""
     last = block.body[-1]
-    return last.expression if isinstance(last, Return) else None
+    if isinstance(last, If) and last.orelse is not None:
+        return [*_returned(last.body), *_returned(last.orelse)]
+    if isinstance(last, With):
+        return _returned(last.body)
+    return [last.expression if isinstance(last, Return) else None]
 
 
 def _is_none(value: Expression | None) -> bool:
