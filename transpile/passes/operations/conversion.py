@@ -56,7 +56,9 @@ class Conversion:
     def __init__(self, scope: Scope, facts: Facts, handlers: dict[type, Handler]) -> None:
         self.scope, self.facts, self.rulebook = scope, facts, facts.rulebook
         self.changes = Changes(scope)
-        self.traced = facts.stage(scope) == "traced"
+        stage = facts.stage(scope)
+        self.traced = stage == "traced"
+        self.may_be_traced = self.traced or stage is None
         self.compared = 0  # the comparisons around: no gradient passes through them
         self.beside: set[Node] = set()  # calls that make a number which meets an array
         self.kept: set[Node] = set()  # NumPy's numbers that meet no array: `int(np.sqrt(n))`

@@ -86,10 +86,13 @@ def _of_tensor(c: Conversion, node: Call, function: Attribute, found: Method) ->
 
 
 def _rules(c: Conversion, node: Call, name: str) -> tuple[Definition, ...]:
-    """The rules of a method: where the code is traced, one for that goes before the plain one."""
+    """The rules of a method: where the code may be traced, one for that goes before the plain one.
+
+    `x.mean().item()` of what a caller outside of the project gives: a call under jit is as likely.
+    """
     rules, made = c.rules(f"torch.Tensor.{name}"), known(node)
     host = made in (NUMPY, Sequence(UNKNOWN)) or name == "item" and isinstance(made, Static)
-    if c.traced and not host:
+    if c.may_be_traced and not host:
         rules = c.rulebook.find(f"torch.Tensor.{name}[traced]") or rules
     if name == "to" and _may_be_none(c, node):
         rules = (*c.rulebook.find("torch.Tensor.to[optional]"), *rules)
