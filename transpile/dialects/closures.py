@@ -52,10 +52,10 @@ class Closures:
         return Call(lax("while_loop"), [condition, body, start])
 
     def count(
-        self, node: Repeat, stop: Expression, body: Expression, start: Expression
+        self, node: Repeat, limits: list[Expression], body: Expression, start: Expression
     ) -> Expression:
         """The call that goes on for as many turns as the data say."""
-        return Call(lax("fori_loop"), [Constant(0), stop, body, start])
+        return Call(lax("fori_loop"), [*limits, body, start])
 
     def scan(
         self,
@@ -121,12 +121,13 @@ class Closures:
     def repeated(self, node: Repeat, threaded: Names = ()) -> list[Statement]:
         """What stands in the place of a loop whose number of turns is data."""
         names = [*_carried(node), *threaded]
-        index, stop = node.target, node.iterable
-        assert isinstance(index, Name) and isinstance(stop, Call)
+        index, over = node.target, node.iterable
+        assert isinstance(index, Name) and isinstance(over, Call)
         _finish(node.body, _tuple(names))
         body = Name(self.fresh("body"))
         made = self._taking(body.id, names, node.body, before=[index.id])
-        call = self.count(node, stop.arguments[0], body, _tuple(names) or Constant(None))
+        limits = over.arguments if len(over.arguments) > 1 else [Constant(0), *over.arguments]
+        call = self.count(node, limits, body, _tuple(names) or Constant(None))
         return [made, _assigned(_tuple(names), call)]
 
     def scanned(

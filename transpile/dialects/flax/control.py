@@ -37,11 +37,11 @@ class Control(Closures):
         return Call(nnx("while_loop"), [condition, body, start])
 
     def count(
-        self, node: Repeat, stop: Expression, body: Expression, start: Expression
+        self, node: Repeat, limits: list[Expression], body: Expression, start: Expression
     ) -> Expression:
         if not self.roots:
-            return super().count(node, stop, body, start)
-        return Call(nnx("fori_loop"), [Constant(0), stop, body, start])
+            return super().count(node, limits, body, start)
+        return Call(nnx("fori_loop"), [*limits, body, start])
 
     def scan(
         self,
