@@ -1,6 +1,7 @@
 """Writes by index whose form is known only when the index is: masks, arrays and plain indices alike."""
 
 import jax.numpy as jnp
+from jax import lax
 
 
 def store(input, index, value):
@@ -12,6 +13,14 @@ def store(input, index, value):
     if value.ndim > target.ndim:
         value = value.reshape(value.shape[value.ndim - target.ndim :])
     return input.at[index].set(value)
+
+
+def store_window(input, start, length, value, axis):
+    """``input[start : start + length] = value`` along an axis, where only the data tell the start."""
+    part = list(input.shape)
+    part[axis] = length
+    value = jnp.broadcast_to(value, part).astype(input.dtype)
+    return lax.dynamic_update_slice_in_dim(input, value, start, axis)
 
 
 def where_masked(input, mask, value):

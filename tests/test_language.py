@@ -23,6 +23,7 @@ PROGRAMS = {
     "window": "i = int((x > 0).sum()) % 3\nreturn x[i : i + 2] * y[:2]",
     "window of columns": "i = int((x > 0).sum()) % 3\nreturn x[:, i : i + 2] * y[:, :2]",
     "window stored": "z = x.clone()\ni = int((y > 0).sum()) % 3\nz[i : i + 2] = y[:2]\nreturn z",
+    "window from behind, of less": "z = x.clone()\ni = int((y > 0).sum()) % 3\nz[..., i : i + 2] += y[:, :2]\nz[:, i : 2 + i] = y[:1, :2]\nz[i : i + 2] = 0.5\nreturn z, x[..., i : i + 2]",
     "two stores in one": "z, w = x.clone(), y.clone()\nz[0] = w[1] = x[2] * 2\nz[1] = z[2] = 0.0\nreturn z, w",
     "type of a dtype": "def g(t, dtype=torch.float64):\n    return t.cos().type(dtype)\n\n\ndef f(x, y):\n    z = g(x)\n    return z.to(y.device, dtype=y.dtype) * y if z.type() == y.type() else y",
     "one hot": "i = x.argmax(dim=1)\nreturn F.one_hot(i, 6).to(x.dtype) * y",

@@ -17,10 +17,10 @@ from ...model.program import Parameter
 from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
-from .subscripts import is_mask, is_whole, not_zero, parts_of, place
+from .subscripts import is_mask, not_zero, place
+from .windows import OPERATORS, is_whole, parts_of, window
 
 _WHOLE = ("data", "item")
-_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 
 
 def put(c: Conversion, node: Node) -> bool:
@@ -31,6 +31,8 @@ def put(c: Conversion, node: Node) -> bool:
         c.changes.replace(node, _whole(node, built))
         c.visit_all(node.children())
         return True
+    if window(c, node):
+        return True
     first, *rest = parts_of(node.index)
     if not is_mask(first):
         for i, part in enumerate(parts_of(node.index)):
@@ -39,7 +41,7 @@ def put(c: Conversion, node: Node) -> bool:
         return False
     if built:
         return False
-    if node.how != "set" and node.how not in _OPERATORS:
+    if node.how != "set" and node.how not in OPERATORS:
         return False
     new, scalar = node.new, isinstance(known(node.new), Static)
     chosen = isinstance(new, Subscript) and spelled(new.index) == spelled(node.index)
@@ -94,7 +96,7 @@ def _combined(node: Put, old: Expression, new: Expression) -> Expression:
     """`old + new`, of what the store does; new alone where it only sets."""
     if node.how == "set":
         return new
-    made = Binary(old, _OPERATORS[node.how], new)
+    made = Binary(old, OPERATORS[node.how], new)
     made.value = node.base.value
     return made
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch, is_traced
+from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch
 from ...model.effects import Put
-from ...model.expressions import Attribute, Call, Constant, Display, Slice, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Subscript
 from ...model.node import Expression, Node
-from ...model.operators import Binary, Compare
+from ...model.operators import Compare
 from ...source.lower_ast import expression
-from ...source.splice import show
 from .bind import arguments_of
 from .conversion import Conversion
 from .inline import Use
 from .literals import known, literal
 from .methods import asked, method_of
 from .specialise import Refused
+from .windows import is_whole, parts_of, window
 
 
 def subscript(c: Conversion, node: Node) -> bool:
@@ -54,11 +54,9 @@ def picked(c: Conversion, node: Expression, call: Expression, which: str) -> boo
 
 def _index(c: Conversion, node: Subscript) -> bool:
     """Indices that torch takes and JAX does not, or takes for another thing."""
-    parts = parts_of(node.index)
-    moving = [i for i, part in enumerate(parts) if _moves(part)] if c.traced else []
-    if moving:
-        _window(c, node, parts, moving)
+    if window(c, node):
         return True
+    parts = parts_of(node.index)
     if any(is_mask(part) for part in parts) and c.facts.in_forward(c.scope):
         message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
         c.changes.report("data-dependent-shape", node, message)
@@ -70,12 +68,6 @@ def _index(c: Conversion, node: Subscript) -> bool:
         )  # `x[mask, :, :]`
     c.visit_all(node.children())
     return True
-
-
-def parts_of(index: Expression) -> list[Expression]:
-    """The indices between the brackets."""
-    several = isinstance(index, Display) and index.kind == "tuple" and index.enclosed is None
-    return index.elements if isinstance(index, Display) and several else [index]
 
 
 def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> None:
@@ -116,48 +108,3 @@ def not_zero(node: Expression) -> Expression:
 def is_mask(part: Expression) -> bool:
     value = known(part)
     return isinstance(value, Tensor) and value.kind in ("b", "u") and not value.number
-
-
-def is_whole(part: Expression) -> bool:
-    """`:` or `...`"""
-    if isinstance(part, Slice):
-        return part.lower is None and part.upper is None and part.step is None
-    return literal(part) is ...
-
-
-def _moves(part: Expression) -> bool:
-    """Whether only the data tell where a slice begins or ends."""
-    bounds = [part.lower, part.upper] if isinstance(part, Slice) else []
-    return any(is_traced(known(bound)) for bound in bounds if bound is not None)
-
-
-def _window(c: Conversion, node: Subscript, parts: list[Expression], moving: list[int]) -> None:
-    """`x[:, i : i + n]` where only the data tell i."""
-    at = moving[0]
-    side = _length(parts[at])
-    others = all(is_whole(part) for i, part in enumerate(parts) if i != at)
-    if side is None or len(moving) > 1 or not others:
-        message = "a slice whose length follows from data"
-        c.unconverted("data-dependent-shape", node, message)
-        return
-    c.changes.replace(node, lambda n: _windowed(n, at, side))
-    c.visit_all(node.children())
-
-
-def _windowed(node: Subscript, at: int, side: str) -> Expression:
-    part = parts_of(node.index)[at]
-    assert isinstance(part, Slice) and part.lower is not None and isinstance(part.upper, Binary)
-    taken = [node.object, part.lower, getattr(part.upper, side), Constant(at)]
-    return Call(expression("lax.dynamic_slice_in_dim"), taken)
-
-
-def _length(part: Expression) -> str | None:
-    """On which side the n of `i : i + n` stands."""
-    if not isinstance(part, Slice) or part.lower is None or part.step is not None:
-        return None
-    if not isinstance(part.upper, Binary) or part.upper.operator != "+":
-        return None
-    start = show(part.lower)
-    if show(part.upper.left) == start:
-        return "right"
-    return "left" if show(part.upper.right) == start else None
