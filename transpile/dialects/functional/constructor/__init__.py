@@ -17,12 +17,14 @@ from ....model.statements import Assign
 from .. import control
 from ..plan import Plan
 from ..report import Reports
+from .arrays import take_out
 from .available import Available
 from .beginnings import Beginning, give_property, method
 from .building import Building, may_be_function
 from .events import Events, is_own
 from .put_off import PutOff
-from .slices import Slice, Slicer, take_out
+from .returns import without_returns
+from .slices import Slice, Slicer
 
 
 class Constructor:
@@ -45,6 +47,7 @@ class Constructor:
         events = Events(function, self.plan.conventions, properties)
         slices: dict[str, Slice] = {}
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
+            without_returns(events, self.reports)
             slices = self._slices(function, events, self.cls)
         PutOff(function, events, self.plan, self.reports).write()
         for declare in function.nodes(Declare):
@@ -64,7 +67,7 @@ class Constructor:
         }
         put_off = {d.name for d in events.put_off if isinstance(d, Declare)}
         available = Available(function, cls, self.plan, arrays - put_off)
-        slicer = Slicer(events, available)
+        slicer = Slicer(events, available, self.reports)
         found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER, CONSTANT)}
         gone = slicer.gone({s for one in found.values() for s in one.moved})
         available.write()

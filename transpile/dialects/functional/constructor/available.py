@@ -21,6 +21,7 @@ from ....model.program import Class, Function
 from ....model.statements import Assign
 from ...fresh import fresh
 from ..plan import Plan
+from .changing import Changing
 
 RESERVED = frozenset(("init", "init_state", "apply", "children", "add_module"))
 
@@ -83,6 +84,19 @@ class Available:
         """Whether a name has a value for sure where a statement begins."""
         return any(i < self._index(statement) for i in self._bindings[name])
 
+    def is_changed_later(self, name: str, statement: Statement, changing: Changing) -> bool:
+        """Whether the list or array that a name has at a statement is changed in place there, or
+        behind it: a field would hold what it is in the end."""
+        at = self._index(statement)
+        end = next((i for i in self._bindings[name] if i >= at), len(self.init.body.body))
+        return any(name in changing.in_place(s) for s in self.init.body.body[at : end + 1])
+
+    def stored_behind(self, statement: Statement) -> set[str]:
+        """The names whose values are kept in fields of ours behind a statement."""
+        at = self._index(statement)
+        behind = (value for s, _, value in self._stored if self._index(s) > at)
+        return {value.id for value in behind if isinstance(value, Name)}
+
     def _runs_methods(self, statement: Statement) -> bool:
         """Whether something else may set fields: a method, or what is given the module."""
         for call in (n for n in statement.walk() if isinstance(n, Call)):
@@ -110,7 +124,8 @@ class Available:
             for target, value in _pairs(assign):
                 if isinstance(value, Name) and value.id == name and isinstance(target, Attribute):
                     own = self.plan.fields(self.cls).get(target.name)
-                    if own is not None and own.kind == FIELD and len(own.values) == 1:
+                    once = sum(name == target.name for name, _ in self._set) == 1
+                    if own is not None and own.kind == FIELD and once:
                         return target.name
         return None
 

@@ -33,9 +33,9 @@ from ...fresh import fresh, taken
 from ...threading.keys import Keys
 from ..plan import Plan
 from ..report import Reports
+from .arrays import arrays_of, take_out
 from .beginnings import draws, give
 from .events import Events, declares_none, is_own
-from .slices import arrays_of, take_out
 from .walks import begin
 
 LISTS = ("ParameterList", "ParameterDict")

@@ -10,18 +10,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ....facts.bindings.activity import bound
-from ....facts.values.lattice import NONE, UNKNOWN, Tensor
 from ....model.copy import clone
-from ....model.effects import Declare, Key, Read
+from ....model.effects import Declare, Unconverted
 from ....model.expressions import Attribute, Comprehension, Lambda, Name
 from ....model.layout import comments
 from ....model.names import target_names
-from ....model.node import Expression, Node, Statement
+from ....model.node import Node, Statement
 from ....model.operators import Unary
-from ....model.program import Function
-from ....model.statements import Assign, Block, If, Pass
+from ....model.statements import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Delete,
+    ExpressionStatement,
+    For,
+    If,
+    Pass,
+    Return,
+)
+from ....passes.pass_ import source_of
+from ..report import Reports
+from .arrays import arrays_of, take_out
 from .available import Available
+from .changing import Changing, does_more
 from .events import Events, declares_none, is_own
+
+_NOT_AGAIN = "the arrays that are made of it cannot be made apart from the module"
 
 
 @dataclass
@@ -35,9 +50,10 @@ class Slice:
 class Slicer:
     """Makes the slices of one constructor."""
 
-    def __init__(self, events: Events, available: Available) -> None:
-        self.events, self.available = events, available
+    def __init__(self, events: Events, available: Available, reports: Reports) -> None:
+        self.events, self.available, self.reports = events, available, reports
         self.function = events.function
+        self.changing = Changing(self.function)
         self._arrays = arrays_of(self.function)
 
     def slice(self, kind: str) -> Slice:
@@ -51,13 +67,18 @@ class Slicer:
         """What is an array on one way, and on another what the constructor was given."""
         if not needed:
             return []
-        first = self.function.body.body[0]
-        me = self.events.self_name
-        return [
-            Assign([Name(n)], Attribute(Name(me), self.available.field(n, first)))
-            for n in sorted(needed)
-            if self.available.is_known(n, first)
-        ]
+        first, made = self.function.body.body[0], list[Statement]()
+        for name in sorted(n for n in needed if self.available.is_known(n, first)):
+            if name in self.changing.in_place(self.function.body) - set(bound(self.function.body)):
+                made.append(self._refused(first, f"{name} is changed, which the caller has too"))
+                continue
+            field = self.available.field(name, first)
+            made.append(Assign([Name(name)], Attribute(Name(self.events.self_name), field)))
+        return made
+
+    def _refused(self, statement: Statement, why: str) -> Statement:
+        self.reports.report("unsupported", statement, f"{why}: {_NOT_AGAIN}")
+        return ExpressionStatement(Unconverted("unsupported", source_of(statement)))
 
     def _block(
         self, block: Block, kind: str, needed: set[str], moved: set[Statement]
@@ -72,14 +93,51 @@ class Slicer:
             elif isinstance(statement, If) and self.events.holds(statement, kind):
                 branch = self._branch(statement, kind, needed, moved, outer)
                 out += [branch] if branch is not None else []
-            elif isinstance(statement, If) and set(bound(statement)) & needed:
+            elif isinstance(statement, If) and self.changing.of(statement) & needed:
                 out.append(self._choosing(statement, needed, moved, outer))
             elif self._makes(statement, needed):
-                if not statement.operator:  # type: ignore[attr-defined]
-                    needed -= set(bound(statement))
-                out.append(self._taken(statement, outer, needed))
-                moved.add(statement)
+                out.append(self._made(statement, needed, moved, outer))
         return out[::-1]
+
+    def _made(
+        self, statement: Statement, needed: set[str], moved: set[Statement], outer: Statement
+    ) -> Statement:
+        """A statement that gives needed names their values."""
+        simple = isinstance(statement, (Assign, ExpressionStatement, Delete))
+        if not simple and does_more(statement, self.events.self_name):
+            return self._loop(statement, needed, moved, outer)
+        if isinstance(statement, Assign) and not statement.operator:
+            needed -= set(bound(statement))
+        made = self._taken(statement, outer, needed)
+        loops = (n for n in statement.walk() if isinstance(n, For))
+        needed -= {name for loop in loops for name in target_names(loop.target)}
+        moved.add(statement)
+        return made
+
+    def _loop(
+        self, node: Statement, needed: set[str], moved: set[Statement], outer: Statement
+    ) -> Statement:
+        """What a loop does to names that are needed, where it also builds modules."""
+        leaves = any(isinstance(n, (Break, Continue, Return)) for n in node.walk())
+        if not isinstance(node, For) or leaves or node.orelse is not None:
+            names = ", ".join(sorted(self.changing.of(node) & needed))
+            return self._refused(node, f"{names} is made beside other things")
+        before: set[str] = set()
+        while before != needed:
+            before = set(needed)
+            needed |= self._read(node.body, needed)
+        body = self._block(node.body, "", needed, moved)
+        made = For(clone(node.target), clone(node.iterable), Block(body))
+        made.comments = comments(node)
+        self._rename(made.iterable, outer, needed, node is outer)
+        needed -= set(target_names(node.target))
+        return made
+
+    def _read(self, block: Block, needed: set[str]) -> set[str]:
+        """What a turn has to know: names of the turn before it."""
+        found = set(needed)
+        self._block(block, "", found, set())
+        return found
 
     def _takes_away(self, statement: Statement) -> bool:
         """Whether `self.fc.bias = None` takes an array from another module."""
@@ -105,7 +163,7 @@ class Slicer:
             test, body, orelse = Unary("not", test), orelse, []
         branch = If(test, Block(body), Block(orelse) if orelse else None)
         branch.comments = comments(node)
-        self._rename(branch.test, outer, needed)
+        self._rename(branch.test, outer, needed, node is outer)
         return branch
 
     def _choosing(
@@ -124,7 +182,7 @@ class Slicer:
             test, body, orelse = Unary("not", test), orelse, []
         made_if = If(test, Block(body), Block(orelse) if orelse else None)
         made_if.comments = comments(node)
-        self._rename(made_if.test, outer, needed)
+        self._rename(made_if.test, outer, needed, node is outer)
         inside = [s for b in (node.body, node.orelse) if b is not None for s in b.body]
         if all(s in moved for s in inside):
             moved.add(node)
@@ -136,8 +194,10 @@ class Slicer:
         self._rename(made, outer, needed)
         return made
 
-    def _rename(self, node: Node, outer: Statement, needed: set[str]) -> None:
-        """Names of the constructor's become fields, but for arrays, which are made here too."""
+    def _rename(self, node: Node, outer: Statement, needed: set[str], first: bool = False) -> None:
+        """Names of the constructor's become fields, but for arrays, which are made here too.
+
+        `first`: whether the node is evaluated before all else of the statement around it."""
         targets = node.targets if isinstance(node, Assign) and not node.operator else []
         own = {n for target in targets for n in target.walk() if isinstance(n, Name)}
         inside = _bound_inside(node)
@@ -151,17 +211,25 @@ class Slicer:
                 continue
             if not self.available.is_local(name.id) or name in own:
                 continue
-            if name.id in self._arrays or not self.available.is_known(name.id, outer):
+            if name.id in self._arrays or not self._is_kept(name.id, outer, first):
                 needed.add(name.id)
             else:
                 field = self.available.field(name.id, outer)
                 name.replace(Attribute(Name(self.events.self_name), field))
 
+    def _is_kept(self, name: str, outer: Statement, first: bool) -> bool:
+        """Whether a field can have what a name is where it is read."""
+        if not self.available.is_known(name, outer):
+            return False
+        if isinstance(outer, (If, For)) and not first and name in bound(outer):
+            return False  # it may be bound between
+        return not self.available.is_changed_later(name, outer, self.changing)
+
     def _makes(self, statement: Statement, needed: set[str]) -> bool:
         """Whether a statement gives a value to a name that is needed."""
-        if not isinstance(statement, Assign) or isinstance(statement, Declare):
+        if isinstance(statement, Declare):
             return False
-        return bool(set(bound(statement)) & needed)
+        return bool(self.changing.of(statement) & needed)
 
     def _outer(self, statement: Statement) -> Statement:
         """The statement of the constructor's own block around one."""
@@ -185,11 +253,12 @@ class Slicer:
         """The events among these, and what was made for them alone."""
         events = {s for s in moved if self.events.kind(s)}
         makers = moved - events
+        stored = {s: self.available.stored_behind(self._outer(s)) for s in makers}
         while True:
             inside = {n for s in moved if s in makers or s in events for n in s.walk()}
             names = (n for n in self.function.body.walk() if isinstance(n, Name))
             read = {n.id for n in names if n not in inside}
-            kept = {s for s in makers if not set(bound(s)) & read}
+            kept = {s for s in makers if not self.changing.of(s) & (read | stored[s])}
             if kept == makers:
                 return events | makers
             makers = kept
@@ -212,44 +281,6 @@ class Slicer:
 def own_fields(node: Node) -> set[Node]:
     """The targets of a statement."""
     return set(node.targets) if isinstance(node, Assign) else set()
-
-
-def arrays_of(function: Function) -> set[str]:
-    """The names of a constructor's that hold arrays which it has made."""
-    found: set[str] = set()
-    assigns = [a for a in function.nodes(Assign) if a.expression is not None]
-    while True:
-        more = {
-            name
-            for assign in assigns
-            if _makes_array(assign.expression, found)
-            for target in assign.targets
-            for name in target_names(target)
-        }
-        if more <= found:
-            return found
-        found |= more
-
-
-def _makes_array(value: Expression | None, arrays: set[str]) -> bool:
-    assert value is not None
-    if isinstance(value.value, Tensor):
-        return True
-    if value.value not in (None, UNKNOWN, NONE):
-        return False
-    return any(
-        isinstance(n, (Key, Read)) or isinstance(n, Name) and n.id in arrays for n in value.walk()
-    )
-
-
-def take_out(statement: Statement) -> None:
-    block = statement.parent
-    if not isinstance(block, Block) or not any(s is statement for s in block.body):
-        return
-    if len(block.body) == 1:
-        block.substitute(statement, [Pass()])
-    else:
-        block.take(statement)
 
 
 def _bound_inside(node: Node) -> set[str]:

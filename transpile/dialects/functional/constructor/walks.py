@@ -1,10 +1,10 @@
 """Walks over params while a model is built: each begins with another value.
 
-    for name, p in self.named_parameters():      def begin(name, p, key):
-        if p.dim() > 1:                              if p.ndim > 1:
-            xavier_uniform_(p)              →            p = …(key, p.shape, p.dtype)
-                                                     return p
-                                                 nn.reinitialise_all(self, begin)
+for name, p in self.named_parameters():      def begin(name, p, key):
+    if p.dim() > 1:                              if p.ndim > 1:
+        xavier_uniform_(p)              →            p = …(key, p.shape, p.dtype)
+                                                 return p
+                                             nn.reinitialise_all(self, begin)
 """
 
 from __future__ import annotations

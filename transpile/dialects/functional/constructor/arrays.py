@@ -1,0 +1,49 @@
+"""The names of a constructor's that hold arrays, and statements that go."""
+
+from __future__ import annotations
+
+from ....facts.values.lattice import NONE, UNKNOWN, Tensor
+from ....model.effects import Key, Read
+from ....model.expressions import Name
+from ....model.names import target_names
+from ....model.node import Expression, Statement
+from ....model.program import Function
+from ....model.statements import Assign, Block, Pass
+
+
+def arrays_of(function: Function) -> set[str]:
+    """The names of a constructor's that hold arrays which it has made."""
+    found: set[str] = set()
+    assigns = [a for a in function.nodes(Assign) if a.expression is not None]
+    while True:
+        more = {
+            name
+            for assign in assigns
+            if _makes_array(assign.expression, found)
+            for target in assign.targets
+            for name in target_names(target)
+        }
+        if more <= found:
+            return found
+        found |= more
+
+
+def _makes_array(value: Expression | None, arrays: set[str]) -> bool:
+    assert value is not None
+    if isinstance(value.value, Tensor):
+        return True
+    if value.value not in (None, UNKNOWN, NONE):
+        return False
+    return any(
+        isinstance(n, (Key, Read)) or isinstance(n, Name) and n.id in arrays for n in value.walk()
+    )
+
+
+def take_out(statement: Statement) -> None:
+    block = statement.parent
+    if not isinstance(block, Block) or not any(s is statement for s in block.body):
+        return
+    if len(block.body) == 1:
+        block.substitute(statement, [Pass()])
+    else:
+        block.take(statement)
