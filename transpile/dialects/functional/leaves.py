@@ -229,9 +229,8 @@ class Leaves:
     def _may_be_missing(self, node: Read) -> bool:
         """Whether an array is not there under some configuration, and nothing around asks."""
         cls = self.function.owner
-        array = self.plan.arrays(cls).get(node.name) if cls is not None else None
         own = isinstance(node.object, Name) and node.object.id == self.paths.self_name
-        if array is None or not array.optional or not own:
+        if cls is None or not own or not self.plan.is_optional(cls, node.name):
             return False
         return not any(_asks(around, node) for around in node.ancestors())
 

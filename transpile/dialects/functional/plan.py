@@ -123,6 +123,12 @@ class Plan:
         """The arrays of a class, as they were declared before anything was edited."""
         return self._arrays.get(cls, {})
 
+    def is_optional(self, cls: Class, name: str) -> bool:
+        """Whether an array may not be there, in a class or in one that extends it."""
+        below = self.modules.home(cls).descendants(cls)
+        found = [self.arrays(one).get(name) for one in (cls, *below)]
+        return any(array is not None and array.optional for array in found)
+
     def holds(self, cls: Class, name: str) -> str:
         """What holds an array: `params`, `state`, or the module itself, as a constant."""
         array = self.arrays(cls).get(name)

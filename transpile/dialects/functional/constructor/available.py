@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
-from ....facts.modules import FIELD
+from ....facts.modules import ARRAYS, FIELD
 from ....model.effects import Declare
-from ....model.expressions import Attribute, Call, Display, Name
+from ....model.expressions import Attribute, Call, Display, Name, is_none
 from ....model.node import Expression, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign
@@ -79,6 +79,12 @@ class Available:
             value = Attribute(Name(self.self_name), attribute)
             self._stored.append((statement, known, value))
         return known
+
+    def is_made_above(self, name: str) -> bool:
+        """Whether a class above makes an array of this name, on one way at least."""
+        above = self.plan.modules.lineage(self.cls)[1:]
+        found = [own for cls in above if (own := self.plan.fields(cls).get(name)) is not None]
+        return any(own.kind in ARRAYS and not all(map(is_none, own.values)) for own in found)
 
     def is_known(self, name: str, statement: Statement) -> bool:
         """Whether a name has a value for sure where a statement begins."""

@@ -57,7 +57,13 @@ class Beginning:
         Leaves(self.function, self.plan, paths, self.words, self.reports).write()
 
     def _statement(self, statement: Statement, paths: Paths) -> None:
-        if isinstance(statement, Declare):
+        if isinstance(statement, Declare) and declares_none(statement):
+            pop = Call(Attribute(Name(self.whole), "pop"), [Constant(statement.name)])
+            pop.append(Constant(None))
+            block = statement.parent
+            assert isinstance(block, Block)
+            block.substitute(statement, [ExpressionStatement(pop)])
+        elif isinstance(statement, Declare):
             assert statement.expression is not None
             self._set(statement, Name(self.whole), statement.name, statement.expression)
         elif isinstance(statement, Write) and isinstance(statement.target, Read):

@@ -140,10 +140,22 @@ class Slicer:
         return found
 
     def _takes_away(self, statement: Statement) -> bool:
-        """Whether `self.fc.bias = None` takes an array from another module."""
-        if isinstance(statement, Declare) or not isinstance(statement, Assign):
-            return False
+        """Whether there may be an array to take: `self.fc.bias = None` of another module, or
+        `self.bias = None` of what a class above has made, or this one before."""
+        if isinstance(statement, Declare):
+            return self.available.is_made_above(statement.name) or self._made_before(statement)
+        assert isinstance(statement, Assign)
         return not all(is_own(t, self.events.self_name) for t in statement.targets)
+
+    def _made_before(self, absent: Declare) -> bool:
+        """Whether the array has been made by then, on a way that leads here."""
+        for made in self.function.nodes(Declare):
+            if made is absent:
+                return False
+            if made.name == absent.name and not declares_none(made):
+                if not _are_apart(made, absent):
+                    return True
+        return False
 
     def _branch(
         self, node: If, kind: str, needed: set[str], moved: set[Statement], outer: Statement
@@ -276,6 +288,16 @@ class Slicer:
             self._empty(node.orelse)
         sides = [s for side in (node.body, node.orelse) if side is not None for s in side.body]
         return bool(sides) and all(isinstance(s, Pass) and s.start < 0 for s in sides)
+
+
+def _are_apart(one: Node, other: Node) -> bool:
+    """Whether two statements stand on the two sides of a branch."""
+    around = [one, *one.ancestors()]
+    for node in [other, *other.ancestors()]:
+        if isinstance(node.parent, If) and node.parent in around:
+            side = next(n for n in around if n.parent is node.parent)
+            return side is not node
+    return False
 
 
 def own_fields(node: Node) -> set[Node]:
