@@ -100,6 +100,14 @@ class Modules:
                 found += self.lineage(layer)
         return list(dict.fromkeys(found))
 
+    def below(self, cls: Class) -> list[Class]:
+        """The classes that extend a class: of a layer of torch's the user's too."""
+        found = list(self.home(cls).descendants(cls))
+        if self.is_library(cls):
+            modules = [c for c in self.project.classes() if self.project.is_module(c)]
+            found += [c for c in modules if cls in self.lineage(c)]
+        return found
+
     def find(self, cls: Class, method: str) -> Function | None:
         """A method, own or inherited, of torch's layers too."""
         methods = (self.home(c).methods(c).get(method) for c in self.lineage(cls))

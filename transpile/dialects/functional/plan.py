@@ -125,8 +125,7 @@ class Plan:
 
     def is_optional(self, cls: Class, name: str) -> bool:
         """Whether an array may not be there, in a class or in one that extends it."""
-        below = self.modules.home(cls).descendants(cls)
-        found = [self.arrays(one).get(name) for one in (cls, *below)]
+        found = [self.arrays(one).get(name) for one in (cls, *self.modules.below(cls))]
         return any(array is not None and array.optional for array in found)
 
     def holds(self, cls: Class, name: str) -> str:

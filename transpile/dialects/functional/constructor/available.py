@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
 from ....facts.modules import ARRAYS, FIELD
-from ....model.effects import Declare
+from ....model.effects import Apply, Declare
 from ....model.expressions import Attribute, Call, Display, Name, is_none
 from ....model.node import Expression, Statement
 from ....model.program import Class, Function
@@ -37,7 +37,7 @@ class Available:
         for at, statement in enumerate(init.body.body):
             for name in set(bound(statement)):
                 self._bindings.setdefault(name, []).append(at)
-        self._taken = set(_attributes(cls, plan)) - arrays
+        self._taken = set(_attributes(cls, plan)) - arrays | set(_kept_above(init, cls, plan))
         self._kept: dict[tuple[str, int], str] = {}
         self._stored: list[tuple[Statement, str, Expression]] = []
         self._set = list(_assigned(cls, init, plan))
@@ -139,7 +139,7 @@ class Available:
 def _assigned(cls: Class, init: Function, plan: Plan) -> Iterator[tuple[str, int | None]]:
     """The fields that are set: in the constructor with the place there, elsewhere without one."""
     modules = plan.modules
-    for one in {*modules.lineage(cls), *modules.home(cls).descendants(cls)}:
+    for one in {*modules.lineage(cls), *modules.below(cls)}:
         for method in modules.home(one).methods(one).values():
             me = method.parameters[0].name if method.parameters else ""
             statements = enumerate(init.body.body) if method is init else [(None, method.body)]
@@ -165,11 +165,34 @@ def _pairs(assign: Statement) -> Iterator[tuple[Expression, Expression]]:
             yield target, value
 
 
+def _kept_above(init: Function, cls: Class, plan: Plan) -> Iterator[str]:
+    """The names that the constructors above may keep as fields, as this one does, but for those
+    that are handed on to them: `super().__init__(d, d, bias=False)` keeps another `bias`."""
+    for one in plan.modules.lineage(cls)[1:]:
+        above = plan.modules.home(one).methods(one).get("__init__")
+        if above is not None:
+            names = {p.name for p in above.parameters[1:]} | set(bound(above.body))
+            yield from names - set(_handed_on(init, above))
+
+
+def _handed_on(init: Function, above: Function) -> Iterator[str]:
+    """The parameters of the constructor above that are given what has their name here."""
+    for call in init.nodes(Call, Apply):
+        function = call.function
+        if isinstance(function, Attribute) and function.name == "__init__":
+            own = not isinstance(function.object, Call)  # `Base.__init__(self, n)`
+            names = [p.name for p in above.parameters[0 if own else 1 :]]
+            words = [*names, *[None] * len(call.arguments)]
+            for i, (given, word) in enumerate(zip(call.arguments, call.keywords)):
+                if isinstance(given, Name) and given.id == (word or words[i]):
+                    yield given.id
+
+
 def _attributes(cls: Class, plan: Plan) -> set[str]:
     """The names of what a class, or one above or below it, has."""
     modules = plan.modules
-    home, found = modules.home(cls), set[str]()
-    for one in {*modules.lineage(cls), *home.descendants(cls)}:
+    found = set[str]()
+    for one in {*modules.lineage(cls), *modules.below(cls)}:
         found |= plan.fields(one).keys() | modules.home(one).methods(one).keys()
         for statement in one.body.body:
             found |= set(bound(statement))
