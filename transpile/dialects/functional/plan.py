@@ -174,7 +174,13 @@ class Plan:
         classes = self.modules.classes_of(refs)
         return not classes or any(self._has_arrays(cls, set()) for cls in classes)
 
-    def _has_arrays(self, cls: Class, seen: set[Class]) -> bool:
+    def may_have(self, value: Expression, kind: str) -> bool:
+        """Whether a module, or one below it, may have params, or a state."""
+        return self._may_have(value, set(), (kind, MIXED))
+
+    def _has_arrays(
+        self, cls: Class, seen: set[Class], kinds: tuple[str, ...] = (PARAM, BUFFER, MIXED)
+    ) -> bool:
         """Whether a class, or one of its submodules, has arrays, as far as is known."""
         if cls in seen:
             return False
@@ -182,10 +188,13 @@ class Plan:
         if not self.modules.is_module(cls):
             return False
         lineage = self.modules.lineage(cls)
-        if any(self._is_leaf(a) for c in lineage for a in self.modules.arrays(c).values()):
+        arrays = [
+            a for c in lineage for a in (self._arrays.get(c) or self.modules.arrays(c)).values()
+        ]
+        if any(self._is_leaf(a) and a.kind in kinds for a in arrays):
             return True
         made = [v for c in lineage for n in self._children.get(c, ()) for v in self._values(c, n)]
-        return any(self._may_have(value, seen) for value in made)
+        return any(self._may_have(value, seen, kinds) for value in made)
 
     def _is_leaf(self, array: Array) -> bool:
         """Whether an array is in the params or the state; others are attributes."""
@@ -196,7 +205,7 @@ class Plan:
         found = self._fields.get(cls, {}).get(name)
         return found.values if found is not None else []
 
-    def _may_have(self, value: Expression, seen: set[Class]) -> bool:
+    def _may_have(self, value: Expression, seen: set[Class], kinds: tuple[str, ...]) -> bool:
         kept = value.value
         if is_none(value):
             return False
@@ -209,7 +218,9 @@ class Plan:
             return True
         refs = [r for part in (kept, *parts) if isinstance(part, Module) for r in part.refs]
         classes = self.modules.classes_of(refs)
-        return len(classes) < len(refs) or any(self._has_arrays(cls, seen) for cls in classes)
+        return len(classes) < len(refs) or any(
+            self._has_arrays(cls, seen, kinds) for cls in classes
+        )
 
     def property(self, cls: Class, name: str) -> Function | None:
         """A property that only says which submodule it is: `return getattr(self, self.norm_name)`."""

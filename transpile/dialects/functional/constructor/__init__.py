@@ -44,7 +44,7 @@ class Constructor:
             if assign.expression is None and isinstance(assign.targets[0], Read):
                 take_out(assign)  # `self.queue: Tensor` says nothing that is done
         properties = self.plan.properties(self.cls)
-        events = Events(function, self.plan.conventions, properties)
+        events = Events(function, self.plan.conventions, properties, self.plan.may_have)
         slices: dict[str, Slice] = {}
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
             without_returns(events, self.reports)

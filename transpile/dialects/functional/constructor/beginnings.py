@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ....facts.modules import SUBMODULE
 from ....model.effects import PARAM, Declare, Key, Read, Support, Tie, Write
 from ....model.expressions import (
     Attribute,
@@ -26,7 +27,7 @@ from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
 from ..report import Reports
-from .events import declares_none
+from .events import copied, declares_none
 
 METHODS = {PARAM: "init", "buffer": "init_state"}
 
@@ -63,6 +64,8 @@ class Beginning:
             block = statement.parent
             assert isinstance(block, Block)
             block.substitute(statement, [ExpressionStatement(pop)])
+        elif isinstance(statement, Declare) and statement.kind == SUBMODULE:
+            self._copy(statement, paths)
         elif isinstance(statement, Declare):
             assert statement.expression is not None
             self._set(statement, Name(self.whole), statement.name, statement.expression)
@@ -99,6 +102,17 @@ class Beginning:
         block = old.parent
         assert isinstance(block, Block)
         block.substitute(old, [made])
+
+    def _copy(self, declare: Declare, paths: Paths) -> None:
+        """`self.target = copy.deepcopy(self.net)`: arrays of its own, equal to the other ones."""
+        source = copied(declare.expression)
+        path = paths.of(source) if source is not None else None
+        if path is None:
+            self.reports.refuse("module-value", declare, "it is not known where these arrays are")
+            return
+        tree = Attribute(Attribute(Name("jax"), "tree"), "map")
+        copies = Call(tree, [Attribute(Name("jnp"), "copy"), path.of(self.whole)])
+        self._set(declare, Name(self.whole), declare.name, copies)
 
     def _setting(self, whole: Expression, name: str, value: Expression) -> Statement:
         """`params["bias"] = v`, under the condition that it has."""

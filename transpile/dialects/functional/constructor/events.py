@@ -8,6 +8,10 @@ would come after it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ....facts.modules import SUBMODULE
+from ....facts.values.lattice import Module
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
 from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.names import dotted
@@ -22,12 +26,20 @@ class Events:
     """The events of one function that builds, by kind: what moves to `init`, to `init_state`, to
     a property; `put_off` are those that stay."""
 
-    def __init__(self, function: Function, conventions: Conventions, properties: set[str]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        conventions: Conventions,
+        properties: set[str],
+        may_have: Callable[[Expression, str], bool],
+    ) -> None:
         self.function, self.conventions = function, conventions
         self.properties = properties  # the constants that properties give
+        self.may_have = may_have  # whether a module may have arrays of a kind
         self.self_name = function.parameters[0].name if function.parameters else ""
         statements = [n for n in function.body.walk() if isinstance(n, Statement)]
         self.put_off = {s for s in statements if self.kind(s) and not self._moves(s)}
+        self._apart: set[Node] = set()  # what comes before a walk, or before values put off
         self._find_overtaken()
 
     def kind(self, statement: Statement) -> str | None:
@@ -63,8 +75,20 @@ class Events:
         return self.kind(node) == kind
 
     def holds(self, node: Node, kind: str) -> bool:
-        """Whether an event that moves stands at or below a node."""
-        return any(self.is_event(inner, kind) for inner in node.walk())
+        """Whether an event that moves stands at or below a node, or a copy."""
+        return any(self.is_event(n, kind) or self.copies(n, kind) for n in node.walk())
+
+    def copies(self, node: Node, kind: str) -> bool:
+        """Whether a statement copies a submodule with arrays of a kind: the copy begins as the
+        other one is by then."""
+        if kind not in (PARAM, BUFFER) or not isinstance(node, Declare) or node in self._apart:
+            return False
+        source = copied(node.expression)
+        if node.kind != SUBMODULE or source is None:
+            return False
+        me = (dotted(source) or "").partition(".")[0]
+        own = me == self.self_name and self._moves(node)
+        return own and self.may_have(source, kind)
 
     def _array(self, kind: str, name: str) -> str | None:
         if kind in (PARAM, MIXED):
@@ -91,13 +115,24 @@ class Events:
         return True
 
     def _find_overtaken(self) -> None:
-        """Values given before a walk over the modules stay before it."""
-        walked = False
+        """Values given before a walk over the modules stay before it, and copies made before it
+        may be given others than the module that they are of."""
+        walked, later = False, set[str]()  # the arrays that are given values in a loop
         for statement in reversed(self.function.body.body):
-            if walked:
-                writes = (n for n in statement.walk() if isinstance(n, Write))
-                self.put_off.update(w for w in writes if not self._is_own(w))
+            writes = [n for n in statement.walk() if isinstance(n, Write)]
+            for write in [w for w in writes if not self._is_own(w)]:
+                if walked or _name(write) in later:
+                    self.put_off.add(write)
+            later |= {_name(w) for w in writes if w in self.put_off}
+            if walked or later:
+                self._apart.update(statement.walk())
             walked = walked or any(map(self._walks, statement.walk()))
+        began = set[str]()  # a loop gives own arrays values after `init`
+        for write in self.function.nodes(Write):
+            if self._is_own(write) and self.kind(write):
+                if _name(write) in began:
+                    self.put_off.add(write)
+                began |= {_name(write)} if write in self.put_off else set()
 
     def _is_own(self, write: Write) -> bool:
         held = write.target.object if isinstance(write.target, Read) else None
@@ -109,9 +144,26 @@ class Events:
             return True
         if not isinstance(node, Call):
             return False
+        if copied(node) is not None:  # with the first values that the other one has by then
+            around = node.parent
+            return around is None or not (self.copies(around, PARAM) or self.copies(around, BUFFER))
         targets = self.conventions.targets(node) or ()
         builders = (t for t in targets if self.conventions.is_builder(t))
         return is_applied(node) or any(t.name != "__init__" for t in builders)
+
+
+def _name(write: Write) -> str:
+    """The name of the array that is written."""
+    return write.target.name if isinstance(write.target, Read) else ""
+
+
+def copied(value: Expression | None) -> Expression | None:
+    """The module of `copy.deepcopy(module)`."""
+    if not isinstance(value, Call) or len(value.arguments) != 1:
+        return None
+    given = value.arguments[0]
+    named = (dotted(value.function) or "").rpartition(".")[2] == "deepcopy"
+    return given if named and isinstance(given.value, Module) else None
 
 
 def is_own(target: Expression, self_name: str) -> bool:

@@ -90,6 +90,8 @@ class Slicer:
                 moved.add(statement)
                 if not declares_none(statement) or self._takes_away(statement):
                     out.append(self._taken(statement, outer, needed))
+            elif self.events.copies(statement, kind):  # the copy itself is made where it stands
+                out.append(self._taken(statement, outer, needed))
             elif isinstance(statement, If) and self.events.holds(statement, kind):
                 branch = self._branch(statement, kind, needed, moved, outer)
                 out += [branch] if branch is not None else []
