@@ -7,7 +7,7 @@ self.register_buffer("mask", tril(ones(n, n)))    →    @property
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...facts.modules import Modules
 from ...model.effects import BUFFER, CONSTANT, Declare, Read, Write
@@ -30,8 +30,19 @@ _PARTS = (Attribute, Binary, Call, Constant, Display, Name, Subscript, Unary)
 MOST = 4  # calls in one expression
 
 
+def written_outside(functions: Iterable[Function]) -> set[str]:
+    """The arrays that other modules are given: `self.encoder.mask = v`."""
+    found = set[str]()
+    for function in functions:
+        me = function.parameters[0].name if function.owner and function.parameters else None
+        for target in (w.target for w in function.nodes(Write)):
+            if isinstance(target, Read) and dotted(target.object) != me:
+                found.add(target.name)
+    return found
+
+
 def properties(cls: Class, modules: Modules, stateful: set[str]) -> set[str]:
-    """The constants of a class, its own, that are properties."""
+    """The constants of a class, its own, that are properties: no others are set."""
     methods = modules.home(cls).methods(cls)
     init = methods.get("__init__")
     if init is None or any(modules.home(cls).descendants(cls)):

@@ -19,7 +19,7 @@ from ...model.rulebook import Rulebook
 from ...model.statements import Assign, Return
 from ..threading.reserved import rename_parameters
 from ..threading.threads import Threads
-from .cheap import properties
+from .cheap import properties, written_outside
 from .conventions import Conventions
 from .param_writers import Writers
 
@@ -72,7 +72,7 @@ class Plan:
         # the classes whose `init` is also that of a class that has submodules
         holding = {c for cls in owners if self._children[cls] for c in self.modules.lineage(cls)}
         self._elsewhere = {cls: cls in holding or self._begins_elsewhere(cls) for cls in owners}
-        stateful = self.conventions.stateful
+        stateful = self.conventions.stateful | written_outside(functions)
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
         self._ties = {cls: dict(self._tied(cls)) for cls in owners}
         self._aliases = {cls: self._second_names(cls) for cls in owners}
