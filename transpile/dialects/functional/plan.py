@@ -174,9 +174,9 @@ class Plan:
         classes = self.modules.classes_of(refs)
         return not classes or any(self._has_arrays(cls, set()) for cls in classes)
 
-    def may_have(self, value: Expression, kind: str) -> bool:
-        """Whether a module, or one below it, may have params, or a state."""
-        return self._may_have(value, set(), (kind, MIXED))
+    def may_have(self, value: Expression, *kinds: str) -> bool:
+        """Whether a module, or one below it, may have arrays, of these kinds if any are said."""
+        return self._may_have(value, set(), (*kinds, MIXED) if kinds else (PARAM, BUFFER, MIXED))
 
     def _has_arrays(
         self, cls: Class, seen: set[Class], kinds: tuple[str, ...] = (PARAM, BUFFER, MIXED)

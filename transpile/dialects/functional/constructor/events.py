@@ -31,7 +31,7 @@ class Events:
         function: Function,
         conventions: Conventions,
         properties: set[str],
-        may_have: Callable[[Expression, str], bool],
+        may_have: Callable[..., bool],
     ) -> None:
         self.function, self.conventions = function, conventions
         self.properties = properties  # the constants that properties give
