@@ -1,17 +1,21 @@
 """What slips through the passes is found in the output and reported at its line."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import transpile
 from transpile import convert_path, convert_source
-from transpile.first import accounting
+from transpile.model.diagnostics import CATALOGUE
+from transpile.passes import undefined_names
 
 CASES = [
-    ("an import in a one-line suite", "import torch\nif True: import torch.nn as layers\n", (2, "left-over")),
     ("a name only a star of torch's can give", "from torch import *\n\n\ndef f(x):\n    return no_such(exp(x))\n", (5, "left-over")),
-    ("a draw outside any function", "import torch\n\nDRAWS = [lambda: torch.rand(3)]\n", (3, "random-in-init")),
+    ("a draw outside any function", "import torch\n\nDRAWS = [lambda: torch.rand(3)]\n", (3, "draw-in-value")),
     ("a module in two places", "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(3, 3)\n        self.b = nn.Sequential(self.a, nn.ReLU())\n\n    def forward(self, x):\n        return self.a(self.b(x))\n", (8, "shared-module")),
     ("backward", "import torch\n\n\ndef f(x: torch.Tensor):\n    y = torch.exp(x).sum()\n    y.backward()\n", (6, "training-loop")),
-    ("a property without a rule", "import torch\n\n\ndef f(x: torch.Tensor):\n    torch.exp(x)\n    return x.grad\n", (6, "left-over")),
+    ("a property without a rule", "import torch\n\n\ndef f(x: torch.Tensor):\n    torch.exp(x)\n    return x.grad\n", (6, "no-rule")),
     ("torch itself passed on", "import torch\n\n\ndef f(g):\n    return g(torch)\n", (5, "no-rule")),
 ]
 
@@ -44,9 +48,21 @@ def test_torch_through_another_file(tmp_path):
     assert "jax.nn.relu(x)" in (tmp_path / "out" / "model.py").read_text()
 
 
+def test_an_import_in_a_one_line_suite():
+    result = convert_source("import torch\nif True: import torch.nn as layers\n")
+    assert not result.diagnostics and "torch" not in result.code
+
+
+def test_every_diagnostic_is_in_the_catalogue():
+    folder = Path(transpile.__file__).parent
+    texts = [p.read_text() for room in ("passes", "dialects") for p in (folder / room).rglob("*.py")]
+    pattern = re.compile(r'(?:report|unconverted|refuse|Unconverted|Diagnostic)\((?:[^"()]|\([^()]*\))*"([a-z]+(?:-[a-z]+)*)",')
+    assert {id for text in texts for id in pattern.findall(text)} <= CATALOGUE.keys()
+
+
 def test_undefined_names():
     code = "import a\nfrom b import c as d\n\n\nclass E:\n    x = 1\n    y = x + d\n\n    def f(self, g=1, *h, **i):\n        global j\n        j = [k for k in h]\n        return lambda l: a, c, l, len, j, __class__\n"
-    assert accounting.undefined(code) == {"c", "l"}
+    assert undefined_names.undefined(code) == {"c", "l"}
 
 
 @pytest.mark.parametrize("asked", ["{n: p for n, p in model.named_parameters()}", "sum(p.numel() for p in model.parameters())", "dict(model.named_buffers())"])

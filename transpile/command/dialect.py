@@ -29,6 +29,7 @@ from ..passes import (
     functionalise,
     kept_lambdas,
     layers,
+    left_over,
     loops,
     masked_selections,
     operations,
@@ -40,6 +41,7 @@ from ..passes import (
     store_forwarding,
     structured_exits,
     type_hints,
+    undefined_names,
 )
 from ..passes.recognise.layer_words import library
 from ..source.files import Source, syntax_error
@@ -55,6 +57,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     overridden_resets.PASS,
 )
 PASSES = (
+    undefined_names.PASS,
     type_hints.PASS,
     fold.PASS,
     *recognise.PASSES,
@@ -71,6 +74,7 @@ PASSES = (
     scans.PASS,
     layers.PASS,
     checks.PASS,
+    left_over.PASS,
 )
 
 

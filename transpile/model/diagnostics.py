@@ -24,6 +24,8 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "shared-module": ("One module stands in two places of another, and its params are separate after conversion.", "Tie them in the training step, or call the module from one place."),
     "host-draw": ("A generator of Python or NumPy draws while the model runs.", "Draw with jax.random and a key, as torch.rand(()) would be; or draw outside and pass the number in."),
     "random-in-init": ("A random tensor is drawn while the module is built, outside its parameters.", "Register it as a buffer or parameter."),
+    "draw-in-value": ("A function that draws is handed on as a value, and whoever calls it has no key for it.", "Call it where it is defined, or give it a parameter for the key."),
+    "array-while-building": ("The value of an array is asked for while the model is built, before it is made.", "Ask for its shape or dtype, or compute it where the model runs."),
     "module-value": ("A submodule is passed on as a value, in a way whose parameters cannot be followed.", "Call the submodule where it is defined."),
     "state-in-expression": ("A module with state is called where its new state cannot be returned.", "Call it in a statement of its own."),
     "parameter-write": ("The data of a parameter is written while the model runs.", "Write it in params after each step, or register it as a buffer: it is state then."),

@@ -66,7 +66,7 @@ class Changing:
     def _block(self, block: Block) -> None:
         for statement in list(block.body):
             if freezes(statement):
-                self.reports.report("frozen-params", statement, _FROZEN)
+                self.reports.report("frozen-param", statement, _FROZEN)
                 block.substitute(statement, [Pass()] if len(block.body) == 1 else [])
                 continue
             try:

@@ -19,6 +19,7 @@ from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.rulebook import Definition
+from ...model.statements import Assign
 from ...source.lower_ast import expression
 from ...source.splice import show
 from . import foreign
@@ -89,7 +90,15 @@ def _of_tensor(c: Conversion, node: Attribute, base: Tensor) -> bool:
     rules = c.rulebook.find(full)
     if rules:
         c.apply(node, rules, full, [asked(node, node.name)])
+    elif not base.assumed and not _is_assigned(node):
+        c.no_rule(node, full)
+        return True
     return bool(rules)
+
+
+def _is_assigned(node: Attribute) -> bool:
+    """`x.grad = None`"""
+    return isinstance(node.parent, Assign) and any(node is t for t in node.parent.targets)
 
 
 # --- torch's names --------------------------------------------------------------------------------
