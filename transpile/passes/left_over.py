@@ -49,9 +49,9 @@ def _asks_for_arrays(function: Attribute, facts: Any) -> bool:
     holds: no module has such methods here, but what is none may have its own.
     """
     owners = facts.values.facts.owners.get(function.name, ())
-    if function.name in _ARRAYS:
-        return not owners
     holder = function.object
+    if function.name in _ARRAYS:  # of a module that is known the dialects see to it
+        return not owners and not isinstance(holder.value, Module)
     if function.name != "state_dict" or not isinstance(holder, Attribute):
         return False
     if any(not facts.project.is_module(cls) for cls in owners):
