@@ -30,6 +30,7 @@ from ..passes import (
     kept_lambdas,
     layers,
     left_over,
+    lightning,
     loops,
     masked_selections,
     operations,
@@ -51,6 +52,7 @@ from ..source.lower import lower
 TARGETS = ("flax", "equinox", "functional")
 BEFORE = (  # on syntax alone, before facts are solved
     canonicalise.PASS,
+    lightning.PASS,
     kept_lambdas.PASS,
     spread_arguments.PASS,
     data_aliases.PASS,

@@ -31,6 +31,7 @@ from .support import import_order, is_standard
 PLAIN = {
     "functools": "import functools",
     "math": "import math",
+    "types": "import types",
     "typing": "import typing",
     "np": "import numpy as np",
     "jax": "import jax",

@@ -43,7 +43,12 @@ def canonical(name: str) -> str:
     """What torch, or a rule, calls a dotted name of such a library; any other as it is."""
     if name.startswith("timm"):
         return of_timm(name) or name
-    return "torch.nn.Module" if "Lightning" in name and _LIGHTNING.fullmatch(name) else name
+    return "torch.nn.Module" if is_lightning(name) else name
+
+
+def is_lightning(name: str) -> bool:
+    """Whether a dotted name is that of Lightning's class for modules."""
+    return "Lightning" in name and _LIGHTNING.fullmatch(name) is not None
 
 
 def of_timm(name: str) -> str | None:
