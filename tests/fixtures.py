@@ -3,34 +3,33 @@
 An update is refused where the numbers disagree.
 """
 
+import functools
 import sys
-from pathlib import Path
+import tempfile
+from pathlib import Path, PurePosixPath
 
 from fixtures.cases import CASES, Case
-from transpile.command import convert
-from transpile.first import rulebook, support
+from transpile.command import dialect
+from transpile.command.convert import Result
 from transpile.proof.equivalence import Report, verify, verify_init
 from transpile.proof.verification import _arguments, load, parse_inputs
+from transpile.source.files import Source
 
 ROOT = Path(__file__).parent.parent / "fixtures"
 TORCH, FUNCTIONAL = ROOT / "torch", ROOT / "functional"
+NAMES = sorted({case.file for case in CASES})
 
 
-def converted(name: str) -> convert.Result:
-    """What the converter makes of a fixture now."""
-    path = TORCH / f"{name}.py"
-    return convert.convert_source(path.read_text(), path=f"{name}.py")
-
-
-def support_file() -> str:
-    """jax_nn.py for all fixtures together."""
-    import libcst as cst
-
-    names = set()
-    for path in sorted(FUNCTIONAL.glob("*.py")):
-        if path.name != "jax_nn.py":
-            names |= support.names_used(cst.parse_module(path.read_text()))
-    return support.write(rulebook.load(), names)
+@functools.cache
+def converted() -> tuple[dict[str, Result], str]:
+    """What the converter makes of each fixture now, and their one jax_nn.py."""
+    found, support = {}, None
+    for name in NAMES:
+        path = TORCH / f"{name}.py"
+        source = Source(PurePosixPath(path.name), path.read_text(), "utf-8", False, "\n")
+        (made,), support, _ = dialect.convert([source], "", "functional", support)
+        found[name] = Result(made.code, "", made.diagnostics)
+    return found, support or ""
 
 
 def proved(case: Case, directory: Path) -> Report:
@@ -56,30 +55,34 @@ def proved(case: Case, directory: Path) -> Report:
 
 def update(names: list[str]) -> int:
     """Write the expected files anew where the numbers agree; returns how many were refused."""
-    FUNCTIONAL.mkdir(exist_ok=True)
-    refused = 0
-    for case in CASES:
-        if names and case.file not in names:
-            continue
-        target = FUNCTIONAL / f"{case.file}.py"
-        before = target.read_text() if target.exists() else None
-        result = converted(case.file)
-        target.write_text(result.code)
-        (FUNCTIONAL / "jax_nn.py").write_text(support_file())
-        why = [str(d) for d in result.diagnostics]
+    results, support = converted()
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder)
+        (made / "jax_nn.py").write_text(support)
+        refused = [name for name in names or NAMES if not _updated(name, results[name], made)]
+    (FUNCTIONAL / "jax_nn.py").write_text(support)
+    return len(refused)
+
+
+def _updated(name: str, result: Result, folder: Path) -> bool:
+    """Write one expected file, if it is right."""
+    (folder / f"{name}.py").write_text(result.code)
+    why = [str(d) for d in result.diagnostics]
+    for case in (case for case in CASES if case.file == name):
         try:
-            why += [f"{r.check} {r.name}: {r.note} {r.error}" for r in proved(case, FUNCTIONAL).rows if not r.ok]
+            rows = proved(case, folder).rows
+            why += [f"{r.check} {r.name}: {r.note} {r.error}" for r in rows if not r.ok]
         except Exception as error:  # the message is what the person who updates needs
             why.append(f"{type(error).__name__}: {error}")
-        if why:
-            refused += 1
-            print(f"REFUSED {case.file}: {'; '.join(why)[:600]}")
-            target.with_suffix(".rejected").write_text(result.code)
-            target.unlink() if before is None else target.write_text(before)
-        else:
-            print(f"{'same' if before == result.code else 'updated'} {case.file}")
-    (FUNCTIONAL / "jax_nn.py").write_text(support_file())
-    return refused
+    target = FUNCTIONAL / f"{name}.py"
+    if why:
+        print(f"REFUSED {name}: {'; '.join(why)[:600]}")
+        target.with_suffix(".rejected").write_text(result.code)
+        return False
+    same = target.exists() and target.read_text() == result.code
+    print(f"{'same' if same else 'updated'} {name}")
+    target.write_text(result.code)
+    return True
 
 
 if __name__ == "__main__":

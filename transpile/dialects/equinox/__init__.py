@@ -46,7 +46,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
     told = captured.refuse(project, facts.modules)
-    plan, reports = Plan(project, facts), Reports(Faults("the dialect equinox"), told)
+    there = Prelude(existing or "", "~")
+    plan, reports = Plan(project, facts, there.names()), Reports(Faults("the dialect equinox"), told)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered
@@ -66,7 +67,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
         fit(project, file, WORDS)
         output.files[file] = text_of(file)
     if wanted:
-        output.support = _support(plan, reports, facts, wanted, Prelude(existing or "", "~"))
+        output.support = _support(plan, reports, facts, wanted, there)
     output.diagnostics += reports.faults.diagnostics
     return output
 

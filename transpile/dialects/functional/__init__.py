@@ -38,7 +38,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
     unroll(project)
-    plan, reports = Plan(project, facts), Reports(Faults("the functional dialect"))
+    there = Prelude(existing or "", "~")
+    plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports)
     files = project.ordered
@@ -55,7 +56,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
         fit(project, file, WORDS)
         output.files[file] = text_of(file)
     if wanted:
-        output.support = _support(plan, reports, facts, wanted, Prelude(existing or "", "~"))
+        output.support = _support(plan, reports, facts, wanted, there)
     output.diagnostics += reports.faults.diagnostics
     return output
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from ...facts.effects import EffectsOf
@@ -60,9 +60,9 @@ class Tied(NamedTuple):
 class Plan:
     """The conventions of a project's functions."""
 
-    def __init__(self, project: Project, facts: Facts) -> None:
+    def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
-        self.conventions = Conventions(project, facts)
+        self.conventions = Conventions(project, facts, kept)
         self.param_writers = Writers(self.conventions)
         functions = self.conventions.functions
         owners = {f.owner for f in functions if f.owner is not None}

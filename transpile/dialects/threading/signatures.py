@@ -31,12 +31,13 @@ class Facts(Protocol):
 
 
 class Signatures:
-    """The threads of functions and calls, of a project and of the layers that it uses."""
+    """The threads of functions and calls, of a project and of the layers that it uses, or that
+    stay in its support file: `kept` names these."""
 
-    def __init__(self, project: Project, facts: Facts) -> None:
+    def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
         self._targets: dict[Call, list[Function] | None] = {}
-        self.functions = list(self._reached())
+        self.functions = list(self._reached(set(kept)))
         self.changes = Changes(self.functions, self.targets)
         self.building = self._only_built()
         self.written = {
@@ -135,9 +136,9 @@ class Signatures:
             isinstance(ref, str) or self.modules.is_library(ref) for ref in value.refs
         )
 
-    def _reached(self) -> Iterator[Function]:
+    def _reached(self, kept: set[str]) -> Iterator[Function]:
         """The functions of the project, and those of the layers that it comes to."""
-        todo = [*self.project.functions(), *self._of_named()]
+        todo = [*self.project.functions(), *self._of_named(kept)]
         seen: dict[Function, None] = {}
         while todo:
             function = todo.pop()
@@ -153,13 +154,14 @@ class Signatures:
                     todo += self._methods(cls)
         return iter(seen)
 
-    def _of_named(self) -> Iterator[Function]:
-        """The methods of the layers that are named and not built: `def f(act=nn.Tanh)`."""
+    def _of_named(self, kept: set[str]) -> Iterator[Function]:
+        """The methods of the layers that are named and not built, `def f(act=nn.Tanh)`, and of
+        those that are kept."""
         layers = {cls.name: cls for cls in self.modules.library.project.classes()}
-        for file in self.project.ordered:
-            names = {n.name for n in file.walk() if isinstance(n, Support)}
-            for name in sorted(names & layers.keys()):
-                yield from self._methods(layers[name])
+        nodes = (n for file in self.project.ordered for n in file.walk())
+        named = kept.union(n.name for n in nodes if isinstance(n, Support))
+        for name in sorted(named & layers.keys()):
+            yield from self._methods(layers[name])
 
     def _built(self, call: Call) -> Iterator[Class]:
         value = call.function.value
