@@ -25,6 +25,7 @@ from ..output import Output
 from .classes import ClassWriter
 from .plan import Facts, Plan
 from .report import Reports
+from .shared import report_shared
 from .unrolled import unroll
 
 WORDS = Words()
@@ -40,6 +41,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     unroll(project)
     there = Prelude(existing or "", "~")
     plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
+    report_shared(plan, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports)
     files = project.ordered

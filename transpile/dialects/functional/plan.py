@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
 from ...facts.values.answers import Values
-from ...facts.values.lattice import Module, classes_of
+from ...facts.values.lattice import Module, Sequence, Value, classes_of
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support, Tie
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
 from ...model.names import dotted
@@ -206,17 +206,20 @@ class Plan:
         return found.values if found is not None else []
 
     def _may_have(self, value: Expression, seen: set[Class], kinds: tuple[str, ...]) -> bool:
-        kept = value.value
-        if is_none(value):
-            return False
+        return not is_none(value) and self._holds(value.value, seen, kinds)
+
+    def _holds(self, kept: Value | None, seen: set[Class], kinds: tuple[str, ...]) -> bool:
+        if isinstance(kept, Sequence):
+            parts = [v for v in (kept.element, *(kept.items or ())) if isinstance(v, Module)]
+            return any(self._holds(part, seen, kinds) for part in parts)
         if not isinstance(kept, Module) or kept.open:
             return True
-        parts = [v for _, v in kept.items or ()]
-        if kept.element is not None and not parts:
-            parts = [kept.element]
-        if any(not isinstance(part, Module) or part.open for part in parts):
+        inside = [v for _, v in kept.items or ()]
+        if kept.element is not None and not inside:
+            inside = [kept.element]
+        if any(not isinstance(part, Module) or part.open for part in inside):
             return True
-        refs = [r for part in (kept, *parts) if isinstance(part, Module) for r in part.refs]
+        refs = [r for part in (kept, *inside) if isinstance(part, Module) for r in part.refs]
         classes = self.modules.classes_of(refs)
         return len(classes) < len(refs) or any(
             self._has_arrays(cls, seen, kinds) for cls in classes

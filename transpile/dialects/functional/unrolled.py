@@ -1,8 +1,8 @@
 """A loop over modules that are written out, turn by turn: each has params of its own.
 
-    for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:
-        x = bn(conv(x))                          x = self.bn1(self.conv1(x))
-                                            →    x = self.bn2(self.conv2(x))
+for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:
+    x = bn(conv(x))                          x = self.bn1(self.conv1(x))
+                                        →    x = self.bn2(self.conv2(x))
 """
 
 from __future__ import annotations

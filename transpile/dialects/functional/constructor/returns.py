@@ -21,11 +21,9 @@ _LEAVES = "the constructor returns here, and makes arrays behind that on other w
 def without_returns(events: Events, reports: Reports) -> None:
     """Let no statement that moves stand behind a return."""
     _block(events.function.body, events)
-    statements = [n for n in events.function.body.walk() if isinstance(n, Statement)]
-    for at, statement in enumerate(statements):
-        if isinstance(statement, Return) and statement is not events.function.body.body[-1]:
-            if any(map(events.kind, statements[at:])) and not _is_apart(statement, events):
-                reports.refuse("unsupported", statement, _LEAVES)
+    for statement in events.function.nodes(Return):  # none of those of functions inside
+        if statement is not events.function.body.body[-1] and not _is_apart(statement, events):
+            reports.refuse("unsupported", statement, _LEAVES)
 
 
 def _block(block: Block, events: Events) -> None:
@@ -34,11 +32,11 @@ def _block(block: Block, events: Events) -> None:
         if not isinstance(statement, If) or not any(_makes(s, events) for s in rest):
             continue
         body, orelse = statement.body, statement.orelse
-        if _returns(body):
+        if _returns(body, events):
             _end(body)
             body, other = body, Block([*(_taken(orelse) if orelse else []), *_taken(block, rest)])
             _block(other, events)
-        elif orelse is not None and _returns(orelse):
+        elif orelse is not None and _returns(orelse, events):
             _end(orelse)
             body, other = Block([*_taken(body), *_taken(block, rest)]), orelse
             _block(body, events)
@@ -50,10 +48,10 @@ def _block(block: Block, events: Events) -> None:
         return
 
 
-def _returns(block: Block) -> bool:
+def _returns(block: Block, events: Events) -> bool:
     """Whether a block ends by a return, and returns nowhere else."""
-    last = block.body[-1]
-    inside = [n for n in block.walk() if isinstance(n, Return)]
+    last, below = block.body[-1], set(block.walk())
+    inside = [n for n in events.function.nodes(Return) if n in below]
     return isinstance(last, Return) and last.expression is None and inside == [last]
 
 

@@ -1,0 +1,178 @@
+"""What a constructor puts where: the modules that attributes, containers and other modules hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...facts.bindings.activity import bound
+from ...facts.modules import SUBMODULE
+from ...facts.values.lattice import Module, classes_of
+from ...model.effects import Declare, New, Support
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Dictionary,
+    Display,
+    Name,
+    Starred,
+    Subscript,
+)
+from ...model.names import dotted, target_names
+from ...model.node import Expression, Node
+from ...model.operators import Conditional
+from ...model.program import Function
+from ...model.statements import Assign, For, While
+from ..threading.changes import root
+from .plan import Plan
+
+CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
+HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance")  # are given modules
+_ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
+
+
+@dataclass
+class Use:
+    """Where a module stands: in which attribute, below which module; `turning`: of which each turn
+    of a loop makes another."""
+
+    node: Expression
+    attribute: str
+    parent: Node | str
+    turning: bool = False
+
+
+class Placed:
+    """What the statements of one constructor put where."""
+
+    def __init__(self, me: str, plan: Plan) -> None:
+        self.me, self.plan = me, plan
+
+    def held(self, node: Node) -> Iterator[tuple[str, Expression, Node | str]]:
+        """What a statement puts where."""
+        if isinstance(node, Declare):
+            if node.kind == SUBMODULE and node.expression is not None:
+                yield node.name, node.expression, self.me
+        elif isinstance(node, Assign) and node.expression is not None:
+            for target in node.targets:
+                if isinstance(target, Attribute) and (path := dotted(target)) is not None:
+                    if path.startswith(f"{self.me}.") and isinstance(node.expression.value, Module):
+                        above = path.rpartition(".")[0]
+                        yield path.split(".")[1], node.expression, above
+        elif isinstance(node, Call):
+            function = node.function
+            if isinstance(function, Attribute) and function.name in _ADDING:
+                path = dotted(function.object) or ""
+                if path.startswith(f"{self.me}."):
+                    for argument in node.arguments:
+                        yield path.split(".")[1], argument, path
+            elif dotted(function) == "setattr" and len(node.arguments) == 3:
+                if dotted(node.arguments[0]) == self.me:
+                    yield "", node.arguments[2], node
+
+    def given(self, value: Expression, attribute: str, parent: Node | str) -> Iterator[Use]:
+        """The names, attributes and items that are handed over, in lists too."""
+        if isinstance(value, (Name, Attribute, Subscript)):
+            yield Use(value, attribute, parent, _is_turned(value, parent))
+        elif isinstance(value, New):
+            below = self._within(value, attribute, parent)
+            for argument in self._kept(value):
+                yield from self.given(argument, attribute, below)
+        elif isinstance(value, Call):
+            function = value.function
+            listing = ("children", "named_children", "values", "items")
+            if isinstance(function, Attribute) and function.name in listing:
+                yield from self.given(function.object, attribute, parent)
+        elif isinstance(value, (Display, Dictionary, Starred, Comprehension, Conditional)):
+            for part in _parts(value):
+                yield from self.given(part, attribute, parent)
+            for name in _gone_over_twice(value):
+                yield Use(name, attribute, parent, turning=True)
+
+    def _within(self, new: New, attribute: str, parent: Node | str) -> Node | str:
+        """The module that is made: what stands under an attribute of self is that."""
+        around = new.parent
+        if isinstance(around, Declare) and around.expression is new:
+            return f"{self.me}.{attribute}"
+        return new
+
+    def _kept(self, new: New) -> list[Expression]:
+        """The arguments that a new module may keep: a layer of torch's keeps none but for those
+        that hold others, a class of the user's not those of which it only reads attributes."""
+        called = new.function.value
+        refs = list(classes_of(called)) if called is not None else []
+        if isinstance(new.function, Support) or refs and all(isinstance(r, str) for r in refs):
+            word = getattr(new.function, "name", "") or str(refs[0]).rpartition(".")[2]
+            holds = word in CONTAINERS or word.startswith(HOLDING)
+            return list(new.arguments) if holds else []
+        makers = [self.plan.modules.find(c, "__init__") for c in self.plan.modules.classes_of(refs)]
+        if not makers or any(m is None for m in makers):
+            return list(new.arguments)
+        asked = set.intersection(*(_only_asked(m) for m in makers if m is not None))
+        names = [p.name for p in makers[0].parameters[1:]]  # type: ignore[union-attr]
+        given = zip(new.arguments, new.keywords)
+        return [
+            a for i, (a, w) in enumerate(given) if (w or "".join(names[i : i + 1])) not in asked
+        ]
+
+
+def _parts(value: Expression) -> Iterator[Expression]:
+    if isinstance(value, Display):
+        yield from value.elements
+    elif isinstance(value, Dictionary):
+        yield from (e for e in value.entries if e is not None)
+    elif isinstance(value, Starred):
+        yield value.expression
+    elif isinstance(value, Conditional):
+        yield from (value.body, value.orelse)
+    elif isinstance(value, Comprehension):
+        yield value.element
+
+
+def _gone_over_twice(value: Expression) -> Iterator[Name]:
+    """`[Block(a) for a in (layer, layer)]`"""
+    for clause in value.clauses if isinstance(value, Comprehension) else ():
+        for shown in (n for n in clause.iterable.walk() if isinstance(n, Display)):
+            names = [e for e in shown.elements if isinstance(e, Name)]
+            seen = {n.id for i, n in enumerate(names) if n.id in [o.id for o in names[:i]]}
+            yield from (n for n in names if n.id in seen)
+
+
+def _is_turned(node: Expression, parent: Node | str) -> bool:
+    """Whether each turn of a loop makes a module that is given this one, from outside of it."""
+    if isinstance(parent, str):
+        return False
+    name = root(node)
+    for around in parent.ancestors():
+        if isinstance(around, (Comprehension, For, While)):
+            own = set(_made_by_turn(around))
+            if not own & {n.id for n in node.walk() if isinstance(n, Name)}:
+                return name is not None
+            return False
+    return False
+
+
+def _made_by_turn(loop: Comprehension | For | While) -> Iterator[str]:
+    """The names that every turn sets."""
+    if isinstance(loop, Comprehension):
+        for clause in loop.clauses:
+            yield from target_names(clause.target)
+        return
+    if isinstance(loop, For):
+        yield from target_names(loop.target)
+    for statement in loop.body.body:
+        if isinstance(statement, Assign):
+            yield from bound(statement)
+
+
+def _only_asked(function: Function) -> set[str]:
+    """The parameters of which a function reads attributes alone: `conv.out_channels`."""
+    others = set()
+    for name in function.nodes(Name):
+        around = name.parent
+        read = isinstance(around, Attribute) and around.object is name
+        called = isinstance(around, Attribute) and isinstance(around.parent, Call)
+        if not read or called and around.parent.function is around:  # type: ignore[union-attr]
+            others.add(name.id)
+    return {p.name for p in function.parameters} - others

@@ -1,0 +1,180 @@
+"""Modules that stand in several places of another: torch trains one, and here each place would have
+params of its own.
+
+layer = nn.Linear(4, 4)
+self.a, self.b = layer, layer                one set of params: children() knows the object again
+self.s = nn.Sequential(layer, nn.ReLU())     reported: params["s"]["0"] is another set
+
+Where all places are in one module it is one set; what stands in two modules is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...facts.bindings.activity import bound
+from ...facts.values.lattice import UNKNOWN, Module, Sequence
+from ...model.effects import Declare, New
+from ...model.expressions import (
+    Attribute,
+    Name,
+    Slice,
+    Subscript,
+)
+from ...model.names import dotted, text
+from ...model.node import Expression, Node
+from ...model.program import Class, Function
+from ...model.statements import Assign, Delete
+from .placed import CONTAINERS, Placed, Use
+from .plan import Plan
+from .report import Reports
+
+_APART = (
+    "has params of its own here, so that training makes them differ; tie them, or add their "
+    "gradients"
+)
+_ONCE = (
+    "is one module in all objects of the class: each has params of its own here, so that training "
+    "makes them differ; make it in the constructor"
+)
+
+
+@dataclass
+class _Source:
+    """One module, and the places that it has."""
+
+    uses: list[Use] = field(default_factory=list)
+
+
+class Shared:
+    """The modules of one class that have several places."""
+
+    def __init__(self, cls: Class, init: Function, plan: Plan) -> None:
+        self.cls, self.init, self.plan = cls, init, plan
+        self.me = init.parameters[0].name
+        self.placed = Placed(self.me, plan)
+        nodes = list(init.body.walk())
+        self._order = {node: i for i, node in enumerate(nodes)}
+        self._bindings: dict[str, list[Assign]] = {}
+        for assign in (n for n in nodes if isinstance(n, Assign)):
+            for name in bound(assign):
+                self._bindings.setdefault(name, []).append(assign)
+        stores = [t for n in nodes if isinstance(n, (Assign, Delete)) for t in n.targets]
+        self._replaced = {text(t) for t in stores if isinstance(t, Attribute) and not self._own(t)}
+
+    def report(self, reports: Reports, used: set[str]) -> None:
+        """`used`: the attributes that are read while models run."""
+        sources: dict[object, _Source] = {}
+        for use in self._uses():
+            sources.setdefault(self._source(use.node), _Source()).uses.append(use)
+        for source in sources.values():
+            uses = source.uses
+            node, found = uses[0].node, {u.attribute for u in uses}
+            if any(u.turning for u in uses):
+                why = f"{text(node)} is one module in what every turn makes: each {_APART}"
+                reports.report("shared-module", node, why)
+            elif len({u.parent for u in uses}) > 1 and self._counts(node, found, used):
+                places = " and ".join(sorted(found))
+                why = f"{text(node)} is one module in {places}: each {_APART}"
+                reports.report("shared-module", node, why)
+
+    def _counts(self, node: Expression, found: set[str], used: set[str]) -> bool:
+        """Whether more than one of the places can be trained."""
+        plain = isinstance(node, Name) or self._own(node) is not None
+        return len(found) == 1 or len(found & used) > 1 or plain and bool(found & used)
+
+    # --- where modules are put --------------------------------------------------------------------
+
+    def _uses(self) -> Iterator[Use]:
+        for node in self.init.body.walk():
+            for attribute, value, parent in self.placed.held(node):
+                for use in self.placed.given(value, attribute, parent):
+                    if text(use.node) not in self._replaced and self._has_params(use):
+                        yield use
+                        yield from self._implied(use)
+
+    def _implied(self, use: Use) -> Iterator[Use]:
+        """What is taken from an attribute stands there too."""
+        node = _whole(use.node)
+        own = self._own(node)
+        if own is not None:
+            yield Use(node, own, self.me)
+        elif isinstance(node, (Attribute, Subscript)):
+            path = node.object
+            while not isinstance(path, Name) and self._own(path) is None:
+                if not isinstance(path, (Attribute, Subscript)):
+                    return
+                path = path.object
+            if (own := self._own(path)) is not None:
+                yield Use(node, own, text(node.object))
+
+    # --- which module is it -----------------------------------------------------------------------
+
+    def _source(self, node: Expression) -> object:
+        node = _whole(node)
+        if isinstance(node, Name):
+            before = [a for a in self._bindings.get(node.id, ()) if self._is_before(a, node)]
+            if not before:
+                return node.id
+            last = before[-1]
+            value = last.expression
+            single = isinstance(last.targets[0], Name) and not last.operator
+            if single and isinstance(value, (Name, Attribute)) and value.value is not None:
+                return self._source(value)
+            return node.id, self._order[last]
+        return text(node)
+
+    def _is_before(self, assign: Assign, node: Expression) -> bool:
+        return self._order[assign] < self._order.get(node, -1)
+
+    def _has_params(self, use: Use) -> bool:
+        """Whether it is a module that has arrays."""
+        node = _whole(use.node)
+        value = node.value
+        if isinstance(value, Module):
+            if value.is_self:
+                return False
+            known = bool(value.classes) or isinstance(node, Subscript)
+            return known and self.plan.may_have(node) or self._is_held(use)
+        if isinstance(value, Sequence):
+            return isinstance(node, Name) and self.plan.may_have(node)
+        return value in (None, UNKNOWN) and self._is_held(use)
+
+    def _is_held(self, use: Use) -> bool:
+        """Whether a container is filled with an attribute of any class."""
+        new = next((n for n in use.node.ancestors() if isinstance(n, (New, Declare))), None)
+        if not isinstance(new, New) or self._own(use.node) is None:
+            return False
+        word = (dotted(new.function) or str(getattr(new.function, "name", ""))).rpartition(".")[2]
+        return word in CONTAINERS
+
+    def _own(self, node: Node) -> str | None:
+        if isinstance(node, Attribute) and dotted(node.object) == self.me:
+            return node.name
+        return None
+
+
+def report_shared(plan: Plan, reports: Reports) -> None:
+    """Report the modules that have several places, of all classes."""
+    functions = plan.conventions.functions
+    running = [f for f in functions if f not in plan.conventions.building]
+    used = {n.name for f in running for n in f.nodes(Attribute)}
+    for cls in plan.project.classes():
+        if not plan.modules.is_module(cls):
+            continue
+        init = plan.modules.home(cls).methods(cls).get("__init__")
+        made = [p.default for p in init.parameters if p.default is not None] if init else []
+        made += [a.expression for a in cls.nodes(Assign) if a.expression is not None]
+        for value in made:
+            if isinstance(value, New) and isinstance(value.value, Module) and plan.may_have(value):
+                reports.report("shared-module", value, f"{text(value)} {_ONCE}")
+        if init is not None and init.parameters:
+            Shared(cls, init, plan).report(reports, used)
+
+
+def _whole(node: Expression) -> Expression:
+    """What a part of a list is taken from: `layers` of `layers[::-1]`."""
+    while isinstance(node, Subscript) and isinstance(node.index, Slice):
+        node = node.object
+    return node
