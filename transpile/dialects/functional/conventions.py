@@ -38,6 +38,8 @@ from ..threading.threads import NOTHING, Threads, is_threaded
 from .given import computed, is_given, is_listed, listing, modules_given
 from .initialisers import initialisers
 from .presence import Presence
+from .unsettled import Unsettled
+from .walked import Walked, fills_others
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # What is filled with one number says nothing: a checkpoint does.
@@ -166,8 +168,22 @@ class Conventions(Signatures):
         self.stateful = self.written | set(self._filled())
         self.presence = Presence(self.modules, self.functions, self.stateful)
         self.computing = self._computing()
-        self.initialisers = initialisers(self.building, self.modules, self.stateful)
+        self.unsettled, self.walked = Unsettled(self.project, self.modules), Walked(self)
+        found = initialisers(self.building, self.modules, self.stateful)
+        self.initialisers = {f: kind for f, kind in found.items() if not self._is_late(f)}
         super()._solve()
+
+    def _is_late(self, function: Function) -> bool:
+        """Whether a method has to run where the constructor calls it: what it reads is another
+        thing later, or a walk comes after it."""
+        me = function.parameters[0].name
+        changing = self.unsettled.of(function.owner)
+        reads = (n for n in function.nodes(Attribute) if type(n) is Attribute)
+        if any(n.name in changing and dotted(n.object) == me for n in reads):
+            return True
+        if not fills_others(function, me):
+            return False
+        return self.walked.is_inside(function.owner) or self.walked.is_before_walk(function)
 
     def _of_nodes(self, nodes: Iterable[Node], function: Function) -> Threads:
         if self.is_builder(function):

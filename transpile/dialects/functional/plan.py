@@ -16,7 +16,7 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
-from ...model.statements import Assign, Return
+from ...model.statements import Return
 from ..threading.reserved import rename_parameters
 from ..threading.threads import Threads
 from .cheap import properties, written_outside
@@ -64,6 +64,7 @@ class Plan:
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.conventions = Conventions(project, facts, kept)
         self.param_writers = Writers(self.conventions)
+        self.unsettled = self.conventions.unsettled
         functions = self.conventions.functions
         owners = {f.owner for f in functions if f.owner is not None}
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}
@@ -144,15 +145,6 @@ class Plan:
     def fields(self, cls: Class) -> dict[str, Field]:
         """What is set on `self`, as it was before anything was edited."""
         return self._fields.get(cls, {})
-
-    def set_again(self, cls: Class) -> set[str]:
-        """The fields that are set in more than one place."""
-        found: list[str] = []
-        for one in self.modules.lineage(cls):
-            for method in self.modules.home(one).methods(one).values():
-                for assign in method.nodes(Assign):
-                    found += [t.name for t in assign.targets if isinstance(t, Attribute)]
-        return {name for name in found if found.count(name) > 1}
 
     def is_child(self, cls: Class, name: str) -> bool:
         """Whether a class keeps a submodule under a name, on one way at least."""

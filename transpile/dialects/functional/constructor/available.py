@@ -14,8 +14,10 @@ from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound
 from ....facts.modules import ARRAYS, FIELD
+from ....model.copy import clone
 from ....model.effects import Apply, Declare
 from ....model.expressions import Attribute, Call, Display, Name, is_none
+from ....model.names import text
 from ....model.node import Expression, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign
@@ -65,19 +67,22 @@ class Available:
         at = self._index(statement)
         return any(name == attribute and (i is None or i >= at) for name, i in self._set)
 
-    def snapshot(self, attribute: str, statement: Statement) -> str:
-        """The field that keeps what another one is at a statement: `self.planes_`."""
+    def changed_by_others(self, name: str) -> bool:
+        return not self.plan.unsettled.is_settled(name)
+
+    def snapshot(self, attribute: str, value: Expression, statement: Statement) -> str:
+        """The field that keeps what another one, or a part of it, is at a statement:
+        `self.planes_`."""
         at = self._index(statement)
         setting = {i for name, i in self._set if name == attribute and i is not None}
         body = enumerate(self.init.body.body[:at])
         epoch = sum(i in setting or self._runs_methods(s) for i, s in body)
-        key = f"{self.self_name}.{attribute}", epoch
+        key = text(value), epoch
         known = self._kept.get(key)
         if known is None:
             known = self._kept[key] = fresh(f"{attribute}_", self._taken | RESERVED)
             self._taken.add(known)
-            value = Attribute(Name(self.self_name), attribute)
-            self._stored.append((statement, known, value))
+            self._stored.append((statement, known, clone(value)))
         return known
 
     def is_made_above(self, name: str) -> bool:

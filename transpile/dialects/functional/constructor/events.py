@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from ....facts.modules import SUBMODULE
 from ....facts.values.lattice import Module
+from ....facts.values.vocabulary import PARAMETERS
 from ....model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Tie, Walk, Write
 from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.names import dotted
@@ -115,9 +116,11 @@ class Events:
         return True
 
     def _find_overtaken(self) -> None:
-        """Values given before a walk over the modules stay before it, and copies made before it
-        may be given others than the module that they are of."""
-        walked, later = False, set[str]()  # the arrays that are given values in a loop
+        """Values given before a walk over the modules stay before it, those of the module's own
+        arrays after it, and copies made before it may be given others than the module that they
+        are of."""
+        walked = self.conventions.walked.is_inside(self.function.owner)
+        later = set[str]()  # the arrays that are given values in a loop
         for statement in reversed(self.function.body.body):
             writes = [n for n in statement.walk() if isinstance(n, Write)]
             for write in [w for w in writes if not self._is_own(w)]:
@@ -133,6 +136,15 @@ class Events:
                 if _name(write) in began:
                     self.put_off.add(write)
                 began |= {_name(write)} if write in self.put_off else set()
+        walked = over_params = False
+        for statement in self.function.body.body:
+            events = [n for n in statement.walk() if isinstance(n, (Write, Declare))]
+            own = (n for n in events if isinstance(n, Write) and self._is_own(n))
+            self.put_off.update(own if walked else ())
+            declared = (n for n in events if isinstance(n, Declare) and self.kind(n) == PARAM)
+            self.put_off.update(declared if over_params else ())
+            walked = walked or any(map(self._walks, statement.walk()))
+            over_params = over_params or any(map(_goes_over_params, statement.walk()))
 
     def _is_own(self, write: Write) -> bool:
         held = write.target.object if isinstance(write.target, Read) else None
@@ -164,6 +176,12 @@ def copied(value: Expression | None) -> Expression | None:
     given = value.arguments[0]
     named = (dotted(value.function) or "").rpartition(".")[2] == "deepcopy"
     return given if named and isinstance(given.value, Module) else None
+
+
+def _goes_over_params(node: Node) -> bool:
+    call = node.iterable if isinstance(node, Walk) else None
+    function = call.function if isinstance(call, Call) else None
+    return isinstance(function, Attribute) and function.name in PARAMETERS
 
 
 def is_own(target: Expression, self_name: str) -> bool:

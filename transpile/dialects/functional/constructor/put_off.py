@@ -13,22 +13,20 @@ from ....facts.values.lattice import Module
 from ....model.copy import clone
 from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
-    Attribute,
     Call,
     Comprehension,
     Constant,
     Dictionary,
     Display,
-    ForClause,
     Lambda,
     Name,
     is_none,
 )
-from ....model.names import target_names, text
+from ....model.names import text
 from ....model.node import Expression, Node
 from ....model.operators import Conditional
 from ....model.program import Function, Parameter
-from ....model.statements import Assign, Block, ExpressionStatement, For
+from ....model.statements import Assign, Block, ExpressionStatement
 from ...fresh import fresh, taken
 from ...threading.keys import Keys
 from ..plan import Plan
@@ -36,6 +34,7 @@ from ..report import Reports
 from .arrays import arrays_of, take_out
 from .beginnings import draws, give
 from .events import Events, declares_none, is_own
+from .kept import Kept
 from .walks import begin
 
 LISTS = ("ParameterList", "ParameterDict")
@@ -49,10 +48,8 @@ class PutOff:
         self.function, self.events = function, events
         self.plan, self.reports = plan, reports
         self._taken = taken(function)
-        self._changing = set(_changing(function))
         self._made = dict(_made_once(function))  # arrays under names of their own
-        owner = function.owner
-        self._unstable = plan.set_again(owner) if owner is not None else set()
+        self.kept = Kept(function, events.self_name, plan)
         self._drawn: dict[str, list[Name]] = {}
 
     def write(self) -> None:
@@ -75,6 +72,7 @@ class PutOff:
         for walk in self.function.nodes(Walk):
             function = begin(walk, lambda word: fresh(word, self._taken))
             if function is not None:
+                self.kept.by_walk(function, walk)
                 keys = Keys(self, lambda word: fresh(word, self._taken))
                 keys.function(function, "key")
                 keys.place()
@@ -126,8 +124,8 @@ class PutOff:
         """A function of a key; what is another thing by the time it runs is a default."""
         value = self._whole(value)
         key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)})
-        kept = self._fields(value)
-        made = Lambda([Parameter(key), *self._defaults(value, at), *kept], value)
+        value, kept = self.kept.fields(value)
+        made = Lambda([Parameter(key), *self.kept.defaults(value, at), *kept], value)
         self._give_keys(made, key)
         return made
 
@@ -159,32 +157,6 @@ class PutOff:
             if not any(n.id == name and n not in inside for n in names):
                 take_out(made)
 
-    def _fields(self, value: Expression) -> list[Parameter]:
-        """Fields that may be others once the model is built: each is kept as a default."""
-        found: dict[str, Parameter] = {}
-        for read in [n for n in value.walk() if type(n) is Attribute]:
-            if is_own(read, self.events.self_name) and read.name in self._unstable:
-                if read.name not in found:
-                    found[read.name] = Parameter(read.name, "", None, clone(read))
-                read.replace(Name(read.name))
-        return list(found.values())
-
-    def _defaults(self, value: Expression, at: Node) -> list[Parameter]:
-        changing = self._changing | set(_turning(at))
-        inside = {
-            n
-            for node in value.walk()
-            for n in (
-                [p.name for p in node.parameters]
-                if isinstance(node, Lambda)
-                else target_names(node.target)
-                if isinstance(node, ForClause)
-                else []
-            )
-        }
-        read = {n.id for n in value.walk() if isinstance(n, Name)}
-        return [Parameter(n, "", None, Name(n)) for n in sorted(read & changing - inside)]
-
     def _write(self, write: Write) -> None:
         target = write.target
         if not isinstance(target, Read):
@@ -204,7 +176,8 @@ class PutOff:
                 else:
                     read.replace(Name(word))
         key = fresh("key", names | {word})
-        defaults = [*self._defaults(value, write), *self._fields(value)]
+        value, kept = self.kept.fields(value)
+        defaults = [*self.kept.defaults(value, write), *kept]
         defaults = [p for p in defaults if p.name != word]
         made = Lambda([Parameter(word), Parameter(key), *defaults], value)
         self._give_keys(made, key)
@@ -263,29 +236,6 @@ def _is_made(value: Expression) -> bool:
         and isinstance(value.function, Support)
         and (value.function.name in ("Parameter", "Buffer"))
     )
-
-
-def _changing(function: Function) -> Iterator[str]:
-    """The names that are bound more than once, or in turns."""
-    seen: set[str] = {p.name for p in function.parameters}
-    for node in function.body.walk():
-        if isinstance(node, For):
-            for inner in node.walk():
-                if isinstance(inner, (For, Assign)):
-                    yield from bound(inner)
-        elif isinstance(node, Assign):
-            for name in bound(node):
-                if name in seen:
-                    yield name
-                seen.add(name)
-
-
-def _turning(at: Node) -> Iterator[str]:
-    """The names that comprehensions around bind."""
-    for around in at.ancestors():
-        if isinstance(around, Comprehension):
-            for clause in around.clauses:
-                yield from target_names(clause.target)
 
 
 def _same(one: Expression, other: Expression) -> bool:

@@ -217,9 +217,11 @@ class Slicer:
         inside = _bound_inside(node)
         me = self.events.self_name
         for read in [n for n in node.walk() if type(n) is Attribute and is_own(n, me)]:
-            if read not in own_fields(node) and self.available.changes(read.name, outer):
-                field = self.available.snapshot(read.name, outer)
-                read.replace(Attribute(Name(me), field))
+            changed = self.available.changed_by_others(read.name)
+            if read not in own_fields(node) and (
+                changed or self.available.changes(read.name, outer)
+            ):
+                self._keep(read, read.name, outer)
         for name in [n for n in node.walk() if isinstance(n, Name)]:
             if name.id in inside or name.id == self.events.self_name:
                 continue
@@ -229,6 +231,10 @@ class Slicer:
                 needed.add(name.id)
             else:
                 field = self.available.field(name.id, outer)
+                if self.available.plan.unsettled.reach(name) is not name:
+                    if self.available.changed_by_others(field):
+                        self._keep(name, field, outer)
+                        continue
                 name.replace(Attribute(Name(self.events.self_name), field))
 
     def _is_kept(self, name: str, outer: Statement, first: bool) -> bool:
@@ -238,6 +244,15 @@ class Slicer:
         if isinstance(outer, (If, For)) and not first and name in bound(outer):
             return False  # it may be bound between
         return not self.available.is_changed_later(name, outer, self.changing)
+
+    def _keep(self, read: Expression, attribute: str, outer: Statement) -> None:
+        """Read what a field, or what is asked of it, was at a statement of the constructor."""
+        unsettled = self.available.plan.unsettled
+        whole = unsettled.reach(read) if attribute in unsettled.grown else read
+        inner = {n.id for n in whole.walk() if isinstance(n, Name)} & self._arrays
+        whole = read if inner else whole
+        field = self.available.snapshot(attribute, whole, outer)
+        whole.replace(Attribute(Name(self.events.self_name), field))
 
     def _makes(self, statement: Statement, needed: set[str]) -> bool:
         """Whether a statement gives a value to a name that is needed."""
