@@ -342,8 +342,8 @@ SHARED = {
     "in a branch": ("w = torch.empty(3)\nself.w = nn.Parameter(w)\nif len(w) > 2:\n    nn.init.constant_(w, 3.0)\nelse:\n    nn.init.ones_(w)", False),
     "in a loop": ("w = torch.zeros(3)\nself.w = nn.Parameter(w)\nfor i in range(3):\n    w[i] = 2.0", False),
     "by items": ("w = torch.zeros(3)\nself.w = nn.Parameter(w)\nw[:] = 2.0\nv = self.w.data\nv[0:3] = 4.0", False),
-    "by a function": ("w = torch.empty(3)\nself.w = nn.Parameter(w)\nself.fill(w)", True),
-    "by the parameter": ("w = torch.zeros(3)\nself.w = nn.Parameter(w)\nnn.init.constant_(self.w, 2.0)\nself.v = nn.Parameter(w.clone())", True),
+    "by a function": ("w = torch.empty(3)\nself.w = nn.Parameter(w)\nself.fill(w)", False),
+    "by the parameter": ("w = torch.zeros(3)\nself.w = nn.Parameter(w)\nnn.init.constant_(self.w, 2.0)\nself.v = nn.Parameter(w.clone())", False),
     "in a list": ("w = torch.zeros(3)\nself.w = nn.Parameter(torch.ones(3))\nself.ws = nn.ParameterList([nn.Parameter(w)])\nw.fill_(2.0)", True),
 }
 SHARED_METHODS = "\n    def fill(self, w):\n        nn.init.constant_(w, 3.0)\n\n    def forward(self, x):\n        return x * self.w\n"

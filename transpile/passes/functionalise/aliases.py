@@ -11,7 +11,8 @@ from ...facts.memory.places import closed
 from ...facts.memory.views import view_of
 from ...facts.values.lattice import Static, Torch
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Subscript
+from ...model.effects import NewArray
+from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.names import text
 from ...model.node import Expression, Node, Statement
 from ...model.statements import Assign, Block, ExpressionStatement, If
@@ -27,6 +28,9 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
     if frame.holds_self(subject) and not _is_fresh(frame, path):
         message = f"{path} is written in place, and what it was made from may have the same memory"
         _store(frame, path, frame.unconverted("aliased-write", node, message))
+    if _is_in_array(frame, path, node):
+        why = f"{path} is written in place, and a parameter made of it has the old value"
+        frame.changes.report("aliased-write", node, why)
     if frame.state.is_unheld(path):
         refuse(frame, path, node, f"{path} is written in place, and what holds it has no name here")
     elif frame.traced and path not in frame.live and frame.state.is_foreign(path):
@@ -45,6 +49,12 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
         places = frame.state.places(holder)
         others = [o for o in others if frame.state.places(o) != places]
     _follow_each(frame, path, others, node)
+
+
+def _is_in_array(frame: Frame, path: str, node: Node) -> bool:
+    """Whether an array of a module that has no name was made of it before: `[nn.Parameter(w)]`."""
+    made = (a for a in frame.scope.nodes(NewArray) if a.start < node.start)
+    return any(isinstance(v := a.arguments[0], Name) and v.id == path for a in made)
 
 
 def _follow_each(frame: Frame, path: str, others: list[str], node: Node) -> None:

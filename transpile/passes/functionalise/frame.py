@@ -13,7 +13,7 @@ from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
 from ...facts.values.lattice import Method, Module, Sequence, Tensor
 from ...model.copy import clone
-from ...model.effects import Read, Walk
+from ...model.effects import BUFFER, MIXED, PARAM, Declare, Read, Walk
 from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.layers import layers
 from ...model.names import dotted, everywhere, target_names
@@ -143,7 +143,11 @@ class Frame:
         if sample is None or isinstance(sample, Name):
             value = of(sample)
             return nodes.name(path, value if isinstance(value, Tensor) else None)
-        made = clone(sample)
+        made, stated = clone(sample), sample.parent
+        if isinstance(stated, Declare) and isinstance(sample, Attribute):
+            if stated.kind in (PARAM, BUFFER, MIXED):
+                made = Read(clone(sample.object), sample.name, stated.kind)
+                made.value = sample.value
         if not isinstance(of(made), Tensor):
             made.value = Tensor()
         return made
