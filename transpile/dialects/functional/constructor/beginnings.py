@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....facts.modules import SUBMODULE
-from ....model.effects import PARAM, Declare, Key, Read, Support, Tie, Write
+from ....model.effects import (
+    MIXED,
+    PARAM,
+    Declare,
+    Key,
+    Mode,
+    Read,
+    Support,
+    Tie,
+    Unconverted,
+    Write,
+)
 from ....model.expressions import (
     Attribute,
     Call,
@@ -20,6 +31,8 @@ from ....model.node import Expression, Node, Statement
 from ....model.operators import Conditional, Unary
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
+from ....passes.pass_ import source_of
+from ...faults import raising
 from ...fresh import fresh, taken
 from ...threading.keys import Keys
 from .. import control
@@ -50,12 +63,25 @@ class Beginning:
         paths = Paths(self.function, self.fresh, self.plan)
         for statement in [n for n in self.function.body.walk() if isinstance(n, Statement)]:
             self._statement(statement, paths)
+        for mode in self.function.nodes(Mode):
+            mode.replace(Constant(True))  # a module that is built is in training
+        self._without_others()
         control.without_rows(self.function)
         keys = Keys(self, self.fresh)
         keys.function(self.function, self.words.key)
         keys.place()
         control.write(self.function, self.fresh, keys)
         Leaves(self.function, self.plan, paths, self.words, self.reports).write()
+
+    def _without_others(self) -> None:
+        """`init` has no state, and `init_state` no params."""
+        conventions = self.plan.conventions
+        for read in [n for n in self.function.body.walk() if isinstance(n, Read)]:
+            is_state = conventions.is_state(read)
+            if is_state == (self.kind == PARAM) and (is_state or read.kind in (PARAM, MIXED)):
+                why = "a param begins with what is in the state, or the other way around"
+                self.reports.report("module-value", read, why)
+                read.replace(raising(Unconverted("module-value", source_of(read)), Support))
 
     def _statement(self, statement: Statement, paths: Paths) -> None:
         if isinstance(statement, Declare) and declares_none(statement):

@@ -13,6 +13,7 @@ from ....facts.values.lattice import Module
 from ....model.copy import clone
 from ....model.effects import PARAM, Declare, Key, New, NewArray, Read, Support, Walk, Write
 from ....model.expressions import (
+    Attribute,
     Call,
     Comprehension,
     Constant,

@@ -15,7 +15,7 @@ from ....model.effects import Declare, Unconverted
 from ....model.expressions import Attribute, Comprehension, Lambda, Name
 from ....model.layout import comments
 from ....model.names import target_names
-from ....model.node import Node, Statement
+from ....model.node import Expression, Node, Statement
 from ....model.operators import Unary
 from ....model.statements import (
     Assign,
