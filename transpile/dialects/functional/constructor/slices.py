@@ -6,16 +6,15 @@ made on the way to them. What else they read are fields of the module by then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ....facts.bindings.activity import bound
 from ....model.copy import clone
 from ....model.effects import Declare, Unconverted
-from ....model.expressions import Attribute, Comprehension, Lambda, Name
+from ....model.expressions import Attribute, Name
 from ....model.layout import comments
 from ....model.names import target_names
-from ....model.node import Expression, Node, Statement
+from ....model.node import Node, Statement
 from ....model.operators import Unary
 from ....model.statements import (
     Assign,
@@ -35,6 +34,7 @@ from .arrays import arrays_of, take_out
 from .available import Available
 from .changing import Changing, does_more
 from .events import Events, declares_none, is_own
+from .naming import Naming
 
 _NOT_AGAIN = "the arrays that are made of it cannot be made apart from the module"
 
@@ -54,7 +54,8 @@ class Slicer:
         self.events, self.available, self.reports = events, available, reports
         self.function = events.function
         self.changing = Changing(self.function)
-        self._arrays = arrays_of(self.function)
+        arrays = arrays_of(self.function)
+        self.naming = Naming(events, available, arrays, self.changing)
 
     def slice(self, kind: str) -> Slice:
         found = Slice()
@@ -131,7 +132,7 @@ class Slicer:
         body = self._block(node.body, "", needed, moved)
         made = For(clone(node.target), clone(node.iterable), Block(body))
         made.comments = comments(node)
-        self._rename(made.iterable, outer, needed, node is outer)
+        self.naming.rename(made.iterable, outer, needed, node is outer)
         needed -= set(target_names(node.target))
         return made
 
@@ -177,7 +178,7 @@ class Slicer:
             test, body, orelse = Unary("not", test), orelse, []
         branch = If(test, Block(body), Block(orelse) if orelse else None)
         branch.comments = comments(node)
-        self._rename(branch.test, outer, needed, node is outer)
+        self.naming.rename(branch.test, outer, needed, node is outer)
         return branch
 
     def _choosing(
@@ -196,7 +197,7 @@ class Slicer:
             test, body, orelse = Unary("not", test), orelse, []
         made_if = If(test, Block(body), Block(orelse) if orelse else None)
         made_if.comments = comments(node)
-        self._rename(made_if.test, outer, needed, node is outer)
+        self.naming.rename(made_if.test, outer, needed, node is outer)
         inside = [s for b in (node.body, node.orelse) if b is not None for s in b.body]
         if all(s in moved for s in inside):
             moved.add(node)
@@ -205,54 +206,8 @@ class Slicer:
     def _taken(self, statement: Statement, outer: Statement, needed: set[str]) -> Statement:
         made = clone(statement)
         made.comments = comments(statement)
-        self._rename(made, outer, needed)
+        self.naming.rename(made, outer, needed)
         return made
-
-    def _rename(self, node: Node, outer: Statement, needed: set[str], first: bool = False) -> None:
-        """Names of the constructor's become fields, but for arrays, which are made here too.
-
-        `first`: whether the node is evaluated before all else of the statement around it."""
-        targets = node.targets if isinstance(node, Assign) and not node.operator else []
-        own = {n for target in targets for n in target.walk() if isinstance(n, Name)}
-        inside = _bound_inside(node)
-        me = self.events.self_name
-        for read in [n for n in node.walk() if type(n) is Attribute and is_own(n, me)]:
-            changed = self.available.changed_by_others(read.name)
-            if read not in own_fields(node) and (
-                changed or self.available.changes(read.name, outer)
-            ):
-                self._keep(read, read.name, outer)
-        for name in [n for n in node.walk() if isinstance(n, Name)]:
-            if name.id in inside or name.id == self.events.self_name:
-                continue
-            if not self.available.is_local(name.id) or name in own:
-                continue
-            if name.id in self._arrays or not self._is_kept(name.id, outer, first):
-                needed.add(name.id)
-            else:
-                field = self.available.field(name.id, outer)
-                if self.available.plan.unsettled.reach(name) is not name:
-                    if self.available.changed_by_others(field):
-                        self._keep(name, field, outer)
-                        continue
-                name.replace(Attribute(Name(self.events.self_name), field))
-
-    def _is_kept(self, name: str, outer: Statement, first: bool) -> bool:
-        """Whether a field can have what a name is where it is read."""
-        if not self.available.is_known(name, outer):
-            return False
-        if isinstance(outer, (If, For)) and not first and name in bound(outer):
-            return False  # it may be bound between
-        return not self.available.is_changed_later(name, outer, self.changing)
-
-    def _keep(self, read: Expression, attribute: str, outer: Statement) -> None:
-        """Read what a field, or what is asked of it, was at a statement of the constructor."""
-        unsettled = self.available.plan.unsettled
-        whole = unsettled.reach(read) if attribute in unsettled.grown else read
-        inner = {n.id for n in whole.walk() if isinstance(n, Name)} & self._arrays
-        whole = read if inner else whole
-        field = self.available.snapshot(attribute, whole, outer)
-        whole.replace(Attribute(Name(self.events.self_name), field))
 
     def _makes(self, statement: Statement, needed: set[str]) -> bool:
         """Whether a statement gives a value to a name that is needed."""
@@ -315,22 +270,3 @@ def _are_apart(one: Node, other: Node) -> bool:
             side = next(n for n in around if n.parent is node.parent)
             return side is not node
     return False
-
-
-def own_fields(node: Node) -> set[Node]:
-    """The targets of a statement."""
-    return set(node.targets) if isinstance(node, Assign) else set()
-
-
-def _bound_inside(node: Node) -> set[str]:
-    """The names that functions and comprehensions inside bind."""
-    return set(_inner_names(node))
-
-
-def _inner_names(node: Node) -> Iterator[str]:
-    for inner in node.walk():
-        if isinstance(inner, Comprehension):
-            for clause in inner.clauses:
-                yield from target_names(clause.target)
-        elif isinstance(inner, Lambda):
-            yield from (p.name for p in inner.parameters)
