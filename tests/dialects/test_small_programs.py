@@ -304,9 +304,25 @@ class Net(nn.Module):
             out = self.norm(out)
         return self.drop(out) + key * state
 """
+SECOND_NAMES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+        self.shared = self.blocks[0]
+        self.norm = nn.BatchNorm1d(4)
+        self.net = nn.Sequential(nn.Linear(4, 4), self.norm, nn.ReLU())
+        self.first = self.net[0]
+
+    def forward(self, x, y):
+        return self.net(self.shared(x)) + self.blocks[0](y) * self.first(self.blocks[1](y))
+"""
 
 
-PROGRAMS = "FUNCTIONS DEFAULTS CLASSES INITIALISERS CHECKPOINTS CLOSURES DATA MADE PLACED WORDS".split()
+PROGRAMS = (
+    "FUNCTIONS DEFAULTS CLASSES INITIALISERS CHECKPOINTS CLOSURES DATA MADE PLACED WORDS "
+    "SECOND_NAMES"
+).split()
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there.
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) != ("CLOSURES", "flax")]

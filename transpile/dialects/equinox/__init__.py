@@ -18,7 +18,7 @@ from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured, support
+from .. import captured, second_names, support
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults, raising
 from ..imports import Words, fit
@@ -45,6 +45,7 @@ HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to
 def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
+    second_names.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
     there = Prelude(existing or "", "~")
     plan, reports = Plan(project, facts, there.names()), Reports(Faults("the dialect equinox"), told)

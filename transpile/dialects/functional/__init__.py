@@ -17,7 +17,7 @@ from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import support
+from .. import second_names, support
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults, raising
 from ..imports import Words, fit
@@ -39,6 +39,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
     unroll(project)
+    second_names.spell_out(project, facts.modules)
     there = Prelude(existing or "", "~")
     plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
     report_shared(plan, reports)
