@@ -91,8 +91,10 @@ def call_method(
     if name in containers.REGISTERS and args:
         if receiver.is_self and frame.cls is not None:
             value = args[1].value if len(args) > 1 else NONE
-            if isinstance(value, Tensor) or value == UNKNOWN:
-                value = Tensor(param=True, none=isinstance(value, Tensor) and value.none)
+            if isinstance(value, Tensor):
+                value = Tensor(none=value.none, kind=value.kind, param=True, dims=value.dims)
+            elif value == UNKNOWN:
+                value = Tensor(param=True)
             containers.set_named(frame, frame.cls, args[0], value)
             return NONE
         if receiver.is_bare and isinstance(node.function, Attribute):

@@ -11,11 +11,11 @@ from __future__ import annotations
 from ...model.effects import Put
 from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
 from ...model.node import Node
-from ...model.operators import Binary, Compare
+from ...model.operators import Binary, Compare, Conditional
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, For, Import, OpaqueStatement
+from ...model.statements import Assign, Delete, For, If, Import, OpaqueStatement, While
 from ..pass_ import Changes, Pass
-from . import calls, headers, names, numbers, promotion, stores, subscripts, tests
+from . import calls, conditions, headers, names, numbers, promotion, stores, subscripts, tests
 from .conversion import Conversion, Facts, Handler
 
 __all__ = ["PASS", "Facts", "run"]
@@ -55,6 +55,9 @@ _HANDLERS: dict[type, Handler] = numbers.watched(
         Attribute: names.attribute,
         Name: names.name,
         Compare: tests.compared,
+        Conditional: conditions.condition,
+        If: conditions.condition,
+        While: conditions.condition,
         NamedExpression: _named,
     }
 )
