@@ -51,6 +51,7 @@ def compare_twice(source, running):
         for g, w in zip(leaves(got), want, strict=True):
             np.testing.assert_allclose(g, array(w), 1e-5, 1e-6, err_msg=result.code)
     _, want = from_torch(torch_module, jax_module)
+    add_kept(torch_module, state, want)
     jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-5, 1e-6, err_msg=result.code), state, want)
 
 
@@ -67,6 +68,15 @@ def both(body, diagnostics=()):
 def reported(body):
     """The ids of the diagnostics that a program gives."""
     return {d.id for d in convert_source(source_of(body)).diagnostics}
+
+
+def add_kept(module, state, want):
+    """Add what a state has beside buffers, which forward passes have set, as torch's module holds it: `self.mask = x`."""
+    for name, value in state.items():
+        if isinstance(value, dict):
+            add_kept(module._modules[name], value, want.setdefault(name, {}))
+        elif name not in want:
+            want[name] = array(getattr(module, name))
 
 
 def leaves(value):
