@@ -94,7 +94,7 @@ BUFFERS = {
     "by another name": ("mean = self.mean.data\nmean.mul_(0.5).add_(x.mean(0))", "lax.stop_gradient("),
     "an element": ("self.mean.data[0] = x[0, 1]", "lax.stop_gradient("),
     "of a submodule": ("self.norm.running_mean.data.copy_(x.mean(0))\nx = x + self.norm.running_mean", "lax.stop_gradient("),
-    "by constants": ("self.mean.data.mul_(0.5).add_(1)\nself.mean.detach().copy_(self.mean * 2)", 'state["mean"] = state["mean"] * 0.5 + 1\n'),
+    "by constants": ("self.mean.data.mul_(0.5).add_(1)\nself.mean.detach().copy_(self.mean * 2)", 'state["mean"] = lax.stop_gradient(state["mean"] * 0.5 + 1)\n'),
     "hidden state": ("self.mean = x.sum(0) * 2\nself.mean.data.mul_(x[0])", "nn.set_data("),
 }
 

@@ -198,6 +198,17 @@ class Memory:
                     found.setdefault(function.name, []).append(function)
         return found
 
+    @functools.cached_property
+    def set_anew(self) -> frozenset[str]:
+        """The names of arrays that something but a constructor gives other memory: `self.h = x`."""
+        self._solve()
+        return frozenset(
+            path.rpartition(".")[2]
+            for function, summary in self.program.summaries.items()
+            if getattr(function, "name", "") != "__init__"
+            for path in summary.bound
+        )
+
     @property
     def results(self) -> Results:
         """Which functions give back what they write."""

@@ -87,8 +87,8 @@ def _rebind_name(
         return _refuse(frame, subject, _OUTER)
     follow(frame, subject, node)
     target = clone(subject)
-    if isinstance(subject, Read):
-        return [nodes.store(target, value, detached)]
+    if isinstance(subject, Read) and subject.name not in frame.memory.set_anew:
+        return [nodes.store(target, value, detached)]  # what it holds has no gradient
     return [nodes.store(target, kept(frame, subject, value) if detached else value)]
 
 
