@@ -116,7 +116,7 @@ def _by_rules(
         return None
     rule = overload(rules, len(args) + 1, {a.keyword for a in args})
     sizes = any(p.kind == "sizes" for other in rules for p in other.parameters)  # type: ignore[attr-defined]
-    sized = sizes and all(isinstance(a.value, Static) for a in args)
+    sized = sizes and all(isinstance(a.value, (Static, Sequence)) for a in args)
     result = with_dims(frame, rule, rule.parameters[1:], args, receiver, sized)
     if name == "item" and isinstance(result, Tensor):
         kind = receiver.kind if isinstance(receiver, Tensor) else None

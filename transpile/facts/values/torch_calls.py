@@ -35,6 +35,7 @@ _PARALLEL = frozenset(
     f"torch.nn.{n}"
     for n in ("DataParallel", "parallel.DataParallel", "parallel.DistributedDataParallel")
 )
+_SIZES = frozenset({"size", "sizes", "shape"})
 _LAX = frozenset({"axis", "keepdims", "out", "inplace", "device"})  # keywords that say no overload
 
 
@@ -64,7 +65,23 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     first = args[0].value if args else None
     if isinstance(first, Tensor) and any(is_initialiser(Torch(n)) for n in rules[0].torch_names):
         return first  # it gives back what it has written
-    return _by_rule(frame, overload(rules, len(args), {a.keyword for a in args}), args)
+    result = _by_rule(frame, overload(rules, len(args), {a.keyword for a in args}), args)
+    if Torch(name) in _CASTS and isinstance(result, Tensor) and isinstance(first, Sequence):
+        return _of_list(result, first, any(a.keyword == "dtype" for a in args))
+    return result
+
+
+def _of_list(result: Tensor, given: Sequence, cast: bool) -> Tensor:
+    """`torch.tensor([[True, False]])` has two dims, and is a mask."""
+    dims, element = 0, Value()
+    while isinstance(given, Sequence):
+        dims += 1
+        element = given.element if not given.items else given.items[0]
+        given = element  # type: ignore[assignment]
+    mask = isinstance(element, Static) and element.type == "bool" and not cast
+    return dataclasses.replace(
+        result, dims=max(dims, result.dims), kind="b" if mask else result.kind
+    )
 
 
 def _by_class(frame: Frame, name: str) -> Value:
@@ -117,9 +134,10 @@ def with_dims(
     if not isinstance(result, Tensor):
         return result
     first = args[0].value if args else None
-    if isinstance(first, Sequence):  # `torch.tensor([1, 2])`, `x.view((2, 3))`
-        sizes = 1 if first.items is None else len(first.items)
-    elif sized or any(p.kind == "sizes" for p in parameters):
+    loose = sized or any(p.kind == "sizes" for p in parameters)
+    if isinstance(first, Sequence) and (loose or any(p.name in _SIZES for p in parameters)):
+        sizes = 1 if first.items is None else len(first.items)  # `x.view((2, 3))`
+    elif loose:
         sizes = sum(1 for a in args if a.keyword is None)
     else:
         return result
