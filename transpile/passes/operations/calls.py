@@ -21,6 +21,7 @@ from . import foreign, promotion, tests
 from .bind import arguments_of
 from .checkpoints import is_run_again, run_again
 from .conversion import Conversion
+from .element_indices import element_index
 from .layers import initialised, layer, of_handed_class
 from .literals import known, literal
 from .methods import method, method_of
@@ -50,7 +51,11 @@ def called(c: Conversion, node: Node) -> bool:
     if found is not None:
         return _drawn(c, node, found) or method(c, node, found)
     if isinstance(value, External):
-        if promotion.of_numpy(c, node, value.name) or _builtin(c, node, value.name):
+        if (
+            element_index(c, node)
+            or promotion.of_numpy(c, node, value.name)
+            or _builtin(c, node, value.name)
+        ):
             return True
         foreign.host(c, node, value.name)
     return False
