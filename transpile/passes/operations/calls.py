@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ...facts.values.calls import CHECKPOINT
 from ...facts.values.lattice import (
+    ARRAY_TYPE,
     INITIALISER,
+    SHAPE,
     Class,
     External,
     Instance,
@@ -13,7 +15,7 @@ from ...facts.values.lattice import (
     is_anything,
 )
 from ...model.effects import Key, Support
-from ...model.expressions import Attribute, Call
+from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted
 from ...model.node import Node
 from ...source.lower_ast import expression
@@ -41,6 +43,9 @@ def called(c: Conversion, node: Node) -> bool:
     if isinstance(value, Torch):
         _torch(c, node, value.name)
         return True
+    if value == ARRAY_TYPE:
+        _of_type(c, node)
+        return True
     if isinstance(value, Class) and (rule := c.constructed_by(value.ref)) is not None:
         c.visit(node.function)
         initialised(c, node, rule, through_super=True)
@@ -59,6 +64,16 @@ def called(c: Conversion, node: Node) -> bool:
             return True
         foreign.host(c, node, value.name)
     return False
+
+
+def _of_type(c: Conversion, node: Call) -> None:
+    """`tensor(x.size())`: the sizes of a shape one by one, since JAX's shapes are tuples like any
+    other.
+    """
+    for argument, word in zip(node.arguments, node.keywords):
+        if word is None and known(argument) == SHAPE:
+            c.changes.wrap(argument, Starred)
+    c.visit_all(node.children())
 
 
 def _initial(node: Node) -> Call:

@@ -18,7 +18,7 @@ from ...model.statements import Assign
 from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
-from .subscripts import parts_of
+from .windows import parts_of
 
 
 def element_index(c: Conversion, node: Call) -> bool:
@@ -59,10 +59,11 @@ def _is_target(node: Node) -> bool:
 
 def _indices(c: Conversion) -> Iterator[Node]:
     """The parts of indices of arrays in the scope, but for slices."""
-    for node in c.scope.nodes(Subscript, Put):
-        base = node.object if isinstance(node, Subscript) else node.base
+    indexed = [(n.object, n.index) for n in c.scope.nodes(Subscript)]
+    indexed += [(n.base, n.index) for n in c.scope.nodes(Put)]
+    for base, index in indexed:
         if isinstance(known(base), Tensor):
-            yield from (part for part in parts_of(node.index) if not isinstance(part, Slice))
+            yield from (part for part in parts_of(index) if not isinstance(part, Slice))
 
 
 def _as_index(node: Node) -> Expression:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...facts.memory.spellings import is_inplace_name
 from ...facts.values.lattice import (
+    ARRAY_TYPE,
     INITIALISER,
     MISSING,
     External,
@@ -18,6 +19,8 @@ from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
+from ...model.operators import Conditional
+from ...model.program import Parameter
 from ...model.rulebook import Definition
 from ...model.statements import Assign
 from ...source.lower_ast import expression
@@ -106,6 +109,12 @@ def _is_assigned(node: Attribute) -> bool:
 
 def reference(c: Conversion, node: Expression, name: str) -> None:
     """A torch name that is not called."""
+    dtype = c.rulebook.dtype_of(name)
+    if dtype is not None and _may_be_called(node):
+        made_type = Call(Support("ArrayType"), [expression(dtype)])
+        made_type.value = ARRAY_TYPE
+        c.put(node, made_type)
+        return
     text = c.rulebook.constant(name)
     if text is not None:
         made = expression(text)
@@ -134,6 +143,15 @@ def reference(c: Conversion, node: Expression, name: str) -> None:
     referred: Expression = Support(rule.name) if direct is None else direct
     referred.value = External(rule.name if direct is None else dotted(direct) or "")
     c.put(node, referred)
+
+
+def _may_be_called(node: Expression) -> bool:
+    """Whether a type of tensors is handed on to make some: `tensor=torch.FloatTensor` in a header,
+    a side of a choice of types.
+    """
+    if isinstance(node.parent, Parameter):
+        return node is node.parent.default and known(node) != Torch("torch.Tensor")
+    return isinstance(node.parent, Conditional) and known(node.parent) == ARRAY_TYPE
 
 
 def _value_of_constant(c: Conversion, name: str, made: Expression) -> Value:
