@@ -17,7 +17,7 @@ from ...model.expressions import (
 )
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Unary
-from ..values.lattice import MISSING, UNKNOWN, Sequence, Static, Tensor
+from ..values.lattice import MISSING, UNKNOWN, Sequence, Static, Tensor, Value
 from .paths import of, spelled
 
 Bounds = tuple[Any, Any]
@@ -47,6 +47,8 @@ def _is_number(place: Expression) -> bool:
     value = of(place)
     if isinstance(place, Compare) or value == Static(MISSING, "bool"):
         return False  # a mask of what nothing is known of: `x[scores.best <= 0.9] = 0`
+    if _is_range(value):
+        return False
     if isinstance(place, Constant) or isinstance(value, Static):
         return True
     if isinstance(place, Unary) and isinstance(place.operand, Constant):
@@ -57,7 +59,7 @@ def _is_number(place: Expression) -> bool:
 
 
 def copies(index: Expression) -> bool:
-    """Whether what an index selects is certain to be a copy: that of a list or a mask.
+    """Whether what an index selects is certain to be a copy: that of a list, a range or a mask.
 
     Of other arrays one number is a view: `x[mask.sum()]`.
     """
@@ -68,7 +70,11 @@ def _is_copied(place: Expression) -> bool:
     value = of(place)
     if isinstance(value, Tensor):
         return value.kind == "b"
-    return isinstance(value, Sequence) and not value.tuple
+    return _is_range(value) or isinstance(value, Sequence) and not value.tuple
+
+
+def _is_range(value: Value) -> bool:
+    return isinstance(value, Static) and value.type == "range"
 
 
 # --- apart ----------------------------------------------------------------------------------------

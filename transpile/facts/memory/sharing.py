@@ -112,7 +112,7 @@ class Sharing(Calling):
             for place in indices.places(node.index):
                 index = of(place)
                 copied = isinstance(index, Tensor) and not index.assumed
-                if isinstance(place, Display) and place.kind == "list" or copied:
+                if copied or indices.copies(place):
                     return NOTHING
         return self.shares(node.object)
 

@@ -78,7 +78,8 @@ def _of_type(c: Conversion, node: Compare) -> bool:
     if word not in ("is", "==", "in", "is not", "!=", "not in"):
         return False
     negated = word in ("is not", "!=", "not in")
-    return _of_number(c, node, left.arguments[0], parts_of(node.operands[1]), negated)
+    subject, parts = left.arguments[0], parts_of(node.operands[1])
+    return _of_array(c, node, parts, negated) or _of_number(c, node, subject, parts, negated)
 
 
 def parts_of(kinds: Expression) -> list[Expression]:
@@ -88,6 +89,33 @@ def parts_of(kinds: Expression) -> list[Expression]:
 def _torch_name(node: Expression) -> str:
     value = known(node)
     return value.name if isinstance(value, Torch) else ""
+
+
+def _of_array(c: Conversion, node: Compare, parts: list[Expression], negated: bool) -> bool:
+    """`type(x) is torch.Tensor`: an array is of a type of its own in a traced function, so that it
+    is asked whether it is an instance. Raises Refused."""
+    arrays = [part for part in parts if _torch_name(part) in (*_TENSORS, *_PARAMETERS)]
+    if not arrays:
+        return False
+    others = [part for part in parts if part not in arrays]
+    subject, _ = _tested(node)
+    if others and not simple(subject):
+        raise Refused("tests of a tensor's type are of names here")
+    if any(_torch_name(part) in _PARAMETERS for part in arrays):
+        _tell_parameter(c, subject)
+
+    def make(n: Compare) -> Expression:
+        inner, kinds = _tested(n)
+        test: Expression = Call(Name("isinstance"), [clone(inner), expression("jax.Array")])
+        left = [k for part, k in zip(parts, parts_of(kinds)) if part in others]
+        if left:
+            rest = Compare([n.operands[0], Display("tuple", left)], ["in"])
+            test = Boolean(test, "or", rest)
+        return Unary("not", test) if negated else test
+
+    c.changes.replace(node, make)
+    c.visit_all([subject, *others])
+    return True
 
 
 # --- types of tensors -----------------------------------------------------------------------------
