@@ -133,7 +133,8 @@ def _stored(frame: Frame, target: Subscript, value: Expression) -> None:
         return
     at, there = use(frame, info), use(frame, info)
     frame.edit(value, lambda n: told(Subscript(n, at()), Tensor(kind=info.kind)))
-    if not isinstance(target.index, Name):
+    bytes_ = not isinstance(info.mask.node, Name)  # `x[m]` is of `m != 0`, which has a name here
+    if bytes_ or not isinstance(target.index, Name):
         frame.edit(target.index, lambda n: there())
 
 

@@ -21,6 +21,7 @@ from .subscripts import is_mask, not_zero, place
 from .windows import OPERATORS, is_whole, parts_of, window
 
 _WHOLE = ("data", "item")
+_WORDS = {operator: word for word, operator in OPERATORS.items()}
 
 
 def put(c: Conversion, node: Node) -> bool:
@@ -46,9 +47,13 @@ def put(c: Conversion, node: Node) -> bool:
     new, scalar = node.new, isinstance(known(node.new), Static)
     chosen = isinstance(new, Subscript) and spelled(new.index) == spelled(node.index)
     plain = scalar and covers(first, node.base) and spelled(node.base) is not None
-    make = _where if plain else _of_whole if chosen else _updated
+    again = not chosen and _is_again(node)
+    make = _where if plain else _of_whole if chosen else _again if again else _updated
     c.changes.replace(node, make)
-    if chosen:
+    if again:
+        assert isinstance(new, Binary)
+        c.visit_all([node.base, node.index, new.right])
+    elif chosen:
         assert isinstance(new, Subscript)
         c.visit_all([node.base, node.index, new.object])
     else:
@@ -115,6 +120,22 @@ def _of_whole(node: Put) -> Expression:
         return Call(Support("assign_where"), [node.base, _mask(node), whole])
     new = _combined(node, clone(node.base), whole)
     return Call(Support("assign_where"), [node.base, _mask(node), new])
+
+
+def _is_again(node: Put) -> bool:
+    """Whether what is put there is computed from what was there: `x[m] = x[m] * y`."""
+    new = node.new
+    if node.how != "set" or not isinstance(new, Binary) or new.operator not in _WORDS:
+        return False
+    old, base = new.left, spelled(node.base)
+    if not isinstance(old, Subscript) or base is None or spelled(old.object) != base:
+        return False
+    return spelled(old.index) == spelled(node.index) is not None
+
+
+def _again(node: Put) -> Expression:
+    assert isinstance(node.new, Binary)
+    return _updated(Put(node.base, node.index, _WORDS[node.new.operator], node.new.right))
 
 
 def _updated(node: Put) -> Expression:
