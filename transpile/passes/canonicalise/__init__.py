@@ -14,6 +14,7 @@
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
+    torch.cat((out, x))                      torch.cat_with_empty((out, x)), of what begins empty
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
     @register_model                          nothing: timm notes the function in a table
 
@@ -34,6 +35,7 @@ from ...model.statements import Assign, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, written
 from .counted import counted, counts_places, listed_range, lists_range
+from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
 from .tables import WALKS, data, is_entry, placed, put, saved, walk
 
@@ -67,7 +69,11 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.replace(subscript, data)
         elif counts_places(scope, subscript):
             changes.replace(subscript, counted)
+    empty = begin_empty(scope)
     for call in scope.nodes(Call):
+        if empty and joins_empty(scope, call, empty):
+            changes.replace(call, joined)
+            continue
         if counts_places(scope, call):
             changes.replace(call, counted)
             continue
