@@ -73,9 +73,9 @@ def reported(body):
 def add_kept(module, state, want):
     """Add what a state has beside buffers, which forward passes have set, as torch's module holds it: `self.mask = x`."""
     for name, value in state.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and getattr(module, "_modules", {}).get(name) is not None:
             add_kept(module._modules[name], value, want.setdefault(name, {}))
-        elif name not in want:
+        elif name not in want and value != {}:
             want[name] = array(getattr(module, name))
 
 

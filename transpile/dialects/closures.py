@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..facts.bindings.activity import bound
+from ..facts.carried.places import written
 from ..model.copy import clone
 from ..model.effects import Collect, Cond, Loop, Repeat, Scan, Support
 from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name
@@ -225,13 +225,14 @@ def _certain(node: Cond | Scan) -> bool:
 
 
 def _bound_inside(node: Cond, names: list[str]) -> list[str]:
-    inside = {*bound(node.body), *bound(node.orelse)}
+    inside = set(written(node.body, node.orelse))
     return [name for name in names if name in inside]
 
 
 def _carried(node: Loop | Repeat | Scan) -> list[str]:
-    """What a loop carries: what its turns bind and somebody reads, in the order of binding."""
-    inside = set(bound(node.body))
+    """What a loop carries: what its turns bind, or store into, and somebody reads, in the order of
+    binding."""
+    inside = set(written(node.body))
     return [n for n in dict.fromkeys([*node.carry.outputs, *node.carry.inputs]) if n in inside]
 
 

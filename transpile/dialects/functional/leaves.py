@@ -9,6 +9,7 @@ Put                 x.at[i].set(v)
 
 from __future__ import annotations
 
+from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
@@ -167,7 +168,8 @@ class Leaves:
             if isinstance(around.parent, Call):
                 around.parent.replace(self._parts(node, entries, around.name))
         elif not (isinstance(around, Call) and dotted(around.function) == "len"):
-            node.replace(self._parts(node, entries, "values"))
+            keyed = _has_keys(node)
+            node.replace(self._parts(node, entries, "keys" if keyed else "values"))
 
     def _parts(self, node: Expression, entries: Expression, word: str) -> Expression:
         """All arrays of a list, by their names in its order: a dict of JAX's is sorted."""
@@ -251,3 +253,9 @@ def _asks(around: Node, node: Read) -> bool:
             if isinstance(one, Constant) and one.constant == node.name:
                 return True
     return False
+
+
+def _has_keys(node: Expression) -> bool:
+    """Whether a loop over a list of params goes over their names: `for k in self.scales`."""
+    value = node.value
+    return isinstance(value, Module) and any("ParameterDict" in str(ref) for ref in value.refs)

@@ -11,7 +11,18 @@ from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
 from ...model.node import Expression
 from ...model.rulebook import Rulebook
-from ..values.lattice import FUNCTION, INITIALISER, UNKNOWN, Method, Module, Tensor, Torch, Value
+from ..values.lattice import (
+    FUNCTION,
+    INITIALISER,
+    UNKNOWN,
+    Mapping,
+    Method,
+    Module,
+    Sequence,
+    Tensor,
+    Torch,
+    Value,
+)
 from .paths import of
 
 
@@ -203,7 +214,8 @@ def is_sequential(value: Module) -> bool:
 
 
 def is_tensor(node: Expression) -> bool:
-    return isinstance(node, Read) or isinstance(of(node), Tensor)
+    held = isinstance(node, Read) and not isinstance(of(node), (Mapping, Sequence))
+    return held or isinstance(of(node), Tensor)
 
 
 def is_constant(node: Expression, value: object) -> bool:
