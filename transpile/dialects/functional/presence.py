@@ -3,7 +3,7 @@
 hasattr(self, "w")             "w" in params
 hasattr(self.fc, "bias")       True: torch sets it on all ways, to None on some
 getattr(self, "w", 4.0)        params.get("w", 4.0)
-hasattr(self, "seen")          state["seen"] is not None, of what the first call is yet to set
+hasattr(self, "seen")          state.get("seen") is not None, of what the first call is yet to set
 hasattr(self, name)            name in params or hasattr(self, name)
 """
 
@@ -150,7 +150,7 @@ def answer(asked: Asked, entries: dict[str, Expression]) -> Expression:
     found: list[Expression] = []
     for kind in sorted({h.kind for h in each if h is not None and h.kind}, reverse=True):
         late = any(h is not None and h.late and h.kind == kind for h in each)
-        found.append(_there(asked.name, entries[kind], late, late and all(each)))
+        found.append(_there(asked.name, entries[kind], late))
     if any(h is not None and not h.kind for h in each):
         found.append(_attribute("hasattr", asked))
     return _any(found)
@@ -189,7 +189,7 @@ def _computed(asked: Asked, entries: dict[str, Expression]) -> Iterator[Expressi
     here = [h for each in asked.held.values() for h in each if h is not None and h.kind]
     for kind in sorted({h.kind for h in here}, reverse=True):
         late = kind == BUFFER
-        yield _there(asked.name, entries[kind], late, False)
+        yield _there(asked.name, entries[kind], late)
     none = [n for n, each in asked.held.items() if any(h and h.kind and h.none for h in each)]
     none = [n for n in none if all(h is not None and h.certain for h in asked.held[n])]
     if none:
@@ -198,13 +198,12 @@ def _computed(asked: Asked, entries: dict[str, Expression]) -> Iterator[Expressi
         yield Compare([clone(asked.name), among], ["==" if one else "in"])
 
 
-def _there(name: Expression, entries: Expression, late: bool, always: bool) -> Expression:
-    """Whether an array is there; `late`: it is not None yet; `always`: its name is there."""
+def _there(name: Expression, entries: Expression, late: bool) -> Expression:
+    """Whether an array is there; `late`: it is not there, or None, until a call sets it."""
     if not late:
         return Compare([clone(name), clone(entries)], ["in"])
     get = Call(Attribute(clone(entries), "get"), [clone(name)])
-    entry = Subscript(clone(entries), clone(name)) if always else get
-    return Compare([entry, Constant(None)], ["is not"])
+    return Compare([get, Constant(None)], ["is not"])
 
 
 def _attribute(word: str, asked: Asked) -> Expression:

@@ -7,6 +7,7 @@
     self.a = self.b = nn.ReLU()               a Declare for each
     weight_norm(self.fc)                      Declare self.fc = weight_norm(self.fc), submodule
     super().__init__()                        nothing, where it is that of nn.Module
+    self.register_buffer("h", v)              self.h = v, while the model runs
 
 Plain fields stay as they are. What is set under a computed name stays a call of setattr.
 """
@@ -24,7 +25,7 @@ from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
 from .kinds import Kinds, is_tie, sides
-from .registered import registered, wraps_own
+from .registered import registered, set_while_running, wraps_own
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split
 from .stores import own_name
@@ -36,6 +37,9 @@ def declare(scene: Scene, kinds: Kinds) -> None:
     function = scene.scope
     if isinstance(function, Class) and scene.project.is_module(function):
         _unmade(scene, kinds, function)
+    if isinstance(function, Function) and not scene.building:
+        for statement in function.nodes(ExpressionStatement):
+            set_while_running(scene, statement)
     if not isinstance(function, Function) or not scene.building:
         return
     stripped: set[Call] = set()

@@ -169,6 +169,9 @@ class Kinds:
             kind = PARAM if self.makes_parameter(made.value) or value.param else CONSTANT  # type: ignore[attr-defined]
         if name == HOLE and kind != PARAM:
             return  # nothing tells which attributes they are
+        if runs and made.text and kind == BUFFER:  # set as by `self.h = v`
+            found.set_running[name] = False
+            return
         found.declared.add(name)
         self._hold(found, name, kind, True, value == NONE)
 

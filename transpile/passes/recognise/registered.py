@@ -10,7 +10,7 @@ from ...model.effects import BUFFER, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Name
 from ...model.node import Expression
 from ...model.program import Class
-from ...model.statements import ExpressionStatement
+from ...model.statements import Assign, ExpressionStatement
 from .kinds import Kinds
 from .scene import Scene
 from .split import named
@@ -39,6 +39,23 @@ def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Ex
         return None
     scene.changes.replace(statement, lambda s: _registered(scene, s, kind))
     return made.value
+
+
+def set_while_running(scene: Scene, statement: ExpressionStatement) -> None:
+    """`self.register_buffer("h", v)` in a forward pass sets `self.h`."""
+    made = registration(statement.expression, scene.own)
+    if made is None or made.method != "register_buffer" or not (made.text or "").isidentifier():
+        return
+
+    def assigned(statement: ExpressionStatement) -> Assign:
+        again = registration(statement.expression, scene.own)
+        assert again is not None and again.text is not None and scene.own is not None
+        own = named(scene.own, Module(frozenset([scene.cls]), is_self=True))
+        target = Attribute(own, again.text)
+        target.value = again.value.value
+        return Assign([target], again.value)
+
+    scene.changes.replace(statement, assigned)
 
 
 def _registered_kind(scene: Scene, kinds: Kinds, made: Registration, cls: Class) -> str | None:

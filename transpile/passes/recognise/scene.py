@@ -47,7 +47,6 @@ class Scene:
         return self.values.of(node)
 
 
-
 def holds_module(value: Value) -> bool:
     """Whether a value is a module, or a list or dict of modules."""
     if isinstance(value, (Sequence, Mapping)):
