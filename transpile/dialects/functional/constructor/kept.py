@@ -6,7 +6,7 @@ self.c = 7.                               self.c = 7.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeVar
 
 from ....facts.bindings.activity import bound
@@ -14,7 +14,7 @@ from ....model.copy import clone
 from ....model.effects import Key, Read, Walk
 from ....model.expressions import Attribute, Comprehension, ForClause, Lambda, Name
 from ....model.names import target_names, text
-from ....model.node import Node, Statement
+from ....model.node import Expression, Node, Statement
 from ....model.program import Function, Parameter
 from ....model.statements import Assign, For
 from ...fresh import fresh
@@ -34,25 +34,26 @@ class Kept:
 
     def by_walk(self, begin: Function, walk: Walk) -> None:
         """What the function of a walk reads and may be another thing later is a default of it."""
-        _, kept = self.fields(begin.body)
         own = {p.name for p in begin.parameters}
         own |= {n for s in begin.body.walk() if isinstance(s, Statement) for n in bound(s)}
+        _, kept = self.fields(begin.body, own)
         kept += [p for p in self.defaults(begin.body, walk) if p.name not in own]
         begin.parameters += kept
         for parameter in kept:
             parameter.parent = begin
 
-    def fields(self, value: N) -> tuple[N | Name, list[Parameter]]:
-        """Fields that may be others once the model is built: each is kept as a default."""
+    def fields(self, value: N, own: Collection[str] = ()) -> tuple[N | Name, list[Parameter]]:
+        """Fields that may be others once the model is built: each is kept as a default. `own`:
+        names that are bound where they are read."""
         found: dict[str, Parameter] = {}
         unsettled, names = self.plan.unsettled, dict[str, str]()
         taken = {"key", *(n.id for n in value.walk() if isinstance(n, Name))}
         for read in [n for n in value.walk() if type(n) is Attribute]:
-            own = is_own(read, self.me) and read.name in self._unstable
-            if not own and not unsettled.is_others(read):
+            mine = is_own(read, self.me) and read.name in self._unstable
+            if not mine and not unsettled.is_others(read):
                 continue
             whole = unsettled.reach(read) if read.name in unsettled.grown else read
-            if any(isinstance(n, (Key, Read)) for n in whole.walk()) or not _is_below(whole, value):
+            if not _is_below(whole, value) or not _may_be_kept(whole, own):
                 continue
             name = names.get(text(whole)) or fresh(read.name, taken | set(found))
             names[text(whole)] = name
@@ -91,6 +92,11 @@ def _self(function: Function, own: str, plan: Plan) -> tuple[str, set[str]]:
     return around.parameters[0].name, plan.unsettled.of(around.owner)
 
 
+def _may_be_kept(whole: Expression, own: Collection[str]) -> bool:
+    nodes = list(whole.walk())
+    return not any(isinstance(n, (Key, Read)) or isinstance(n, Name) and n.id in own for n in nodes)
+
+
 def _is_below(node: Node, whole: Node) -> bool:
     return node is whole or whole in node.ancestors()
 
@@ -112,7 +118,7 @@ def _changing(function: Function) -> Iterator[str]:
 
 def _turning(at: Node) -> Iterator[str]:
     """The names that comprehensions around bind."""
-    for around in at.ancestors():
+    for around in (at, *at.ancestors()):
         if isinstance(around, Comprehension):
             for clause in around.clauses:
                 yield from target_names(clause.target)
