@@ -58,8 +58,13 @@ class Presence:
         }
         owners = {f.owner for f in functions if f.owner is not None}
         owners |= set(modules.project.classes())
+        layers = modules.library.project.classes()  # BatchNorm2d has all from a class above
+        owners |= {c for c in layers if not owners.isdisjoint(modules.lineage(c))}
         known = [c for c in owners if modules.is_module(c)]
         self._held = {cls: dict(self._of(cls)) for cls in known}
+        self.params = {
+            n for held in self._held.values() for n, one in held.items() if one.kind == PARAM
+        }
         self._arrays = {n for held in self._held.values() for n, one in held.items() if one.kind}
 
     def _of(self, cls: Class) -> Iterator[tuple[str, Held]]:

@@ -36,6 +36,7 @@ from ....model.expressions import (
     Subscript,
     is_none,
 )
+from ....model.names import dotted
 from ....model.node import Expression, Node
 from ....model.operators import Compare, Conditional, Unary
 from ....model.program import Function
@@ -47,6 +48,7 @@ from ..plan import Plan
 from ..report import Reports
 from .probes import gives_shapes
 
+MEASURING = frozenset(("fan_in_and_fan_out", "numel"))
 ASKED = frozenset(("shape", "dtype", "ndim", "size"))
 
 
@@ -121,10 +123,35 @@ class Building:
             elif isinstance(made.value, Module):  # which must be one: children() has no other
                 node.replace(Call(Attribute(own, "add_module"), [name, made]))
                 return
+        if self._asks(node):
+            return
         if isinstance(node, Apply) and self._runs(node):
             self._probe(node)
         elif isinstance(node, (New, Apply)):
             node.become(Call(node.function, node.arguments, node.keywords))
+
+    def _asks(self, node: Call) -> bool:
+        """`hasattr(m, "bias")`, `getattr(m, "bias", None) is not None`, of a module's params."""
+        word = dotted(node.function)
+        if word not in ("hasattr", "getattr") or len(node.arguments) < 2:
+            return False
+        module, name = node.arguments[:2]
+        named = (
+            isinstance(name, Constant) and name.constant in self.plan.conventions.presence.params
+        )
+        if not named or not isinstance(module.value, Module):
+            return False
+        has, around = Call(Support("has"), [module, name]), node.parent
+        if word == "hasattr":
+            node.replace(has)
+            return True
+        compared = isinstance(around, Compare) and any(map(is_none, around.operands))
+        if len(node.arguments) < 3 or not is_none(node.arguments[2]) or not compared:
+            return False
+        assert isinstance(around, Compare)
+        missing = around.operators[0] in ("is", "==")
+        around.replace(Unary("not", has) if missing else has)
+        return True
 
     def _runs(self, call: Apply) -> bool:
         """Whether a call asks for arrays, which there are none of yet."""
@@ -153,7 +180,7 @@ class Building:
             has = Call(Support("has"), [node.object, Constant(node.name)])
             missing = around.operators[0] in ("is", "==")
             around.replace(Unary("not", has) if missing else has)
-        elif isinstance(around, Attribute) and around.name in ASKED:
+        elif isinstance(around, Attribute) and around.name in ASKED or _is_measured(node):
             node.replace(Call(Support("like"), [node.object, Constant(node.name)]))
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
             node.become(Attribute(node.object, node.name))
@@ -161,6 +188,15 @@ class Building:
             why = "the value of an array is asked for before it is made"
             self.reports.report("array-while-building", node, why)
             node.replace(raising(Unconverted("array-while-building", source_of(node)), Support))
+
+
+def _is_measured(node: Read) -> bool:
+    """Whether a function is given it that asks for its shape alone."""
+    around = node.parent
+    word = around.function if isinstance(around, Call) else None
+    if isinstance(word, Support):
+        return word.name in MEASURING
+    return isinstance(word, Name) and word.id == "len"
 
 
 def may_be_function(value: Expression) -> bool:
