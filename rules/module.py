@@ -453,6 +453,16 @@ def named_modules(module, prefix=""):
     return found
 
 
+def children(module):
+    """The modules right below a module, each once."""
+    return [child for _, child in module.children()]
+
+
+def named_children(module):
+    """``(name, module)`` of the modules right below a module, each once."""
+    return module.children()
+
+
 def apply(module, function):
     """Call a function on everything below the module, then on the module itself, as torch's Module.apply does."""
     for _, child in module.children():

@@ -32,7 +32,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign
-from ..threading.changes import root
+from ..threading.changes import is_applied, root
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
 from .given import computed, is_given, is_listed, listing, modules_given
@@ -96,6 +96,8 @@ class Conventions(Signatures):
         if function.name == "__init__" or function.nodes(*BUILDS):
             return True
         if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
+            return True
+        if any(map(is_applied, function.nodes(Apply, Call))):  # `net.apply(fill)`
             return True
         given = [call for call in function.nodes(Apply, Call) if modules_given(call)]
         return any(self.is_builder(target) for call in given for target in self.targets(call) or ())

@@ -111,6 +111,9 @@ def _to_kinds(frame: Frame, subject: Expression, kinds: list[Expression], then: 
     if not isinstance(subject, Name) or subject.id not in then:
         return
     value = then[subject.id]
+    if isinstance(value, Module) and value.open and not value.is_self:
+        then[subject.id] = _of_classes(frame, value, kinds)
+        return
     if not isinstance(value, Tensor) and not is_anything(value):
         return
     found = [_instance(frame, frame.facts.of(k)) for k in kinds]
@@ -120,6 +123,16 @@ def _to_kinds(frame: Frame, subject: Expression, kinds: list[Expression], then: 
         then[subject.id] = found[0]
     elif all(isinstance(v, Static) for v in found):
         then[subject.id] = Static()
+
+
+def _of_classes(frame: Frame, value: Module, kinds: list[Expression]) -> Module:
+    """What a walk over modules of any class meets, where it asks for the user's: `m.fc.weight` of a
+    Block."""
+    found = [frame.facts.of(kind) for kind in kinds]
+    refs = [k.ref for k in found if isinstance(k, Class) and isinstance(k.ref, program.Class)]
+    if len(refs) < len(kinds) or not all(map(frame.facts.project.is_module, refs)):
+        return value
+    return Module(frozenset(refs))
 
 
 def _instance(frame: Frame, kind: Value) -> Value | None:

@@ -13,6 +13,7 @@
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
+    zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     torch.cat((out, x))                      torch.cat_with_empty((out, x)), of what begins empty
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
@@ -30,10 +31,12 @@ from ...model.expressions import Attribute, Call, Display, Lambda, Name, Subscri
 from ...model.libraries import registers
 from ...model.names import dotted, imported
 from ...model.node import Expression
+from ...model.operators import Conditional
 from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, ExpressionStatement
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, written
+from .choices import branch, chooses_writes
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
@@ -57,6 +60,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             or absent(statement.expression) is not None
         ):
             changes.replace(statement, stored)
+        elif isinstance(statement.expression, Conditional):
+            if chooses_writes(statement.expression):
+                changes.replace(statement, branch)
         elif _is_lone(statement.expression):
             changes.change(statement.expression, lambda e: e.replace(e.elements[0]))
     for assign in scope.nodes(Assign):

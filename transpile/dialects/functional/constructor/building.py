@@ -38,9 +38,9 @@ from ....model.expressions import (
 )
 from ....model.names import dotted
 from ....model.node import Expression, Node
-from ....model.operators import Compare, Conditional, Unary
+from ....model.operators import Boolean, Compare, Conditional, Unary
 from ....model.program import Function
-from ....model.statements import Assign, Block, For
+from ....model.statements import Assign, Block, For, If
 from ....passes.pass_ import source_of
 from ...faults import raising
 from ...threading.changes import is_applied
@@ -180,6 +180,8 @@ class Building:
             has = Call(Support("has"), [node.object, Constant(node.name)])
             missing = around.operators[0] in ("is", "==")
             around.replace(Unary("not", has) if missing else has)
+        elif is_tested(node):
+            node.replace(Call(Support("has"), [node.object, Constant(node.name)]))
         elif isinstance(around, Attribute) and around.name in ASKED or _is_measured(node):
             node.replace(Call(Support("like"), [node.object, Constant(node.name)]))
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
@@ -188,6 +190,14 @@ class Building:
             why = "the value of an array is asked for before it is made"
             self.reports.report("array-while-building", node, why)
             node.replace(raising(Unconverted("array-while-building", source_of(node)), Support))
+
+
+def is_tested(node: Read) -> bool:
+    """`if m.bias:` can only ask whether there is one: more than one number has no truth."""
+    around = node.parent
+    if isinstance(around, Unary):
+        return around.operator == "not"
+    return isinstance(around, Boolean) or isinstance(around, If) and around.test is node
 
 
 def _is_measured(node: Read) -> bool:
