@@ -66,3 +66,10 @@ def write_item(input, index, value):
     parts = index if isinstance(index, tuple) else (index,)
     copied = any(isinstance(p, (bool, list)) or hasattr(p, "dtype") and (p.ndim > 0 or p.dtype == bool) for p in parts)
     return input if copied else input.at[index].set(value)
+
+
+def with_entry(held, key, value):
+    """A list or dict of arrays with another one at ``key``; the old one stays as it is."""
+    made = held.copy()
+    made[key] = value
+    return made

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from transpile import convert_path
-from transpile.first import pipeline
 from transpile.proof.copies import copied
 from transpile.proof.verification import load
 
@@ -133,21 +132,3 @@ def test_verify_copies_weights_that_layers_compute():
     copy = copied(module).double()
     x = torch.ones(2, 3, dtype=torch.float64)
     assert torch.allclose(copy(x), module(x.float()).double()) and copy[0].weight_g is not module[0].weight_g
-
-
-def test_what_fails_together_is_converted_apart_and_said(tmp_path, monkeypatch):
-    source = tmp_path / "in"
-    source.mkdir()
-    (source / "a.py").write_text(TORCH)
-    (source / "b.py").write_text("from . import a\n\n\ndef g(x):\n    import torch\n\n    return torch.nn.functional.glu(a.f(x))\n")
-    together = pipeline.convert
-
-    def fails(project, *rest):
-        if len(project.modules) > 1:
-            raise ValueError("no")
-        return together(project, *rest)
-
-    assert not convert_path(source, tmp_path / "out").diagnostics
-    monkeypatch.setattr(pipeline, "convert", fails)
-    report = convert_path(source, tmp_path / "apart")
-    assert {(d.id, d.message) for d in report.diagnostics} == {("converted-apart", "ValueError: no")} and len(report.diagnostics) == 2

@@ -87,6 +87,8 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
 
     ast.parse(text)
     source = Source(PurePosixPath(path), text, "utf-8", False, "\n")
+    if not _have_torch([source]):
+        return Result(text, "", [])
     written, support, failed = dialect.convert([source], "", target)
     if not written:
         return Result(text, support or "", failed)

@@ -13,9 +13,9 @@ from ...facts.values.lattice import Static, Torch
 from ...model.copy import clone
 from ...model.effects import NewArray
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import text
+from ...model.names import target_names, text
 from ...model.node import Expression, Node, Statement
-from ...model.statements import Assign, Block, ExpressionStatement, If
+from ...model.statements import Assign, Block, ExpressionStatement, For, If
 from . import nodes
 from .frame import Frame
 
@@ -42,6 +42,9 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
         return _reshaped(frame, path, node, reshaped)
     for loop, over in frame.rows:
         if path == over or frame.state.sharing(path, frozenset([over])):
+            if _is_rebound(loop, over):
+                message = f"{path} is written in place, and may be what a loop goes over by rows"
+                return refuse(frame, path, node, f"{message}, for which {over} is no name any more")
             frame.stale.add(loop)
     others = [o for o in frame.reached(path) if not _is_apart(frame, path, o)]
     holder = _stored_back(frame, path, others)
@@ -74,6 +77,14 @@ def _follow_each(frame: Frame, path: str, others: list[str], node: Node) -> None
             refuse(frame, other, node, message)
         else:
             frame.after.append(made)
+
+
+def _is_rebound(loop: For, over: str) -> bool:
+    """Whether a turn of a loop may bind the name of what is gone over to something else."""
+    nodes = list(loop.body.walk())
+    targets = [t for n in nodes if isinstance(n, Assign) and not n.operator for t in n.targets]
+    targets += [n.target for n in nodes if isinstance(n, For)]
+    return any(over in target_names(target) or text(target) == over for target in targets)
 
 
 def _call(node: Node) -> Node | None:

@@ -13,7 +13,16 @@ from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscri
 from ...model.node import Node
 from ...model.operators import Binary, Compare, Conditional
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, Delete, For, If, Import, OpaqueStatement, While
+from ...model.statements import (
+    Assign,
+    Delete,
+    ExpressionStatement,
+    For,
+    If,
+    Import,
+    OpaqueStatement,
+    While,
+)
 from ..pass_ import Changes, Pass
 from . import calls, conditions, headers, names, numbers, promotion, stores, subscripts, tests
 from .conversion import Conversion, Facts, Handler
@@ -46,6 +55,7 @@ _HANDLERS: dict[type, Handler] = numbers.watched(
         Class: headers.class_,
         Assign: headers.assign,
         For: headers.loop,
+        ExpressionStatement: headers.asserted,
         Delete: headers.delete,
         OpaqueStatement: headers.matched,
         Call: _call,

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from ...facts.values.lattice import Tensor
-from ...model.expressions import Attribute, Name, Subscript
+from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
-from ...model.statements import Assign, Delete, For, OpaqueStatement
+from ...model.statements import (
+    Assert,
+    Assign,
+    Delete,
+    ExpressionStatement,
+    For,
+    OpaqueStatement,
+)
 from .conversion import Conversion
 from .literals import known
 
@@ -43,6 +50,19 @@ def _drop(cls: Class, base: Expression) -> None:
     at = next(i for i, b in enumerate(cls.bases) if b is base)
     del cls.bases[at], cls.keywords[at]
     cls.restate()
+
+
+def asserted(c: Conversion, node: Node) -> bool:
+    """`torch._assert(x.ndim == 2, "flat")`, which is a statement of Python's."""
+    assert isinstance(node, ExpressionStatement)
+    call = node.expression
+    if not isinstance(call, Call) or c.torch_name(call.function) != "torch._assert":
+        return False
+    if not 1 <= len(call.arguments) <= 2 or any(call.keywords):
+        return False
+    c.visit_all(call.arguments)
+    c.changes.replace(node, lambda _: Assert(*call.arguments))
+    return True
 
 
 # --- what is assigned to --------------------------------------------------------------------------

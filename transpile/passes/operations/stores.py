@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ...facts.memory.indices import covers
 from ...facts.memory.paths import spelled
-from ...facts.values.lattice import Static, Tensor
+from ...facts.values.lattice import Mapping, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Put, Support
 from ...model.expressions import Call, Lambda, Name, Slice, Subscript
@@ -30,6 +30,10 @@ def put(c: Conversion, node: Node) -> bool:
     built = c.facts.stage(c.scope) in ("host", "building", "import")
     if node.how in _WHOLE or isinstance(node.index, Lambda):
         c.changes.replace(node, _whole(node, built))
+        c.visit_all(node.children())
+        return True
+    if node.how == "set" and isinstance(known(node.base), (Mapping, Sequence)):
+        c.changes.replace(node, _entry)
         c.visit_all(node.children())
         return True
     if window(c, node):
@@ -72,6 +76,11 @@ def _whole(node: Put, built: bool) -> Callable[[Put], Expression]:
 def _through(node: Put) -> Expression:
     """What only the view itself tells the places of: `z.diagonal().fill_(3)`."""
     return Call(Support("write_view"), [node.base, node.index, node.new])
+
+
+def _entry(node: Put) -> Expression:
+    """A module's list or dict of arrays with another one in it: `self.hidden[i] = h`."""
+    return Call(Support("with_entry"), [node.base, node.index, node.new])
 
 
 def _data(node: Put) -> Expression:
