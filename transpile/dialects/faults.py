@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from ..model import effects
 from ..model.diagnostics import Diagnostic
 from ..model.effects import Unconverted
-from ..model.expressions import Call, Constant, Lambda
+from ..model.expressions import Call, Constant, Lambda, Name
 from ..model.node import Expression, Node
 from ..model.program import File, Function, Scope
+from ..model.statements import For, If, While
 from ..passes.driver import give_up
 
 _EFFECTS = tuple(
@@ -74,11 +75,19 @@ def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expressi
 
 
 def _runs_at_import(node: Node) -> bool:
-    """Whether it stands in a file or a class, or in the default of a parameter of theirs."""
+    """Whether it stands in a file or a class, or in the default of a parameter of theirs; not in
+    the loops of a script, or what it does as `__main__`."""
     inner = node
     for around in node.ancestors():
+        if isinstance(around, (For, While)) or isinstance(around, If) and _is_main(around.test):
+            return False
         body = around.body if isinstance(around, (Function, Lambda)) else None
         if body is inner:
             return False
         inner = around
     return isinstance(inner, File)
+
+
+def _is_main(test: Expression) -> bool:
+    """`__name__ == "__main__"`"""
+    return any(isinstance(n, Name) and n.id == "__name__" for n in test.walk())

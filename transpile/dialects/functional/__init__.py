@@ -6,22 +6,20 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...model.effects import Apply, Key, New, Support, Unconverted
-from ...model.expressions import Attribute, Call, Lambda, Name
-from ...model.node import Node
+from ...model.effects import Support
+from ...model.expressions import Attribute, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import directory, imports_of
-from ...model.statements import Block
 from ...source.formatting import format_all
-from ...source.lower_ast import expression
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import second_names, support
 from ..definitions import Prelude, Rules, Written
-from ..faults import Faults, raising
+from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Output
+from . import outside
 from .classes import ClassWriter
 from .plan import Facts, Plan
 from .report import Reports
@@ -52,7 +50,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
         for function in _others(file, plan):
             writer.function(function)
     for file in files:
-        _outside(file, reports)
+        outside.write(file, plan, reports)
         wanted |= _spelled(file)
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
@@ -71,28 +69,6 @@ def _others(file: File, plan: Plan) -> Iterator[Function]:
             owner = function.owner
             if owner is None or not plan.modules.is_module(owner):
                 yield function
-
-
-def _outside(file: File, reports: Reports) -> None:
-    """What runs when a file is imported: draws have keys of their own."""
-    for call in [n for n in file.walk() if isinstance(n, (New, Apply))]:
-        if not _is_inside(call):
-            call.become(Call(call.function, call.arguments, call.keywords))
-    keys = [n for n in file.walk() if isinstance(n, Key) and not _is_inside(n)]
-    for number, key in enumerate(keys):
-        if any(isinstance(n, Lambda) for n in key.ancestors()):
-            reports.report("draw-in-value", key, "a function that draws is handed on without a key")
-            key.replace(Unconverted("draw-in-value", "a draw that has no key"))
-        else:
-            key.replace(expression(f"jax.random.key({number})"))
-    for node in [n for n in file.walk() if isinstance(n, Unconverted)]:
-        if not _is_inside(node):
-            node.replace(raising(node, lambda name: Attribute(Name("nn"), name)))
-
-
-def _is_inside(node: Node) -> bool:
-    """Whether a node runs when a function does: defaults of parameters do not."""
-    return any(isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors())
 
 
 def _spelled(file: File | Class, within: bool = False) -> set[str]:

@@ -1,0 +1,129 @@
+"""What runs when a file is imported: it has no params, and draws have keys of their own.
+
+y = net(x)          nn.Unconverted("module-value", "net(x)"), and reported: net has params
+x[1:3] = 4          x = x.at[1:3].set(4)
+x = F.dropout(x)    x = nn.dropout(x, key=jax.random.key(0))
+"""
+
+from __future__ import annotations
+
+from ...facts.memory.paths import spelled
+from ...facts.values.lattice import Module
+from ...model.effects import (
+    Apply,
+    BoundMethod,
+    Detached,
+    Key,
+    Mode,
+    New,
+    Put,
+    Read,
+    Support,
+    Unconverted,
+    Write,
+)
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
+from ...model.names import names_assigned
+from ...model.node import Expression, Node
+from ...model.program import File, Function, Parameter
+from ...model.statements import Block, ExpressionStatement
+from ...passes.pass_ import source_of
+from ...source.lower_ast import expression
+from ..faults import raising
+from ..fresh import fresh
+from ..leaves import detached
+from ..threading.changes import is_applied
+from .plan import Plan
+from .report import Reports
+
+_NO_PARAMS = (
+    "this needs params, and the file has none: params = model.init(key), then model(params, x)"
+)
+_VALUES = "a file has no params: what it gives those of a model is theirs once init has made them"
+
+
+def write(file: File, plan: Plan, reports: Reports) -> None:
+    """Write what stands in a file outside of its functions."""
+    for write in [n for n in _outside(file) if isinstance(n, Write)]:
+        _write(write, file, reports)
+    for node in reversed(_outside(file)):  # inner before outer
+        if isinstance(node, Expression) and not isinstance(node, Key):
+            _expression(node, plan, reports)
+    _keys(file, reports)
+    for node in _outside(file):
+        if isinstance(node, Unconverted):
+            node.replace(raising(node, Support))
+
+
+def _expression(node: Expression, plan: Plan, reports: Reports) -> None:
+    if isinstance(node, Call) and _runs_model(node, plan):
+        _refuse(node, reports, _NO_PARAMS)
+    elif isinstance(node, Call) and isinstance(node.function, Attribute) and is_applied(node):
+        given = [node.function.object, *node.arguments]  # `net.apply(fill)`
+        node.replace(Call(Support("apply"), given))
+    elif isinstance(node, (New, Apply)):
+        node.become(Call(node.function, node.arguments, node.keywords))
+    elif isinstance(node, Put):
+        at = Subscript(Attribute(node.base, "at"), node.index)
+        node.replace(Call(Attribute(at, node.how), [node.new]))
+    elif isinstance(node, Detached):
+        node.replace(detached(node, Support))
+    elif isinstance(node, BoundMethod):
+        node.become(Attribute(node.object, node.name))
+    elif isinstance(node, (Read, Mode)):
+        _refuse(node, reports, _VALUES)
+
+
+def _runs_model(call: Call, plan: Plan) -> bool:
+    """Whether it calls a module that has params or state, which a call takes."""
+    runs = isinstance(call.function.value, Module) and not isinstance(call, New)
+    return runs and plan.may_have(call.function)
+
+
+def _write(write: Write, file: File, reports: Reports) -> None:
+    """An initial value, which the model gets once `init` makes its params: `nn.reinitialise(line,
+    "bias", lambda bias, key: jnp.zeros_like(bias))`."""
+    target, value = write.target, write.value
+    holder, keys = target.object, [n for n in value.walk() if isinstance(n, Key)]
+    reads = [n for n in value.walk() if isinstance(n, Read)]
+    same = all(n.name == target.name and spelled(n.object) == spelled(holder) for n in reads)
+    if not same or spelled(holder) is None or len(keys) > 1:
+        reports.refuse("module-value", write, _VALUES)
+        return
+    names = {n.id for n in value.walk() if isinstance(n, Name)}
+    word = fresh(target.name, names)
+    key = fresh("key", names | {word})
+    made = Lambda([Parameter(word), Parameter(key)], value)
+    for node, name in [*((n, word) for n in reads), *((n, key) for n in keys)]:
+        node.replace(Name(name))
+    for name in sorted(names & set(names_assigned(file))):  # `for i in range(3): … fill_(i)`
+        made.parameters.append(Parameter(name, "", None, Name(name)))
+    made.adopt()
+    block = write.parent
+    assert isinstance(block, Block)
+    call = Call(Support("reinitialise"), [holder, Constant(target.name), made])
+    block.substitute(write, [ExpressionStatement(call)])
+
+
+def _refuse(node: Expression, reports: Reports, why: str) -> None:
+    reports.report("module-value", node, why)
+    node.replace(Unconverted("module-value", source_of(node)))
+
+
+def _keys(file: File, reports: Reports) -> None:
+    keys = [n for n in _outside(file) if isinstance(n, Key)]
+    for number, key in enumerate(keys):
+        if any(isinstance(n, Lambda) for n in key.ancestors()):
+            reports.report("draw-in-value", key, "a function that draws is handed on without a key")
+            key.replace(Unconverted("draw-in-value", "a draw that has no key"))
+        else:
+            key.replace(expression(f"jax.random.key({number})"))
+
+
+def _outside(file: File) -> list[Node]:
+    return [n for n in file.walk() if not _is_inside(n)]
+
+
+def _is_inside(node: Node) -> bool:
+    """Whether a node runs when a function does: defaults of parameters do not."""
+    return any(isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors())
