@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Protocol
 
+from ...facts.leading import Leading
 from ...facts.values import Values
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
@@ -67,6 +69,11 @@ class Conversion:
         parameters = scope.parameters if isinstance(scope, Function) else []
         self.given = frozenset(p.name for p in parameters)  # by a call, if the scope is a function
         self._handlers = handlers
+
+    @cached_property
+    def leading(self) -> Leading:
+        """Which values may have dims in front that their places have not."""
+        return Leading(self.scope)
 
     def visit(self, node: Node) -> None:
         """See to a node and to all below it."""

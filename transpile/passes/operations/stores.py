@@ -42,6 +42,14 @@ def put(c: Conversion, node: Node) -> bool:
     if not is_mask(first):
         for i, part in enumerate(parts_of(node.index)):
             place(c, node, i, part)
+        if (
+            node.how == "set"
+            and not isinstance(known(node.new), Static)
+            and c.leading.may_lead(node)
+        ):
+            c.changes.replace(node, _without_leading)
+            c.visit_all(node.children())
+            return True
     if not is_mask(first) or not all(map(is_whole, rest)):
         return False
     if built:
@@ -63,6 +71,18 @@ def put(c: Conversion, node: Node) -> bool:
     else:
         c.visit_all(node.children())
     return True
+
+
+def _without_leading(node: Put) -> Expression:
+    """torch leaves out dims of size 1 that the value has in front."""
+    return Call(Support("store"), [node.base, _spelled_out(node.index), node.new])
+
+
+def _spelled_out(index: Expression) -> Expression:
+    """`jnp.s_[:, t]` of an index with slices."""
+    if any(isinstance(part, Slice) for part in parts_of(index)):
+        return Subscript(expression("jnp.s_"), index)
+    return index
 
 
 def _whole(node: Put, built: bool) -> Callable[[Put], Expression]:
@@ -94,10 +114,7 @@ def _new(node: Put) -> Expression:
 
 def _item(node: Put) -> Expression:
     """What is put at an index that may choose a copy: only the run tells."""
-    index = node.index
-    if any(isinstance(part, Slice) for part in parts_of(index)):
-        index = Subscript(expression("jnp.s_"), index)
-    return Call(Support("write_item"), [node.base, index, node.new])
+    return Call(Support("write_item"), [node.base, _spelled_out(node.index), node.new])
 
 
 def _mask(node: Put) -> Expression:
