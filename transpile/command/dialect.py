@@ -44,6 +44,7 @@ from ..passes import (
     structured_exits,
     type_hints,
     undefined_names,
+    unset_attributes,
 )
 from ..passes.recognise.layer_words import library
 from ..source.files import Source, syntax_error
@@ -60,6 +61,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     overridden_resets.PASS,
 )
 PASSES = (
+    unset_attributes.PASS,
     undefined_names.PASS,
     type_hints.PASS,
     fold.PASS,
