@@ -19,6 +19,7 @@ from ..model.diagnostics import Diagnostic
 from ..model.project import Project
 from ..passes import (
     boolean_operators,
+    boxed_sizes,
     branches,
     canonicalise,
     checks,
@@ -59,6 +60,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     spread_arguments.PASS,
     data_aliases.PASS,
     overridden_resets.PASS,
+    boxed_sizes.PASS,
 )
 PASSES = (
     unset_attributes.PASS,
