@@ -78,15 +78,25 @@ def _plain(frame: Frame, target: Expression) -> Expression:
 def _tell_number(frame: Frame, node: Assign) -> None:
     target = node.targets[0]
     known = of(target)
-    if not isinstance(target, Name) or isinstance(known, Tensor) and known.number is True:
-        return
-    others = frame.reached(target.id) if may_be_number(frame.state, node) else []
+    others: list[str] = []
+    if isinstance(target, Attribute) and (known == UNKNOWN or isinstance(known, Method)):
+        others = _held_by(frame, target)
+    elif isinstance(target, Name) and not (isinstance(known, Tensor) and known.number is True):
+        others = frame.reached(target.id) if may_be_number(frame.state, node) else []
     if others:
         message = (
-            f"{target.id} is taken for a number: where it is a tensor, {', '.join(others)} may "
+            f"{nodes.source(target)} is taken for a number: where it is a tensor, {', '.join(others)} may "
             "change as well"
         )
         frame.changes.report("taken-for-granted", node, message)
+
+
+def _held_by(frame: Frame, target: Attribute) -> list[str]:
+    """The tensors that a local object may hold: z of `a = A(z)`, for `a.t += 1`."""
+    holder = target.object
+    if not isinstance(holder, Name) or frame.state.path(target) is not None:
+        return []
+    return [o for o in frame.reached(holder.id) if frame.is_tensor(frame.named(o))]
 
 
 def _augmented_store(frame: Frame, node: Assign, target: Any, value: Expression) -> list[Statement]:
