@@ -174,8 +174,15 @@ LAMBDAS = {
 
 
 @pytest.mark.parametrize("name", LAMBDAS)
-def test_a_lambda_that_may_draw_twice_is_refused(name):
-    converted("class M(nn.Module):\n    def forward(self, x):\n" + LAMBDAS[name], "unsupported")
+def test_a_lambda_that_draws_again_draws_anew(name):
+    module = converted("class M(nn.Module):\n    def forward(self, x):\n" + LAMBDAS[name])["M"]()
+    x, key = jnp.zeros((3, 50)), jax.random.key(0)
+    got = module(x, key=key)
+    if name == "returned":
+        got = got(x) - got(x)
+    elif name == "called in a comprehension":
+        got = got[0] - got[1]
+    assert (got != 0).all() and np.unique(got).size == got.size
 
 
 def test_a_lambda_that_is_called_once_draws():
@@ -200,7 +207,7 @@ def test_a_mode_that_forward_sets_is_reported(name):
 def test_a_method_that_sets_the_mode_is_left_out():
     head = "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm1d(3)\n\n    def forward(self, x):\n        return self.bn(x)\n\n"
     plain = converted(head + "    def train(self, mode=True):\n        super().train(mode)\n        return self\n")
-    more = converted(head + "    def train(self, mode=True):\n        super(M, self).train(mode)\n        self.bn.weight.requires_grad = False\n", "module-mode", "frozen-param")
+    more = converted(head + "    def train(self, mode=True):\n        super(M, self).train(mode)\n        self.bn.weight.requires_grad = False\n", "frozen-param")
     own = converted(head + "    def train(self, rows):\n        return [self(row) for row in rows]\n")
     assert not hasattr(plain["M"], "train") and not hasattr(more["M"], "train") and hasattr(own["M"], "train")
 

@@ -15,7 +15,7 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
 from ..model.rulebook import Rulebook
 from ..model.statements import Assign, For
-from .host import does
+from .host import Host
 from .modules import Modules
 from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue
@@ -29,6 +29,7 @@ class EffectsOf:
 
     def __init__(self, modules: Modules, rulebook: Rulebook | None = None) -> None:
         self.modules, self.rulebook = modules, rulebook
+        self._host = Host(modules.project)
         self._known: dict[Function, tuple[int, Effects]] = {}
         self._solving: dict[Function, Effects] = {}
         self._awaited: set[Function] = set()  # of these, what was asked for before it was known
@@ -77,7 +78,7 @@ class EffectsOf:
     def host(self, node: Node) -> str | None:
         """What code does to the host, in words: it prints, a generator of Python's draws, an
         iterator moves on; None where it only computes."""
-        return next(filter(None, (does(inner) for inner in within([node]))), None)
+        return next(filter(None, map(self._host.does, within([node]))), None)
 
     def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
         """The functions that a call may run, each with the path of its `self`; None if unknown."""

@@ -3,9 +3,15 @@ iterators on, fills lists of others."""
 
 from __future__ import annotations
 
-from ..model.expressions import Attribute, Call
+import functools
+
+from ..model.expressions import Attribute, Call, Name
 from ..model.node import Node
-from .values.lattice import External, Method, Sequence
+from ..model.program import Class, Function, within
+from ..model.project import Project
+from ..model.statements import Assign, Declaration
+from .values.lattice import UNKNOWN, External, Method, Sequence, Tensor
+from .values.lattice import Function as FunctionValue
 
 _SPEAKING = frozenset({"builtins.print", "builtins.input", "builtins.open"})
 _DRAWING = ("random.", "numpy.random.")
@@ -20,7 +26,7 @@ def does(node: Node) -> str | None:
     if isinstance(value, External):
         if value.name in _SPEAKING:
             return f"{value.name.removeprefix('builtins.')} speaks to the world outside"
-        if value.name.startswith(_DRAWING):
+        if draws(node):
             return f"{value.name} draws from a generator of Python's"
         if value.name == "builtins.next":
             return "an iterator moves on"
@@ -28,3 +34,76 @@ def does(node: Node) -> str | None:
         if value.name in _FILLING and not isinstance(value.receiver, Sequence):
             return f".{value.name}() changes an object"
     return None
+
+
+def draws(call: Call) -> bool:
+    """Whether a call draws from a generator of Python or NumPy, rather than makes one."""
+    value = call.function.value
+    drawing = isinstance(value, External) and value.name.startswith(_DRAWING)
+    return drawing and call.value != value
+
+
+class Host:
+    """What calls of the user's functions do to the host: a counter moves on."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._known: dict[Function, tuple[int, str | None]] = {}
+
+    def does(self, node: Node) -> str | None:
+        """What a call does to the host, in words, itself or by what it runs."""
+        found = does(node)
+        if found is not None or not isinstance(node, Call):
+            return found
+        value = node.function.value
+        if isinstance(value, FunctionValue):
+            return self._runs(value.function)
+        if isinstance(value, Method) and value.name in self._counting:
+            receiver = value.receiver
+            if receiver == UNKNOWN or isinstance(receiver, Tensor) and receiver.assumed:
+                return f".{value.name}() changes an object"
+        return None
+
+    def _runs(self, function: Function) -> str | None:
+        """What running a function does to the host."""
+        known = self._known.get(function)
+        if known is None or known[0] != function.version:
+            self._known[function] = function.version, None  # for a function that calls itself
+            found = next(filter(None, map(self.does, within([function.body]))), None)
+            for declared in function.nodes(Declaration) if found is None else ():
+                found = f"{function.name} changes {', '.join(declared.names)}"
+            known = self._known[function] = function.version, found
+        return known[1]
+
+    @functools.cached_property
+    def _counting(self) -> frozenset[str]:
+        """The methods of plain classes that set what their object holds, by all their names."""
+        found: set[str] = set()
+        for cls in self.project.classes():
+            if not self.project.is_module(cls):
+                methods = self.project.methods(cls)
+                own = {n for n, m in methods.items() if n != "__init__" and _sets_own(m)}
+                found |= own | _other_names(cls, own)
+        return frozenset(found)
+
+
+def _sets_own(method: Function) -> bool:
+    me = method.parameters[0].name if method.parameters else None
+    return any(
+        isinstance(t, Attribute) and isinstance(t.object, Name) and t.object.id == me
+        for assign in method.nodes(Assign)
+        for t in assign.targets
+    )
+
+
+def _other_names(cls: Class, methods: set[str]) -> set[str]:
+    """`draw = next` in the body of a class."""
+    return {
+        t.id
+        for node in cls.body.body
+        if isinstance(node, Assign)
+        and isinstance(node.expression, Name)
+        and node.expression.id in methods
+        for t in node.targets
+        if isinstance(t, Name)
+    }

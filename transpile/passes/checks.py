@@ -1,6 +1,9 @@
-"""What only reports: tests by Python of what is an array under jit.
+"""What only reports: what runs under jit, and is another thing there.
 
-    if self.hits > 3:     where `forward` counts `self.hits`, a number in torch
+if self.hits > 3:          where `forward` counts `self.hits`, a number in torch
+if random.random() < p:    draws once, when the function is traced
+try: return x[5]           takes the last element, where torch raises
+except IndexError: …
 """
 
 from __future__ import annotations
@@ -8,18 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..facts.host import draws
 from ..facts.values.lattice import Tensor
 from ..model.effects import BUFFER, MIXED, Read, Write
-from ..model.expressions import Attribute, is_none
+from ..model.expressions import Attribute, Call, Name, Subscript, is_none
+from ..model.names import below
 from ..model.node import Expression
 from ..model.operators import Compare, Conditional
-from ..model.program import Scope
+from ..model.program import Function, Scope
 from ..model.project import Project
-from ..model.statements import If, While
-from .pass_ import Changes, Pass
+from ..model.statements import If, Try, While
+from .pass_ import Changes, Pass, source_of
 
 _STATIC = frozenset(("dtype", "ndim", "shape", "size"))  # which Python knows of any array
-_WHY = "is changed while the model runs: jax.jit makes an array of it, by which Python cannot decide"
+_WHY = (
+    "is changed while the model runs: jax.jit makes an array of it, by which Python cannot decide"
+)
 
 
 def run(project: Project, facts: Any) -> list[Changes]:
@@ -27,6 +34,13 @@ def run(project: Project, facts: Any) -> list[Changes]:
     traced = [f for f in project.functions() if facts.stages.stage(f) == "traced"]
     written = {w.target.name for f in traced for w in f.nodes(Write) if isinstance(w.target, Read)}
     found = []
+    for function in project.functions():
+        changes = Changes(function)
+        if facts.stages.stage(function) in ("traced", None):
+            _handlers(changes, function)
+        if project.outermost(function) in facts.stages.traced_functions:
+            _draws(changes, function)
+        found.append(changes)
     for function in traced if written else ():
         changes = Changes(function)
         for read in _tested(function):
@@ -35,6 +49,31 @@ def run(project: Project, facts: Any) -> list[Changes]:
                     changes.report("unsupported", read, f"{read.name} {_WHY}")
         found.append(changes)
     return found
+
+
+def _draws(changes: Changes, function: Function) -> None:
+    for call in function.nodes(Call):
+        if draws(call):
+            message = (
+                f"{source_of(call.function)} draws once, when the function is traced: every call of "
+                "a jitted one has the same number"
+            )
+            changes.report("host-draw", call, message)
+
+
+def _handlers(changes: Changes, function: Function) -> None:
+    for node in function.nodes(Try):
+        picks = [n for n in below(node.body, Subscript) if isinstance(n.object.value, Tensor)]
+        for handler in node.handlers if picks else ():
+            words = (
+                [n.id for n in handler.type.walk() if isinstance(n, Name)] if handler.type else []
+            )
+            if {"IndexError", "LookupError"} & set(words):
+                message = (
+                    f"no IndexError comes of {source_of(picks[0])}: JAX takes the last element for "
+                    "one out of range"
+                )
+                changes.report("taken-for-granted", handler.type or node, message)
 
 
 def _tested(function: Scope) -> Iterator[Read]:
