@@ -79,6 +79,8 @@ PROGRAMS = {
     "chosen by two functions": "flows = reversed(last_of(some_of(self.flows, 2), first=1))\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
     "a name given back": "flows = self.flows[::2]\nif reverse:\n    flows = same(flows)\nothers = same(some_of(flows, 2))\nfor flow in others:\n    x, w = flow(x)\nreturn x",
     "a comprehension": "flows = self.flows[::2]\nflows = flows + self.flows[1:2]\nreturn sum(flow(x)[0] for flow in flows)",
+    "sorted": "for flow in self.flows:\n    x, w = flow(x)\nfor flow in sorted(self.flows, key=lambda flow: isinstance(flow, Flow)):\n    x, w = flow(x)\nreturn x",
+    "shortened": "flows = list(self.flows)\nflows.pop()\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
 }
 
 
@@ -100,10 +102,8 @@ def test_each_layer_has_its_params(name):
 
 REFUSED = {
     "of two containers": "flows = self.flows if reverse else reversed(self.others)\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
-    "a name from before": "for flow in self.flows:\n    x, w = flow(x)\nfor flow in sorted(self.flows, key=id):\n    x, w = flow(x)\nreturn x",
     "called by a function": "for flow in first_called(self.flows, x):\n    x, w = flow(x)\nreturn x",
     "chosen by what they are": "for flow in with_weights(self.flows):\n    x, w = flow(x)\nreturn x",
-    "handed on": "flows = list(self.flows)\nflows.pop()\nfor flow in flows:\n    x, w = flow(x)\nreturn x",
 }
 
 

@@ -34,6 +34,9 @@ PROGRAMS = {
     "lists of layers": "for part in (self.layers, self.layers[1:]):\n    for layer in part:\n        x = layer(x)\nreturn x",
     "names at once": "f, h = self.bn1, self.conv1\nz = f(x)\nreturn h(z) + f(x)",
     "parts at once": "rest, last = self.layers[:-1], self.layers[-1]\nfirst, others = self.layers[0], self.layers[1:]\nreturn last(rest(x) + 1) * others(first(x))",
+    "its name is read after it": "for f in [self.conv1, self.bn1]:\n    x = f(x)\nreturn f(x)",
+    "what is listed changes in it": "y = x * 2\nfor f, z in [(self.conv1, x), (self.bn1, y)]:\n    x = f(z) + x\nreturn x",
+    "it is left early": "for f in [self.conv1, self.bn1]:\n    x = f(x)\n    if x.dim() > 3:\n        break\nreturn x",
 }  # fmt: skip
 
 
@@ -62,19 +65,6 @@ def test_each_turn_draws_for_itself():
     _, converted, code = module_of("out = []\nfor conv, drop in [(self.conv1, self.drop), (self.conv1, self.drop)]:\n    out.append(drop(torch.ones_like(x)))\nreturn out")
     a, b = converted.apply({}, {}, jnp.ones((8, 8)), key=jax.random.key(0), training=True)[0]
     assert (a != b).any(), code
-
-
-LEFT = {
-    "its name is read after it": "for f in [self.conv1, self.bn1]:\n    x = f(x)\nreturn f(x)",
-    "what is listed changes in it": "y = x * 2\nfor f, z in [(self.conv1, x), (self.bn1, y)]:\n    x = f(z) + x\nreturn x",
-    "it is left early": "for f in [self.conv1, self.bn1]:\n    x = f(x)\n    if x.dim() > 3:\n        break\nreturn x",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", LEFT)
-def test_a_loop_that_is_no_list_of_turns_is_left(name):
-    source = MODULE + "".join(f"        {line}\n" for line in LEFT[name].splitlines())
-    assert {d.id for d in convert_source(source).diagnostics} == {"module-value"}
 
 
 def test_a_diagnostic_stands_where_the_user_wrote_it():

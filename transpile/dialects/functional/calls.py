@@ -27,12 +27,15 @@ from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from ..threading.checkpoints import UPDATED, checkpointed
 from .conventions import Conventions
-from .given import is_given, modules_given
-from .paths import Path, Paths, module_of
+from .given import is_given, lists_given, modules_given
+from .path import Path
+from .paths import Paths, module_of
 from .plan import Plan, Words
 from .report import Reports
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
+
+LISTED = "a list of modules is handed to what may call them, and has no params"
 
 
 class Calls:
@@ -61,6 +64,10 @@ class Calls:
                 self._call(call)
         for method in [n for n in own(self.function) if isinstance(n, BoundMethod)]:
             self._handed_on(method)
+        for inner in self.function.nodes(Function):
+            for default in [p.default for p in inner.parameters if p.default is not None]:
+                if isinstance(default.value, Module) and not default.value.is_self:
+                    self._bind(default, default)
         for module in [n for n in own(self.function) if isinstance(n, Attribute)]:
             if self._stands_in(module):
                 self._bind(module, module)
@@ -135,6 +142,11 @@ class Calls:
         """Modules that a function is given have what they take with them."""
         for argument in modules_given(call):
             self._bind(argument, argument)
+        lists = lists_given(call)
+        if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
+            for argument in lists:
+                self.reports.report("module-value", argument, LISTED)
+                argument.replace(Unconverted("module-value", source_of(argument)))
 
     def _path(self, call: Call) -> Path | None:
         module = module_of(call)

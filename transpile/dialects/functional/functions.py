@@ -38,7 +38,8 @@ from . import control
 from .calls import Calls, without_scans
 from .data_writes import write_for_the_call
 from .leaves import Leaves
-from .paths import Path, Paths, module_of
+from .path import Path
+from .paths import Paths, module_of
 from .plan import Plan, Words
 from .report import Reports
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ...facts.values.lattice import Method, Module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
-from ...model.effects import BoundMethod
+from ...model.effects import BoundMethod, Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression
 from ...model.program import Function
@@ -17,6 +17,7 @@ ASKING = frozenset(
     "isinstance issubclass hasattr getattr setattr type len print id repr str zip enumerate list "
     "tuple reversed iter next sorted vars range super".split()
 )
+CONTAINERS = frozenset(("torch.nn.ModuleList", "torch.nn.ModuleDict"))
 LISTS = ("torch.nn.ParameterList", "torch.nn.ParameterDict")
 
 
@@ -65,9 +66,22 @@ def listing(call: Call) -> Expression | None:
 
 def modules_given(call: Call) -> list[Expression]:
     """The modules that a call hands on, but for those that the function was given itself."""
-    if isinstance(call.function, Name) and call.function.id in ASKING:
+    given = [a for a in _handed(call) if not is_given(_called(a))]
+    return [a for a in given if not CONTAINERS.issuperset(a.value.refs or ("",))]  # type: ignore[attr-defined]
+
+
+def lists_given(call: Call) -> list[Expression]:
+    """The lists of modules that a call hands on, which nobody can call."""
+    return [a for a in _handed(call) if CONTAINERS.issuperset(a.value.refs or ("",))]  # type: ignore[attr-defined]
+
+
+def _handed(call: Call) -> list[Expression]:
+    function = call.function
+    if isinstance(function, Name) and function.id in ASKING:
         return []
-    return [a for a in call.arguments if _is_module(a) and not is_given(_called(a))]
+    if isinstance(function, Support) and function.name == "place":
+        return []
+    return [a for a in call.arguments if _is_module(a)]
 
 
 def _is_module(argument: Expression) -> bool:

@@ -9,11 +9,11 @@ A name that a loop binds gets a companion, the name of the module in its contain
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
+from ...model.effects import Support
 from ...model.expressions import (
     Attribute,
     Call,
@@ -30,32 +30,17 @@ from ...model.names import target_names
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
+from ...source.lower_ast import expression
 from ..threading.checkpoints import checkpointed
 from .bound import Bound, bindings
 from .companions import bind_name
+from .holders import Holders
+from .path import Path
 from .plan import Plan
 from .turns import place, source
 
 NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
 NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
-
-
-@dataclass(frozen=True)
-class Path:
-    """The way to a module: from `self`, or from a parameter that is given one."""
-
-    keys: tuple[Expression, ...] = ()
-    root: str = ""  # the parameter; nothing for `self`
-
-    def below(self, key: Expression) -> Path:
-        return Path((*self.keys, key), self.root)
-
-    def of(self, whole: str) -> Expression:
-        """The entry of a tree: `params["a"]["b"]`."""
-        made: Expression = Name(whole)
-        for key in self.keys:
-            made = Subscript(made, clone(key))
-        return made
 
 
 Loop = For | ForClause
@@ -78,11 +63,30 @@ class Paths:
         self.self_name = own if own not in inside else None
         self._parameters = {*names, *inside}
         self.bound = bindings(function)
+        self.holders = Holders(self.whole, plan, {}).of_method(self.self_name, self.owner)
         self._named: dict[tuple[Loop, Expression], Name] = {}
         self._first: dict[tuple[Loop, Expression], str] = {}  # the name that asked for it
 
     def of(self, node: Expression) -> Path | None:
         """The path of a module; None where it is not known from here."""
+        found = self._of(node)
+        if found is None and isinstance(node, (Name, Subscript)):
+            return self._placed(node)
+        return found
+
+    def _placed(self, node: Expression) -> Path | None:
+        """Where what is in some list of modules stands: the one that has them all is asked."""
+        value = node.value
+        if not isinstance(value, Module) or value.is_self:
+            return None
+        path = self.holders.element(node)
+        holder = expression(path) if path is not None else None
+        above = self._of(holder) if holder is not None else None
+        if holder is None or above is None:
+            return None
+        return above.below(Call(Support("place"), [holder, clone(node)]))
+
+    def _of(self, node: Expression) -> Path | None:
         if isinstance(node, Name):
             return self._name(node)
         if isinstance(node, Attribute):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...facts.bindings.activity import bound
 from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import Module, classes_of
+from ...facts.values.lattice import Mapping, Module, Sequence, classes_of
 from ...model.effects import Declare, New, Support
 from ...model.expressions import (
     Attribute,
@@ -64,7 +64,8 @@ class Placed:
             function = node.function
             if isinstance(function, Attribute) and function.name in _ADDING:
                 path = dotted(function.object) or ""
-                if path.startswith(f"{self.me}."):
+                plain = isinstance(function.object.value, (Sequence, Mapping))  # a list of Python's
+                if path.startswith(f"{self.me}.") and not plain:
                     for argument in node.arguments:
                         yield path.split(".")[1], argument, path
             elif dotted(function) == "setattr" and len(node.arguments) == 3:

@@ -21,6 +21,7 @@ from ..threading.reserved import rename_parameters
 from ..threading.threads import Threads
 from .cheap import properties, written_outside
 from .conventions import Conventions
+from .listed import registered
 from .param_writers import Writers
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
@@ -77,12 +78,23 @@ class Plan:
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
         self._ties = {cls: dict(self._tied(cls)) for cls in owners}
         self._aliases = {cls: self._second_names(cls) for cls in owners}
+        self._registered = {cls: registered(init) for cls in owners if (init := self._init(cls))}
         self._procedures = {
             f
             for f in functions
             if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
         }
         rename_parameters(self.conventions, WORDS)
+
+    def _init(self, cls: Class) -> Function | None:
+        return self.modules.home(cls).methods(cls).get("__init__")
+
+    def holder_of_list(self, cls: Class | None, name: str, me: str) -> str | None:
+        """The path of what registers the modules that a plain list of a class has."""
+        for one in self.modules.lineage(cls) if cls is not None else ():
+            if name in self._registered.get(one, {}):
+                return ".".join(filter(None, (me, self._registered[one][name])))
+        return None
 
     def entry(self, cls: Class | None, name: str, me: str) -> Expression:
         """The name under which the params have a submodule: the first one of two."""

@@ -64,6 +64,7 @@ def rename_targets(node: Comprehension, fresh: Callable[[str], str]) -> None:
     """The names of a comprehension are its own: those that the function has too get others."""
     own = {n for clause in node.clauses for n in target_names(clause.target)}
     inside = {inner for inner in node.walk() if isinstance(inner, Name)}
+    inside -= set(node.clauses[0].iterable.walk())  # which is found before there are turns
     around: Node = node
     while not isinstance(around, Function) and around.parent is not None:
         around = around.parent
