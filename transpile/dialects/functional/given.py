@@ -67,12 +67,12 @@ def listing(call: Call) -> Expression | None:
 def modules_given(call: Call) -> list[Expression]:
     """The modules that a call hands on, but for those that the function was given itself."""
     given = [a for a in _handed(call) if not is_given(_called(a))]
-    return [a for a in given if not CONTAINERS.issuperset(a.value.refs or ("",))]  # type: ignore[attr-defined]
+    return [a for a in given if not CONTAINERS.issuperset(a.value.refs or ("",))]
 
 
 def lists_given(call: Call) -> list[Expression]:
     """The lists of modules that a call hands on, which nobody can call."""
-    return [a for a in _handed(call) if CONTAINERS.issuperset(a.value.refs or ("",))]  # type: ignore[attr-defined]
+    return [a for a in _handed(call) if CONTAINERS.issuperset(a.value.refs or ("",))]
 
 
 def _handed(call: Call) -> list[Expression]:

@@ -133,16 +133,14 @@ class Holders:
 
     # --- names ------------------------------------------------------------------------------------
 
-    def _name(
-        self, node: Name, bound: Callable[[Expression, Expression, str], str | None]
-    ) -> str | None:
+    def _name(self, node: Name, bound: Callable[[Expression, Node, str], str | None]) -> str | None:
         binders = list(self._binders(node))
         found = [bound(target, value, node.id) for target, value in binders]
         if node.id in {p.name for p in self.function.parameters}:
             found.append(self.given.get(node.id))
         return _same(found)
 
-    def _binders(self, node: Name) -> Iterator[tuple[Expression, Expression]]:
+    def _binders(self, node: Name) -> Iterator[tuple[Expression, Node]]:
         """The targets that bind a name, with what they are given; a loop's is what it goes over."""
         for around in node.ancestors():
             if isinstance(around, Comprehension):
@@ -152,7 +150,7 @@ class Holders:
                         return
             if isinstance(around, For) and node.id in target_names(around.target):
                 if not any(True for _ in _bound_in(around.body, node.id)):
-                    yield around.target, around  # type: ignore[misc]
+                    yield around.target, around
                     return
             if isinstance(around, (Function, Lambda)):
                 if node.id in {p.name for p in around.parameters}:
@@ -164,9 +162,10 @@ class Holders:
                 if found or around is self.function and isinstance(around, Function):
                     return
 
-    def _element_bound(self, target: Expression, value: Expression, name: str) -> str | None:
+    def _element_bound(self, target: Expression, value: Node, name: str) -> str | None:
         if isinstance(value, (For, ForClause)):
             return self._turn(target, value.iterable, name)
+        assert isinstance(value, Expression)
         if isinstance(target, Name):
             return self.element(value)
         if isinstance(target, Display) and isinstance(value, Display):
@@ -178,12 +177,13 @@ class Holders:
             return self.listed(value)  # `first, second = self.layers`
         return None
 
-    def _list_bound(self, target: Expression, value: Expression, name: str) -> str | None:
+    def _list_bound(self, target: Expression, value: Node, name: str) -> str | None:
         if isinstance(value, (For, ForClause)):  # over lists
             over = value.iterable
             if isinstance(target, Name) and isinstance(over, Display) and over.elements:
                 return _same(map(self.listed, over.elements))
             return None
+        assert isinstance(value, Expression)
         return self.listed(value) if isinstance(target, Name) else None
 
     def _turn(self, target: Expression, over: Expression, name: str) -> str | None:
@@ -262,7 +262,7 @@ class Holders:
         return True
 
 
-def _bound_in(body: Node, name: str) -> Iterator[tuple[Expression, Expression]]:
+def _bound_in(body: Node, name: str) -> Iterator[tuple[Expression, Node]]:
     """What binds a name in a block; comprehensions and functions inside have their own."""
     stack: list[Node] = [body]
     while stack:
@@ -275,7 +275,7 @@ def _bound_in(body: Node, name: str) -> Iterator[tuple[Expression, Expression]]:
                 if name in target_names(target):
                     yield target, node.expression
         elif isinstance(node, For) and name in target_names(node.target):
-            yield node.target, node  # type: ignore[misc]
+            yield node.target, node
 
 
 def _same(found: Iterable[str | None]) -> str | None:

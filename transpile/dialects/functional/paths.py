@@ -41,8 +41,6 @@ from .turns import place, source
 
 NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
 NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
-
-
 Loop = For | ForClause
 
 
@@ -80,11 +78,9 @@ class Paths:
         if not isinstance(value, Module) or value.is_self:
             return None
         path = self.holders.element(node)
-        holder = expression(path) if path is not None else None
-        above = self._of(holder) if holder is not None else None
-        if holder is None or above is None:
+        if path is None or (above := self._of(expression(path))) is None:
             return None
-        return above.below(Call(Support("place"), [holder, clone(node)]))
+        return above.below(Call(Support("place"), [expression(path), clone(node)]))
 
     def _of(self, node: Expression) -> Path | None:
         if isinstance(node, Name):
