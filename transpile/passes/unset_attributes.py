@@ -42,11 +42,12 @@ def run(project: Project, facts: Any) -> list[Changes]:
     seen: set[tuple[Class, str]] = set()
     for function in project.functions() if names is not None else ():
         cls = project.owner(function)
-        if cls is None or not project.is_module(cls):
+        me = project.self_name(function)  # a static method has none
+        if cls is None or me is None or not project.is_module(cls):
             continue
         changes = Changes(function)
         for node in function.nodes(Attribute):
-            name, own = node.name, dotted(node.object) == project.self_name(function)
+            name, own = node.name, dotted(node.object) == me
             known = name in names or name in _OF_MODULES or name.startswith("_")  # type: ignore[operator]
             if known or not own or (cls, name) in seen:
                 continue
