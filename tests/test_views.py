@@ -15,6 +15,11 @@ pytestmark = pytest.mark.usefixtures("wide")
 
 # name -> body of `def f(x, y)`, or definitions that end in an `f`; what torch itself refuses to differentiate is detached
 PROGRAMS = {
+    "slice of a slice": "z = x.clone()\nw = z[1:][:, 2:]\nw.zero_()\nreturn z * y",
+    "row of a transposed": "z = x.clone()\nw = z.t()[1]\nw += 1\nreturn z * y",
+    "a view of data": "z = x * 1\nt = z.data.view(-1)\nt[1:].add_(1)\nreturn z * z",
+    "a slice of what is seen flat, and the row it is in": "z = x * 1\nr = z[0]\nt = z.view(-1)[1:]\nt.mul_(2)\nr.add_(y[0])\nreturn z * z, t",
+    "turned, then flat": "z = x * 1\nt = z.transpose(0, 1)[1:].unsqueeze(0)\nt.add_(1)\nz.mul_(3)\nreturn z, t",
     "inner function that writes and returns its argument": "z = x.clone()\ndef g(t):\n    t += 1\n    return t\nw = g(z)\nreturn z * w",
     "callee returns its written argument": "def g(t):\n    t.add_(1)\n    return t\nz = x.clone()\nw = g(z)\nw.mul_(2)\nreturn z * y, w",
     "callee returns its written argument, of which there is a view": "def g(t):\n    t.add_(1)\n    return t\nz = x.clone()\nv = z[0]\nw = g(z)\nv.mul_(2)\nreturn z * y, w, v",
@@ -193,9 +198,7 @@ REFUSED = {
     "loop over split": ("z = x.detach().clone()\nfor c in z.split(2, dim=1):\n    c.add_(1)\nreturn z + y", "aliased-write"),
     "enumerate of rows written": ("z = x.detach().clone()\nfor i, row in enumerate(z):\n    row.mul_(i)\nreturn z + y", "aliased-write"),
     "zip of rows written": ("z = x.detach().clone()\nfor a, b in zip(z, y):\n    a.mul_(b.detach())\nreturn z + y", "aliased-write"),
-    "slice of a slice": ("z = x.clone()\nw = z[1:][:, 2:]\nw.zero_()\nreturn z * y", "aliased-write"),
     "slice of a slice by name": ("z = x.clone()\na = z[1:]\nb = a[:, 2:]\nb.zero_()\nreturn z, a, b * 1 + y[1:, 2:]", "aliased-write"),
-    "row of a transposed": ("z = x.clone()\nw = z.t()[1]\nw += 1\nreturn z * y", "aliased-write"),
     "alias in a tuple": ("z = x.clone()\npair = (z, y)\npair[0].add_(1)\nreturn z", "aliased-write"),
     "alias through a call that may give another": ("def same(t, u=None):\n    return t if u is None else u\nz = x.clone()\nw = same(z)\nw.add_(1)\nreturn z * y", "aliased-write"),
     "view returned by a call": ("def first(t):\n    return t[0]\nz = x.clone()\nw = first(z)\nw.add_(1)\nreturn z * y", "aliased-write"),

@@ -45,6 +45,7 @@ from ..passes import (
     structured_exits,
     type_hints,
     undefined_names,
+    unrolled_writes,
     unset_attributes,
 )
 from ..passes.recognise.layer_words import library
@@ -59,6 +60,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     kept_lambdas.PASS,
     spread_arguments.PASS,
     data_aliases.PASS,
+    unrolled_writes.PASS,
     overridden_resets.PASS,
     boxed_sizes.PASS,
 )

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Call, Name, Subscript
+from ..model.expressions import Attribute, Name
 from ..model.names import dotted, everywhere, rebound
-from ..model.node import Expression, Node
+from ..model.node import Node
 from ..model.program import Function, Scope
 from ..model.statements import Assign
 from .pass_ import Changes, Pass
+from .written import is_written
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
@@ -54,33 +55,12 @@ def _found(function: Function) -> Iterator[tuple[Assign, str]]:
         if changing & {target.id, me} or above & places:
             continue
         uses = list(_uses(function, target.id, statement))
-        if statement.parent is function.body and any(map(_is_written, uses)):
+        if statement.parent is function.body and any(map(is_written, uses)):
             yield statement, target.id
 
 
 def _uses(function: Function, name: str, statement: Assign) -> Iterator[Name]:
     return (n for n in everywhere(function, Name) if n.id == name and n.parent is not statement)
-
-
-def _is_written(name: Name) -> bool:
-    """Whether what a name stands for, or a view of it, is written in place: `w.zero_()`,
-    `init.normal_(w)`, `w[0] = 1`."""
-    node: Expression = name
-    while True:
-        around: Node | None = node.parent
-        if isinstance(around, Subscript) and around.object is node:
-            node = around
-        elif isinstance(around, Attribute) and isinstance(around.parent, Call):
-            if around.name.endswith("_"):
-                return True
-            node = around.parent
-        else:
-            break
-    if isinstance(around, Assign):
-        return node is not name and any(node is target for target in around.targets)
-    if not isinstance(around, Call) or not around.arguments or around.arguments[0] is not node:
-        return False
-    return (dotted(around.function) or "").endswith("_")
 
 
 PASS = Pass("data_aliases", (), run)

@@ -146,7 +146,10 @@ class Leaves:
         """`self.net.parameters()`"""
         path = self.paths.of(module)
         if path is not None and isinstance(node.function, Attribute):
-            given = [module, path.of(self.words.params)]
+            whole = self.paths.whole
+            given = [module]
+            if self.plan.threads(whole).params or not self.plan.is_building(whole):
+                given.append(path.of(self.words.params))  # while building there are none yet
             node.replace(Call(Support(node.function.name), given))
 
     # --- lists of params --------------------------------------------------------------------------

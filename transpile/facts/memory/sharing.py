@@ -22,7 +22,7 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary, Boolean, Conditional
 from ..calls import Target
-from ..casts import is_copy
+from ..casts import is_cast, is_copy
 from ..values import lattice
 from ..values.lattice import (
     NUMPY,
@@ -63,17 +63,24 @@ class Sharing(Calling):
 
     def view_base(self, node: Any) -> str | None:
         """The path that an expression is a certain view of: `base[...]`, `base.view(...)`,
-        `base.T`."""
+        `base.T`, `base.data.view(-1)[1:]`. What may be a copy is none of what is no name."""
+        viewed = self._viewed(node)
+        path = self.path(viewed) if viewed is not None else None
+        if viewed is None or path is not None:
+            return path
+        return None if is_cast(node) or is_cast(viewed) else self.view_base(viewed)
+
+    def _viewed(self, node: Any) -> Expression | None:
+        """What an expression is a certain view of."""
         if isinstance(node, Subscript) and is_tensor(node.object):
-            basic = indices.kind(node.index) == "basic"
-            return self.path(node.object) if basic else None
+            return node.object if indices.kind(node.index) == "basic" else None
         if isinstance(node, Call) and isinstance(node.function, Attribute):
             kind = self.views.get(node.function.name)
             known = isinstance(of(node.function), Method) or is_tensor(node.function.object)
             if known and kind in ("same", "reshape", "swap", "part"):
-                return self.path(node.function.object) if not is_copy(node) else None
+                return node.function.object if not is_copy(node) else None
         if isinstance(node, Attribute) and node.name in ("T", "mT", "data"):
-            return self.path(node.object)
+            return node.object
         return None
 
     def shares(self, node: Expression | Part) -> Places:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self, TypeVar
 
-from ...model.expressions import Attribute, Call, Lambda, Name, Subscript
+from ...model.expressions import Call, Lambda, Name, Subscript
 from ...model.names import below
 from ...model.node import Expression, Node
 from ...model.program import File, Function
@@ -106,7 +106,7 @@ class State:
             return a.part[1] != b.part[1]
         if not isinstance(a.view, Subscript) or not isinstance(b.view, Subscript):
             return False
-        named = isinstance(a.view.object, (Name, Attribute))
+        named = a.base == self.path(a.view.object) and b.base == self.path(b.view.object)
         same = named and a.base == b.base and a.others == b.others
         made = a.view.object.origin  # of `z.chunk(2)`, of which each part has a copy
         same = same or made is not None and made == b.view.object.origin and a.others == b.others

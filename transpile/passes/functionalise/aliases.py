@@ -259,19 +259,39 @@ def _relation(frame: Frame, path: str, other: str) -> Expression | None:
     if mine is its:
         return frame.named(path)
     if its.view is not None and its.parents == {mine} and state.unchanged(its):
-        return nodes.rebased(its.view, frame.named(path))  # a view of what was written
+        return _taken(frame, its, path)  # a view of what was written
     if mine.view is not None and mine.parents == {its} and state.unchanged(mine):
-        taken = nodes.rebased(mine.view, frame.named(other))
+        taken = _taken(frame, mine, other)
         if casts.is_cast(taken):
             return frame.named(path)
-        view = view_of(taken, frame.views)
-        if view is None:
-            return None
-        value: Expression = frame.named(path)
-        if isinstance(taken, (Attribute, Call)) and _detaches(taken):
-            value = nodes.with_data(frame.named(other), value)
-        return nodes.put_back(taken, view, value)
+        return _put_back(frame, taken, _steps(frame, mine), frame.named(path))
     return None
+
+
+def _steps(frame: Frame, place: Place) -> int:
+    """How many views a view is of what has a name: two in `x.view(-1)[1:]`."""
+    steps, inner = 1, nodes.holder(place.view).object
+    while frame.state.path(inner) != place.base:
+        steps, inner = steps + 1, nodes.holder(inner).object
+    return steps
+
+
+def _taken(frame: Frame, place: Place, base: str) -> Expression:
+    """A view, taken of another name for what it is a view of."""
+    return nodes.rebased(place.view, frame.named(base), _steps(frame, place))
+
+
+def _put_back(frame: Frame, taken: Any, steps: int, value: Expression) -> Expression | None:
+    """What a view is a view of, with its new value in it; None where that is not known."""
+    made: Expression | None = value
+    for _ in range(steps):
+        view = view_of(taken, frame.views)
+        if view is None or made is None:
+            return None
+        if isinstance(taken, (Attribute, Call)) and _detaches(taken):
+            made = nodes.with_data(clone(view.base), made)
+        made, taken = nodes.put_back(taken, view, made), view.base
+    return made
 
 
 def _detaches(view: Attribute | Call) -> bool:
@@ -288,4 +308,4 @@ def _sibling(frame: Frame, other: str, bases: list[str]) -> Expression | None:
         return None
     if its.parents != frame.state.places(bases[0]):
         return None
-    return nodes.rebased(its.view, frame.named(bases[0]))
+    return _taken(frame, its, bases[0])

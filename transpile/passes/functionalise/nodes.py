@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...facts.memory import View
+from ...facts.memory.spellings import is_tensor
 from ...facts.values.lattice import MISSING, SHAPE, External, Method, Static, Tensor, Torch, Value
 from ...model.copy import clone
 from ...model.effects import Put, Read, Unconverted, Write
@@ -115,20 +116,32 @@ def poison(id: str, node: Expression | Statement) -> Unconverted:
 # --- views ----------------------------------------------------------------------------------------
 
 
-def rebased(view: Expression, base: Expression) -> Expression:
-    """A view, taken of another base."""
+def rebased(view: Expression, base: Expression, steps: int = 1) -> Expression:
+    """A view, taken of another base; of a view of views the one so many steps inside."""
     made = clone(view)
-    inner: Expression = made
+    inner = holder(made)
+    for _ in range(steps - 1):
+        inner = holder(inner.object)
+    inner.object.replace(base)
+    return made
+
+
+def holder(view: Expression) -> Subscript | Attribute:
+    """The part of a view that has what it is a view of as its object."""
+    inner = view
     while True:
-        if isinstance(inner, Subscript) and isinstance(inner.object, Call):
+        if (
+            isinstance(inner, Subscript)
+            and isinstance(inner.object, Call)
+            and not is_tensor(inner.object)
+        ):
             inner = inner.object  # `z.chunk(2)[0]`
         elif isinstance(inner, Call) and isinstance(inner.function, Attribute):
             inner = inner.function
         else:
             break
     assert isinstance(inner, (Subscript, Attribute))
-    inner.object.replace(base)
-    return made
+    return inner
 
 
 def put_back(node: Expression, view: View, value: Expression) -> Expression | None:

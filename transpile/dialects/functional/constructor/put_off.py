@@ -70,7 +70,7 @@ class PutOff:
                 extended = call.function.name in ("extend", "update")  # type: ignore[attr-defined]
                 put = self._listed if extended else self._appended
                 put(call.arguments[-1])
-        for walk in self.function.nodes(Walk):
+        for walk in [*self.function.nodes(Walk), *self.function.nodes(For)]:
             function = begin(walk, lambda word: fresh(word, self._taken))
             if function is not None:
                 self.kept.by_walk(function, walk)

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....model.effects import Support, Walk, Write
+from ....model.effects import Support, Write
 from ....model.expressions import Attribute, Call, Display, Name
 from ....model.node import Expression, Node
 from ....model.program import Function, Parameter
-from ....model.statements import Assign, Block, Break, Continue, ExpressionStatement, Return
+from ....model.statements import Assign, Block, Break, Continue, ExpressionStatement, For, Return
+from ..given import is_listed
 
 Fresh = Callable[[str], str]
 
 
-def begin(walk: Walk, fresh: Fresh) -> Function | None:
+def begin(walk: For, fresh: Fresh) -> Function | None:
     """The function that gives each param its first value, put in the place of a walk over params;
     None for walks of another kind."""
     found = _walked(walk)
@@ -46,9 +47,11 @@ def begin(walk: Walk, fresh: Fresh) -> Function | None:
     return made
 
 
-def _walked(walk: Walk) -> tuple[Expression, str, str] | None:
+def _walked(walk: For) -> tuple[Expression, str, str] | None:
     """The module that a walk goes over, and the names of a name and a param."""
     call = walk.iterable
+    if is_listed(call) and isinstance(walk.target, Name):
+        return call, "_", walk.target.id  # a list of params is a module of them
     if not isinstance(call, Call) or call.arguments or not isinstance(call.function, Attribute):
         return None
     word, target = call.function.name, walk.target

@@ -1,0 +1,87 @@
+"""A loop that writes arrays which are listed by their paths is written out: each has a place of its
+own to be written.
+
+    for p in [self.w, self.v]:           self.w.data.fill_(2.0)
+        p.data.fill_(2.0)          →     self.v.data.fill_(2.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..model.copy import clone
+from ..model.expressions import Attribute, Display, Name
+from ..model.names import binds, dotted, everywhere, names_assigned
+from ..model.node import Expression, Statement
+from ..model.program import Class, Function, Scope
+from ..model.statements import Break, Continue, For, Return
+from .pass_ import Changes, Pass
+from .written import is_written
+
+_MOST = 24  # statements that a loop may become
+
+
+def run(scope: Scope, facts: Any = None) -> Changes:
+    """Write out the loops of one function."""
+    changes = Changes(scope)
+    if isinstance(scope, Function) and scope.parameters:
+        for loop in scope.nodes(For):
+            listed = _listed(loop, scope.parameters[0].name)
+            if listed and _may_be_written_out(loop, scope):
+                changes.change(loop, lambda loop: _write_out(loop))
+    return changes
+
+
+def _listed(loop: For, me: str) -> list[Expression]:
+    """The arrays of `self` that a loop goes over one by one; none of other loops."""
+    over = loop.iterable
+    if not isinstance(over, Display) or over.kind == "set" or not isinstance(loop.target, Name):
+        return []
+    paths = [dotted(e) if isinstance(e, Attribute) else None for e in over.elements]
+    own = all(path is not None and path.split(".")[0] == me for path in paths)
+    return over.elements if own and len(set(paths)) == len(paths) else []
+
+
+def _may_be_written_out(loop: For, function: Function) -> bool:
+    """Whether the loop writes what its name stands for, and does not need that as a name."""
+    assert isinstance(loop.target, Name)
+    name, inside = loop.target.id, set(loop.walk())
+    names = [n for n in everywhere(function, Name) if n.id == name]
+    if name in names_assigned(loop.body) or any(
+        n not in inside and not _is_anothers(n) for n in names
+    ):
+        return False
+    if loop.orelse is not None or loop.asynchronous:
+        return False
+    if any(isinstance(n, (Break, Continue, Return, Function, Class)) for n in loop.body.walk()):
+        return False
+    statements = sum(isinstance(n, Statement) for n in loop.body.walk())
+    if statements * len(loop.iterable.children()) > _MOST:
+        return False
+    return any(is_written(n) for n in names if n in inside)
+
+
+def _is_anothers(name: Name) -> bool:
+    """Whether a name is bound by another loop around it."""
+    loops = (n for n in name.ancestors() if isinstance(n, For))
+    return any(name.id in binds(loop) for loop in loops)
+
+
+def _write_out(loop: For) -> None:
+    assert isinstance(loop.iterable, Display) and isinstance(loop.target, Name)
+    block, name = loop.parent, loop.target.id
+    made = [s for e in loop.iterable.elements for s in _turn(loop.body.body, name, e)]
+    block.substitute(loop, made)  # type: ignore[union-attr]
+
+
+def _turn(body: Iterable[Statement], name: str, element: Expression) -> list[Statement]:
+    """What one turn does."""
+    made = [clone(statement) for statement in body]
+    for statement in made:
+        for use in [n for n in statement.walk() if isinstance(n, Name) and n.id == name]:
+            use.replace(clone(element))
+    return made
+
+
+PASS = Pass("unrolled_writes", (), run)
