@@ -53,8 +53,10 @@ CHECKPOINTED = {
 }
 REFUSED = {
     "passed on": INNER + "return sum(map(inner, [x, x]))",
-    "returned": INNER + "f = inner\n        return f(x)",
-    "of two functions": INNER + "def outer(x):\n            return inner(x) * 2\n        return outer(x)",
+}
+CALLED = {
+    "by another name": INNER + "f = inner\n        return f(x)",
+    "by another function": INNER + "def outer(x):\n            return inner(x) * 2\n        return outer(x)",
 }
 
 
@@ -85,6 +87,14 @@ def test_what_is_checkpointed_may_have_state(name):
     result = convert_source(source)
     assert "taken-for-granted" in {d.id for d in result.diagnostics}, (result.diagnostics, result.code)
     assert "jax.checkpoint" in result.code
+    compare(source, result)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_the_state_comes_back(name):
+    source = MODULE.format(body=CALLED[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
     compare(source, result)
 
 

@@ -38,7 +38,7 @@ class Effects:
     def of_call(self, call):
         return call.effects
 
-    def host(self, node):
+    def host(self, node, besides=frozenset()):
         return self._host
 
 

@@ -7,7 +7,7 @@ a list is `*` there: `self.blocks.*.norm.running_mean`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read, Write
 from ..model.expressions import Attribute, Call, ForClause, Name, Subscript
@@ -75,10 +75,11 @@ class EffectsOf:
         """What one call in a function does, its arguments left out."""
         return self._of_node(call, self._roots_of(_function(call)))
 
-    def host(self, node: Node) -> str | None:
-        """What code does to the host, in words: it prints, a generator of Python's draws, an
-        iterator moves on; None where it only computes."""
-        return next(filter(None, map(self._host.does, within([node]))), None)
+    def host(self, node: Node, besides: Set[Node] = frozenset()) -> str | None:
+        """What code does to the host, in words, `besides` some nodes: it prints, a generator of
+        Python's draws, an iterator moves on; None where it only computes."""
+        nodes = (inner for inner in within([node]) if inner not in besides)
+        return next(filter(None, map(self._host.does, nodes)), None)
 
     def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
         """The functions that a call may run, each with the path of its `self`; None if unknown."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...facts.values.lattice import Function as FunctionValue
 from ...model.effects import (
     Declare,
     Key,
@@ -23,6 +24,7 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
+from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Return
@@ -36,6 +38,7 @@ from ..threading.result_names import Names
 from ..threading.state import Extraction
 from . import control
 from .calls import Calls, without_scans
+from .conventions import is_inside
 from .data_writes import write_for_the_call
 from .leaves import Leaves
 from .path import Path
@@ -82,6 +85,7 @@ class Running:
         function, words = self.function, self.words
         rewritten = write_for_the_call(function, self.plan, self.paths, words, self.reports)
         self._refuse()
+        self._refuse_handed()
         if self.threads.gives:
             Extraction(self, Names(self._taken)).function(self.function)
             self._returns()
@@ -212,6 +216,21 @@ class Running:
             else:
                 self.reports.report(id, node, why)
                 node.replace(Unconverted(id, source_of(node)))
+
+    def _refuse_handed(self) -> None:
+        """A function inside that takes state, handed on: `map(step, xs)` calls it without."""
+        for name in list(self.function.nodes(Name)):
+            made, around = name.value, name.parent
+            if not isinstance(made, FunctionValue) or not is_inside(made.function):
+                continue
+            called = isinstance(around, Call) and around.function is name
+            checked = isinstance(around, Call) and dotted(around.function) == "jax.checkpoint"
+            if called or checked or not isinstance(around, Call):
+                continue
+            if self.plan.threads(made.function).takes:
+                why = f"{name.id} takes the state, and what it is handed to does not give it"
+                self.reports.report("state-in-expression", name, why)
+                name.replace(Unconverted("state-in-expression", source_of(name)))
 
     def _returns(self) -> None:
         """Every return gives the state too."""

@@ -37,8 +37,8 @@ SAYS = ("jax.debug.print", "jax.debug.callback")  # which know their place
 _NUMBERS = frozenset("jnp.pi jnp.e jnp.inf jnp.nan jnp.newaxis np.pi np.inf np.nan".split())
 _LIBRARIES = ("jnp.", "jax.", "lax.")
 class CallEffects(Protocol):
-    def host(self, node: Node) -> str | None:
-        """What code does to the host, in words."""
+    def host(self, node: Node, besides: Set[Node] = frozenset()) -> str | None:
+        """What code does to the host, in words, besides some nodes."""
 
     def of_call(self, call: Call) -> Effects:
         """What one call does, its arguments left out."""
@@ -71,7 +71,7 @@ class Obstacles:
     def of_block(self, block: Block, own: Set[str]) -> Iterator[Obstacle]:
         """What a block does; `own` are the names that it makes itself."""
         where = self.where
-        done = self.effects.host(block)
+        done = self.effects.host(block, self.skipped)
         if done is not None:
             yield Obstacle(block, f"{done} {where}", True)
         for node in in_scope(block, *_KINDS):
