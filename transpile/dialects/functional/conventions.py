@@ -35,7 +35,8 @@ from ...model.statements import Assign
 from ..threading.changes import is_applied, root
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
-from .given import computed, is_given, is_listed, listing, modules_given
+from .computed import Computed, ComputedNames
+from .given import is_given, is_listed, listing, modules_given
 from .initialisers import initialisers
 from .presence import Presence
 from .unsettled import Unsettled
@@ -52,7 +53,7 @@ class Conventions(Signatures):
     """The threads of functions and calls where params and the mode are values too."""
 
     initialisers: dict[Function, str]  # methods that `init` calls, and what they make
-    computing: set[Class]  # the classes that have params under computed names
+    names: ComputedNames  # the arrays under computed names
     stateful: set[str]  # the names of buffers that are part of the state
     presence: Presence  # whether a module has an array
     inside: frozenset[Node]  # the functions that stand in others
@@ -141,7 +142,9 @@ class Conventions(Signatures):
         """Whether an array changes while the model runs, or only a checkpoint can fill it."""
         if not isinstance(array, Read):
             return False
-        return array.kind in (BUFFER, MIXED) and array.name in self.stateful
+        if array.kind not in (BUFFER, MIXED):
+            return False
+        return array.name in self.stateful or self.names.is_buffer(array.name)
 
     def _filled(self) -> Iterator[str]:
         """The buffers that have no values of their own to begin with."""
@@ -169,7 +172,7 @@ class Conventions(Signatures):
         self.inside = frozenset(f for f in self.functions if is_inside(f))
         self.stateful = self.written | set(self._filled())
         self.presence = Presence(self.modules, self.functions, self.stateful)
-        self.computing = self._computing()
+        self.names = ComputedNames(self.modules, self.functions, self.presence)
         self.unsettled, self.walked = Unsettled(self.project, self.modules), Walked(self)
         found = initialisers(self.building, self.modules, self.stateful)
         self.initialisers = {f: kind for f, kind in found.items() if not self._is_late(f)}
@@ -207,24 +210,16 @@ class Conventions(Signatures):
             for module in modules_given(call):
                 found |= replace(self.of_value(module), known=True)
         below = [n for n in function.body.walk() if isinstance(n, Expression)]
-        asked = any(is_listed(n) for n in below) or any(self.computed(function))
+        asked = any(is_listed(n) for n in below)
+        for _, read in self.computed(function):
+            found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
         return found | Threads(params=asked)
 
-    def computed(self, function: Function) -> Iterator[tuple[Call, Expression]]:
-        """The params that a method reads under names that it computes, with these names."""
-        owner = function.owner
-        if owner is None or not function.parameters or owner not in self.computing:
-            return
+    def computed(self, function: Function) -> Iterator[tuple[Call, Computed]]:
+        """The arrays that a method reads under names that it computes."""
         for call in function.nodes(Call):
-            name = computed(call, function.parameters[0].name)
-            if name is not None:
-                yield call, name
-
-    def _computing(self) -> set[Class]:
-        """The classes that have params under computed names, and those that inherit from them."""
-        making = {f.owner for f in self.functions if f.owner is not None and f.nodes(NewArray)}
-        owners = {f.owner for f in self.functions if f.owner is not None}
-        return {cls for cls in owners if making & set(self.modules.lineage(cls))}
+            if (read := self.names.asked(call, function)) is not None:
+                yield call, read
 
     def _of_call(self, call: Call) -> Threads:
         if isinstance(call, New) or _is_of_class(call):  # a constructor makes no arrays

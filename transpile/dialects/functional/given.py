@@ -7,7 +7,7 @@ from ...facts.values.lattice import Method, Module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression
 from ...model.program import Function
 from ..threading.changes import root
@@ -41,17 +41,6 @@ def is_listed(node: Expression) -> bool:
     if not isinstance(value, Module) or value.open or not isinstance(node, (Attribute, Name)):
         return False
     return bool(value.refs) and all(ref in LISTS for ref in value.refs)
-
-
-def computed(call: Call, self_name: str) -> Expression | None:
-    """The name in `getattr(self, f"weight_{i}")`, where it is computed; None of other calls."""
-    if not isinstance(call.function, Name) or call.function.id != "getattr":
-        return None
-    if len(call.arguments) < 2 or isinstance(call.value, Module):
-        return None
-    held, name = call.arguments[:2]
-    own = isinstance(held, Name) and held.id == self_name
-    return name if own and not isinstance(name, Constant) else None
 
 
 def listing(call: Call) -> Expression | None:

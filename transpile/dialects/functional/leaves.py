@@ -46,6 +46,7 @@ from ...model.statements import If
 from ...passes.pass_ import source_of
 from ..faults import raising
 from ..leaves import detached
+from .computed import Computed
 from .given import is_listed, listing
 from .paths import Paths
 from .plan import Plan, Words
@@ -57,6 +58,10 @@ _OPEN = "it is not known which class this module has, and so where it has this"
 _DOUBTFUL = (
     "this may be an array, and neither params nor state say whether the module has it: set it to "
     "None in the constructor, and compare it with None"
+)
+_MIXED = (
+    "which attribute this is is not known here, and it may be an array or something else: write the "
+    "name, or keep what is looked up in a ModuleDict or ParameterDict"
 )
 PARTS = ("keys", "values", "items")
 
@@ -74,21 +79,25 @@ class Leaves:
     def write(self) -> None:
         for call in [n for n in self.plan.conventions.own_nodes(self.function) if _may_ask(n)]:
             self._asked(call)  # type: ignore[arg-type]
-        for call, name in list(self.plan.conventions.computed(self.function)):
-            self._computed(call, name)
+        for call, read in list(self.plan.conventions.computed(self.function)):
+            self._computed(call, read)
         for node in reversed(
             list(self.plan.conventions.own_nodes(self.function))
         ):  # inner before outer
             self._node(node)
 
-    def _computed(self, call: Call, name: Expression) -> None:
+    def _computed(self, call: Call, read: Computed) -> None:
         """`getattr(self, f"weight_{i}")`"""
-        params = Name(self.words.params)
-        if len(call.arguments) == 2:
-            call.replace(Subscript(params, name))
+        path = self.paths.of(read.module)
+        if path is None or len(read.kinds) > 1:
+            self._refuse(call, "dynamic-attribute", _MIXED)
             return
-        missing = [] if is_none(call.arguments[2]) else [call.arguments[2]]
-        call.replace(Call(Attribute(params, "get"), [name, *missing]))
+        entries = path.of(self.words.params if PARAM in read.kinds else self.words.state)
+        if read.default is None:
+            call.replace(Subscript(entries, read.name))
+            return
+        missing = [] if is_none(read.default) else [read.default]
+        call.replace(Call(Attribute(entries, "get"), [read.name, *missing]))
 
     def _node(self, node: Node) -> None:
         if isinstance(node, Read):

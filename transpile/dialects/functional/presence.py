@@ -13,7 +13,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ...facts.modules import ARRAYS, Modules, possibly_none
+from ...facts.modules import ARRAYS, SUBMODULE, Modules, possibly_none
 from ...facts.setting import sets
 from ...facts.values.lattice import Module
 from ...model.copy import clone
@@ -33,6 +33,7 @@ class Held(NamedTuple):
     certain: bool = True  # it is set on all ways
     none: bool = False  # to None, on some
     late: bool = False  # the state has None until a call sets it
+    module: bool = False  # it is a submodule
 
 
 class Asked(NamedTuple):
@@ -73,7 +74,7 @@ class Presence:
         makers = [m for m in methods if m is not None and m.parameters]
         for name, own in self.modules.fields(cls).items():
             if own.kind not in ARRAYS or not (kind := self._kind(own.kind, name)):
-                yield name, Held("")
+                yield name, Held("", module=own.kind == SUBMODULE)
                 continue
             late = all(is_none(v) and v.start < 0 for v in own.values)
             certain = any(sets(m.body, name, m.parameters[0].name) for m in makers)
@@ -84,6 +85,10 @@ class Presence:
         if kind in (BUFFER, MIXED) and name in self.stateful:
             return BUFFER
         return PARAM if kind in (PARAM, MIXED) else ""
+
+    def held(self, cls: Class) -> dict[str, Held]:
+        """What the instances of a class have."""
+        return self._held.get(cls, {})
 
     # --- questions --------------------------------------------------------------------------------
 

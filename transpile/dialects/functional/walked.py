@@ -26,7 +26,9 @@ class Walked:
         self._all = False  # something is walked over whose class is not known
         self._inside: set[Class] = set()
         for function in signatures.functions:
-            for node in function.nodes(Walk, Apply, Call) if function in signatures.building else ():
+            for node in (
+                function.nodes(Walk, Apply, Call) if function in signatures.building else ()
+            ):
                 if (walked := self._over(node)) is not None and self._gives(node):
                     self._below(walked.value, function.owner)
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts.values.lattice import Function, Method, Module, Tensor, Value
-from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Mode, Read, Tie
+from ...facts.values.strings import may_be, pattern
+from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Mode, NewArray, Read, Tie
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted
 from ...model.node import Node
 from ...model.program import Class
+from ...model.program import Function as Definition
 from ...model.statements import Assign, Delete
 from .forward import CALL, is_renamed
 from .scene import Scene
@@ -60,6 +62,9 @@ def array_kind(scene: Scene, base: Module, value: Value, name: str) -> str | Non
     if kinds:
         return kinds.pop()
     if isinstance(value, Tensor) and value.param:
+        made = {kind for ref in base.refs for kind in _computed_kinds(scene, ref, name)}
+        if len(made) == 1:
+            return made.pop()
         return BUFFER if value.buffer else _usual_kind(scene, name)
     return None
 
@@ -72,6 +77,23 @@ def _kinds_of(scene: Scene, ref: Any, name: str) -> set[str]:
     family = scene.project.family(cls) if isinstance(ref, Class) else (cls,)
     found = (scene.modules.arrays(one).get(name) for one in family)
     return {array.kind for array in found if array is not None}
+
+
+def _computed_kinds(scene: Scene, ref: Any, name: str) -> set[str]:
+    """The kinds of the arrays that constructors make under computed names: `self.u0` of `u{i}`."""
+    cls = scene.modules.class_of(ref)
+    family = scene.project.family(cls) if cls is not None and isinstance(ref, Class) else ()
+    found = set()
+    for made in (m for one in family for f in _methods(scene, one) for m in f.nodes(NewArray)):
+        call = made.parent
+        if isinstance(call, Call) and dotted(call.function) == "setattr":
+            if may_be(pattern(call.arguments[1]), name):
+                found.add(made.kind)
+    return found
+
+
+def _methods(scene: Scene, cls: Class) -> list[Definition]:
+    return list(scene.project.methods(cls).values())
 
 
 def _usual_kind(scene: Scene, name: str) -> str:

@@ -25,7 +25,12 @@ def registered(scene: Scene, kinds: Kinds, statement: ExpressionStatement) -> Ex
     if _is_plain_constructor(scene, call, scene.cls):
         scene.changes.remove(statement)
         return None
-    made = registration(call, scene.own)
+    made = registration(call, scene.own, others=True)
+    if made is not None and made.holder is not None:
+        held = scene.of(made.holder)
+        if isinstance(held, Module) and held.is_bare:
+            _computed(scene, statement, made)
+        return None
     if made is None:
         return None
     if made.text is not None and own_name(made.value, scene.own) == made.text:
@@ -85,15 +90,16 @@ def _computed(scene: Scene, statement: ExpressionStatement, made: Registration) 
     kind = {"register_buffer": BUFFER, "register_parameter": PARAM}.get(made.method)
 
     def make(statement: ExpressionStatement) -> ExpressionStatement:
-        again = registration(statement.expression, scene.own)
+        again = registration(statement.expression, scene.own, others=True)
         assert again is not None and scene.own is not None
         value = again.value
         if kind is not None and scene.of(value) != NONE and not isinstance(value, NewArray):
             word = Name("Buffer" if kind == BUFFER else "Parameter")
             value = NewArray(word, [value], None, kind)
             value.value = again.value.value
-        own = named(scene.own, Module(frozenset([scene.cls]), is_self=True))
-        return ExpressionStatement(Call(Name("setattr"), [own, again.name, value]))
+        own: Expression = named(scene.own, Module(frozenset([scene.cls]), is_self=True))
+        held = own if again.holder is None else again.holder
+        return ExpressionStatement(Call(Name("setattr"), [held, again.name, value]))
 
     scene.changes.replace(statement, make)
 

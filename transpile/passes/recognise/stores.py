@@ -22,6 +22,7 @@ class Registration(NamedTuple):
     name: Expression
     value: Expression
     persistent: bool = True
+    holder: Expression | None = None  # a module that is not self
 
     @property
     def text(self) -> str | None:
@@ -29,8 +30,10 @@ class Registration(NamedTuple):
         return self.name.constant if isinstance(self.name, Constant) else None
 
 
-def registration(call: Node, own: str | None) -> Registration | None:
-    """What a call registers on self; `setattr(self, name, v)` does, too. None of other calls."""
+def registration(call: Node, own: str | None, others: bool = False) -> Registration | None:
+    """What a call registers on self; `setattr(self, name, v)` does, too. None of other calls.
+
+    `others`: on another module as well."""
     if not isinstance(call, Call) or any(isinstance(a, Starred) for a in call.arguments):
         return None
     function = call.function
@@ -40,7 +43,8 @@ def registration(call: Node, own: str | None) -> Registration | None:
         return Registration("setattr", call.arguments[1], call.arguments[2])
     if not isinstance(function, Attribute) or function.name not in {*REGISTERS, *ADDS}:
         return None
-    if dotted(function.object) != own and not is_super(function.object):
+    held = None if dotted(function.object) == own or is_super(function.object) else function.object
+    if held is not None and (not others or function.name in ADDS):
         return None
     places = ("name", "tensor" if function.name == "register_buffer" else "param", "persistent")
     if function.name in ADDS:
@@ -51,7 +55,7 @@ def registration(call: Node, own: str | None) -> Registration | None:
         return None
     persistent = given.get("persistent")
     kept = not (isinstance(persistent, Constant) and persistent.constant is False)
-    return Registration(function.name, name, value, kept)
+    return Registration(function.name, name, value, kept, held)
 
 
 def own_name(node: Node | None, own: str | None) -> str | None:
