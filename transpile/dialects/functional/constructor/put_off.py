@@ -27,7 +27,7 @@ from ....model.names import text
 from ....model.node import Expression, Node
 from ....model.operators import Conditional
 from ....model.program import Function, Parameter
-from ....model.statements import Assign, Block, ExpressionStatement
+from ....model.statements import Assign, Block, ExpressionStatement, For
 from ...fresh import fresh, taken
 from ...threading.keys import Keys
 from ..plan import Plan
