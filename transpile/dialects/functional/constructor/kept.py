@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ....facts.bindings.activity import bound
 from ....model.copy import clone
-from ....model.effects import Key, Read, Walk
+from ....model.effects import Key, Read
 from ....model.expressions import Attribute, Comprehension, ForClause, Lambda, Name
 from ....model.names import target_names, text
 from ....model.node import Expression, Node, Statement
@@ -32,7 +32,7 @@ class Kept:
         self._changing = set(_changing(function))
         self.me, self._unstable = _self(function, self_name, plan)
 
-    def by_walk(self, begin: Function, walk: Walk) -> None:
+    def by_walk(self, begin: Function, walk: For) -> None:
         """What the function of a walk reads and may be another thing later is a default of it."""
         own = {p.name for p in begin.parameters}
         own |= {n for s in begin.body.walk() if isinstance(s, Statement) for n in bound(s)}
