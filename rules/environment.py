@@ -84,7 +84,13 @@ def get_world_size(group=None):
     return 1
 
 
-@rule("torch.cuda.synchronize", "torch.cuda.empty_cache", "torch.cuda.reset_peak_memory_stats", "torch.cuda.set_device")
+@rule(
+    "torch.cuda.synchronize",
+    "torch.cuda.empty_cache",
+    "torch.cuda.reset_peak_memory_stats",
+    "torch.cuda.set_device",
+    "torch._C._log_api_usage_once",
+)
 def synchronize(device=None):
     return None
 

@@ -4,6 +4,7 @@ import jax
 import pytest
 import torch
 
+from transpile import convert_source
 from transpile.command import dialect
 from transpile.source.files import Source
 
@@ -151,3 +152,22 @@ def test_initial_values_that_are_given_under_the_name_of_an_array():
     params = model.init(jax.random.key(0))["bn"]
     assert (params["weight"] == 2).all() and (params["bias"] == 3).all()
     verify(source, "Net", "", [X], "functional")
+
+
+def test_a_tie_in_a_loop_is_refused_by_name():
+    text = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(d, d) for _ in range(n)])
+        for i in range(1, n):
+            self.layers[i].weight = self.layers[0].weight
+
+    def forward(self, x):
+        return self.layers[0](x)
+"""
+    assert [d.id for d in convert_source(text).diagnostics] == ["tied-weight"]

@@ -21,6 +21,7 @@ from ....model.effects import (
     Read,
     Shape,
     Support,
+    Tie,
     Unconverted,
     Unset,
     Walk,
@@ -62,6 +63,9 @@ class Building:
     def write(self) -> None:
         for walk in self.function.nodes(Walk):
             walk.become(For(walk.target, walk.iterable, walk.body, walk.orelse))
+        for tie in self.function.nodes(Tie):
+            why = "an array that is tied in a loop, or by no plain path: tie it by hand"
+            self.reports.refuse("tied-weight", tie, why)
         nodes = list(self.plan.conventions.own_nodes(self.function))
         calls = [n for n in nodes if isinstance(n, Apply)]
         self._shapes = {c for c in calls if gives_shapes(c, self.function)}
