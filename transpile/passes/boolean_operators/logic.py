@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from ...facts.values.lattice import BOOL, Mapping, Static, Tensor
+from ...facts.values.lattice import BOOL, UNKNOWN, Mapping, Static, Tensor
 from ...model.copy import clone
 from ...model.expressions import (
     Attribute,
@@ -89,10 +89,18 @@ def _joined(o: Operators, node: Boolean, first: list[int]) -> None:
         others = [truth(_as_bools(n)) for i, n in enumerate(operands) if i not in first]
         word = "&" if node.operator == "and" else "|"
         data = reduce(lambda a, b: told(Binary(a, word, b)), others)
-        found = reduce(lambda a, b: Boolean(a, node.operator, b), [*known, data])
-        return told(found, python=bool(known))
+        if not known:
+            return told(data)
+        asked = reduce(lambda a, b: _of_host(Boolean(a, node.operator, b)), known)
+        return told(Boolean(asked, node.operator, data), python=True)
 
     o.changes.replace(node, make)
+
+
+def _of_host(node: Boolean) -> Boolean:
+    """What Python asks first: it is not taken for data where it comes to stand alone."""
+    node.value = UNKNOWN
+    return node
 
 
 def _as_bools(node: Expression) -> Expression:
