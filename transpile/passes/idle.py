@@ -1,0 +1,89 @@
+"""Statements of which nothing is left go: what torch placed, synchronised or freed.
+
+torch.cuda.synchronize()     None         nothing
+x.requires_grad_()           x        →   nothing
+x = x.to(device)             x = x        nothing
+
+What the user wrote like that stays, and so does what has a comment behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.expressions import Call, Display, Name, NamedExpression, OpaqueExpression, is_none
+from ..model.layout import comments
+from ..model.node import Expression, Statement
+from ..model.program import Function, Scope
+from ..model.statements import Assign, Block, ExpressionStatement, If
+from ..model.statements import Pass as PassStatement
+from .pass_ import Changes, Pass
+
+
+def run(scope: Scope, facts: Any = None) -> Changes:
+    """Take them out of one function."""
+    changes = Changes(scope)
+    if isinstance(scope, Function):
+        _block(scope.body, changes, {s for s in scope.nodes(*_KINDS) if _is_idle(s)})
+    return changes
+
+
+def _block(block: Block, changes: Changes, idle: set[Statement]) -> bool:
+    """See to a block; says whether nothing of it is left."""
+    going: list[Statement] = []
+    for statement in block.body:
+        inner = [b for b in statement.children() if isinstance(b, Block)]
+        if isinstance(statement, Scope):
+            continue
+        empty = [_block(b, changes, idle) for b in inner]
+        if statement in idle or isinstance(statement, If) and all(empty) and _is_plain(statement):
+            going.append(statement)
+            continue
+        for part, is_empty in zip(inner, empty):
+            if is_empty:
+                changes.substitute(part.body[0], [PassStatement()])
+                for rest in part.body[1:]:
+                    changes.remove(rest)
+    if block.body and len(going) == len(block.body):
+        if isinstance(block.parent, Function):
+            changes.substitute(block.body[0], [PassStatement()])
+            going = going[1:]
+        else:
+            return True
+    for statement in going:
+        changes.remove(statement)
+    return False
+
+
+_KINDS = (ExpressionStatement, Assign)
+
+
+def _is_idle(statement: Statement) -> bool:
+    """Whether a pass has left nothing of it."""
+    if not statement.touched or comments(statement)[1]:
+        return False
+    if isinstance(statement, ExpressionStatement):
+        return is_none(statement.expression) or isinstance(statement.expression, Name)
+    if not isinstance(statement, Assign) or statement.operator or statement.annotation is not None:
+        return False
+    value = statement.expression
+    return len(statement.targets) == 1 and value is not None and _same(statement.targets[0], value)
+
+
+def _same(target: Expression, value: Expression) -> bool:
+    """`x = x`, `x, y = x, y`"""
+    if isinstance(target, Name):
+        return isinstance(value, Name) and target.id == value.id
+    if not isinstance(target, Display) or not isinstance(value, Display):
+        return False
+    pairs = list(zip(target.elements, value.elements))
+    return len(target.elements) == len(value.elements) and all(_same(t, v) for t, v in pairs)
+
+
+def _is_plain(node: If) -> bool:
+    """Whether a branch with nothing in it can go: its test does nothing, either."""
+    doing = (Call, NamedExpression, OpaqueExpression)
+    return not any(isinstance(n, doing) for n in node.test.walk())
+
+
+PASS = Pass("idle", (), run)
