@@ -13,6 +13,7 @@ from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
+    MIXED,
     PARAM,
     Apply,
     BoundMethod,
@@ -46,8 +47,10 @@ from ...model.statements import If
 from ...passes.pass_ import source_of
 from ..faults import raising
 from ..leaves import detached
+from . import numbers
 from .computed import Computed
 from .given import is_listed, listing
+from .lacking import may_lack
 from .paths import Paths
 from .plan import Plan, Words
 from .presence import answer, kept, put
@@ -219,6 +222,8 @@ class Leaves:
         if isinstance(around, Compare) and any(map(is_none, around.operands)):
             words = {"is": "not in", "is not": "in", "==": "not in", "!=": "in"}
             around.replace(Compare([Constant(node.name), entries], [words[around.operators[0]]]))
+        elif node.kind == MIXED and node.name in self.plan.numbers:
+            node.replace(numbers.read(node.name, entries, node.object))
         elif self._may_be_missing(node):
             node.replace(Call(Attribute(entries, "get"), [Constant(node.name)]))
         else:
@@ -244,9 +249,11 @@ class Leaves:
         """Whether an array is not there under some configuration, and nothing around asks."""
         cls = self.function.owner
         own = isinstance(node.object, Name) and node.object.id == self.paths.self_name
-        if cls is None or not own or not self.plan.is_optional(cls, node.name):
-            return False
-        return not any(_asks(around, node) for around in node.ancestors())
+        if own:
+            missing = cls is not None and self.plan.is_optional(cls, node.name)
+        else:
+            missing = may_lack(self.plan, cls, node.object, node.name)
+        return missing and not any(_asks(around, node) for around in node.ancestors())
 
 
 def _may_ask(node: Node) -> bool:

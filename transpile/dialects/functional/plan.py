@@ -22,6 +22,7 @@ from ..threading.threads import Threads
 from .cheap import properties, written_outside
 from .conventions import Conventions
 from .listed import registered
+from .numbers import numbers
 from .param_writers import Writers
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
@@ -66,6 +67,7 @@ class Plan:
         self.conventions = Conventions(project, facts, kept)
         self.param_writers = Writers(self.conventions)
         self.unsettled = self.conventions.unsettled
+        self.numbers = numbers(self.conventions.functions)
         functions = self.conventions.functions
         owners = {f.owner for f in functions if f.owner is not None}
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}

@@ -15,6 +15,7 @@ from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign
 from .. import control
+from ..numbers import apart
 from ..plan import Plan
 from ..report import Reports
 from .arrays import take_out
@@ -43,6 +44,7 @@ class Constructor:
         for assign in function.nodes(Assign):
             if assign.expression is None and isinstance(assign.targets[0], Read):
                 take_out(assign)  # `self.queue: Tensor` says nothing that is done
+        apart(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties, self.plan.may_have)
         slices: dict[str, Slice] = {}
@@ -66,7 +68,7 @@ class Constructor:
             if own.kind in ARRAYS and self.plan.holds(cls, name) != CONSTANT
         }
         put_off = {d.name for d in events.put_off if isinstance(d, Declare)}
-        available = Available(function, cls, self.plan, arrays - put_off)
+        available = Available(function, cls, self.plan, arrays - put_off - self.plan.numbers)
         slicer = Slicer(events, available, self.reports)
         found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER, CONSTANT)}
         gone = slicer.gone({s for one in found.values() for s in one.moved})

@@ -1,4 +1,4 @@
-"""The names of a constructor's that hold arrays, and statements that go."""
+"""The names of a constructor's that hold arrays, and statements and branches that go."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from ....model.effects import Key, Read
 from ....model.expressions import Name
 from ....model.names import target_names
 from ....model.node import Expression, Statement
+from ....model.operators import Unary
 from ....model.program import Function
 from ....model.statements import Assign, Block, Pass
 
@@ -47,3 +48,10 @@ def take_out(statement: Statement) -> None:
         block.substitute(statement, [Pass()])
     else:
         block.take(statement)
+
+
+def turned(test: Expression) -> Expression:
+    """What holds where a test does not."""
+    if isinstance(test, Unary) and test.operator == "not":
+        return test.operand
+    return Unary("not", test)

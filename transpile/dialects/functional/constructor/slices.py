@@ -15,7 +15,6 @@ from ....model.expressions import Attribute, Name
 from ....model.layout import comments
 from ....model.names import target_names
 from ....model.node import Node, Statement
-from ....model.operators import Unary
 from ....model.statements import (
     Assign,
     Block,
@@ -30,7 +29,7 @@ from ....model.statements import (
 )
 from ....passes.pass_ import source_of
 from ..report import Reports
-from .arrays import arrays_of, take_out
+from .arrays import arrays_of, take_out, turned
 from .available import Available
 from .changing import Changing, does_more
 from .events import Events, declares_none, is_own
@@ -175,7 +174,7 @@ class Slicer:
             return None
         test = clone(node.test)
         if not body:
-            test, body, orelse = Unary("not", test), orelse, []
+            test, body, orelse = turned(test), orelse, []
         branch = If(test, Block(body), Block(orelse) if orelse else None)
         branch.comments = comments(node)
         self.naming.rename(branch.test, outer, needed, node is outer)
@@ -194,7 +193,7 @@ class Slicer:
         body, orelse = sides
         test = clone(node.test)
         if not body:
-            test, body, orelse = Unary("not", test), orelse, []
+            test, body, orelse = turned(test), orelse, []
         made_if = If(test, Block(body), Block(orelse) if orelse else None)
         made_if.comments = comments(node)
         self.naming.rename(made_if.test, outer, needed, node is outer)
@@ -250,16 +249,37 @@ class Slicer:
     def _empty(self, block: Block) -> None:
         """Branches that do nothing any more go."""
         for statement in list(block.body):
-            if not isinstance(statement, If) or not self._is_left_empty(statement):
-                continue
-            take_out(statement)
+            if isinstance(statement, If):
+                if self._is_left_empty(statement):
+                    take_out(statement)
+                else:
+                    _without_empty_side(statement)
 
     def _is_left_empty(self, node: If) -> bool:
         self._empty(node.body)
         if node.orelse is not None:
             self._empty(node.orelse)
         sides = [s for side in (node.body, node.orelse) if side is not None for s in side.body]
-        return bool(sides) and all(isinstance(s, Pass) and s.start < 0 for s in sides)
+        return bool(sides) and all(map(_is_made_pass, sides))
+
+
+def _without_empty_side(node: If) -> None:
+    """A branch that does something on one way alone."""
+    assert isinstance(node.parent, Block)
+    if node.orelse is None or node.parent.form == "elif":
+        return
+    if all(map(_is_made_pass, node.orelse.body)):
+        made = If(node.test, node.body)
+    elif all(map(_is_made_pass, node.body.body)) and node.orelse.form != "elif":
+        made = If(turned(node.test), node.orelse)
+    else:
+        return
+    made.comments = comments(node)
+    node.parent.substitute(node, [made])
+
+
+def _is_made_pass(statement: Statement) -> bool:
+    return isinstance(statement, Pass) and statement.start < 0
 
 
 def _are_apart(one: Node, other: Node) -> bool:
