@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -26,8 +27,9 @@ class Registration(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The name, where it is written out."""
-        return self.name.constant if isinstance(self.name, Constant) else None
+        """The name, where it is written out, and may stand behind a dot: `nonlocal` may not."""
+        text = self.name.constant if isinstance(self.name, Constant) else None
+        return text if isinstance(text, str) and not keyword.iskeyword(text) else None
 
 
 def registration(call: Node, own: str | None, others: bool = False) -> Registration | None:
