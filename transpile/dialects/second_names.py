@@ -167,6 +167,8 @@ class _Names:
         stores = list(self._stores(name))
         if any(s not in inside or not isinstance(s, Declare) for s in stores):
             return False
+        if not all(isinstance(s.expression, New) for s in stores):  # type: ignore[attr-defined]
+            return False  # what is given has its place elsewhere too
         if len({type(s.parent) for s in stores}) != 1 or stores[0].parent is not self.init.body:
             return False
         for file in self.project.ordered:

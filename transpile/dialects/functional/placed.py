@@ -29,6 +29,7 @@ from .plan import Plan
 
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance")  # are given modules
+_QUESTIONS = frozenset(("isinstance", "hasattr", "type"))
 _ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
 
 
@@ -74,7 +75,9 @@ class Placed:
 
     def given(self, value: Expression, attribute: str, parent: Node | str) -> Iterator[Use]:
         """The names, attributes and items that are handed over, in lists too."""
-        if isinstance(value, (Name, Attribute, Subscript)):
+        if isinstance(value, Subscript) and isinstance(value.object, Call):
+            yield from self.given(value.object, attribute, parent)  # `list(m.children())[:2]`
+        elif isinstance(value, (Name, Attribute, Subscript)):
             yield Use(value, attribute, parent, _is_turned(value, parent))
         elif isinstance(value, New):
             below = self._within(value, attribute, parent)
@@ -85,6 +88,12 @@ class Placed:
             listing = ("children", "named_children", "values", "items")
             if isinstance(function, Attribute) and function.name in listing:
                 yield from self.given(function.object, attribute, parent)
+            elif dotted(function) in ("list", "tuple", "reversed"):
+                for argument in value.arguments:
+                    yield from self.given(argument, attribute, parent)
+            else:
+                for argument in self._kept_by_function(value):
+                    yield from self.given(argument, attribute, value)
         elif isinstance(value, (Display, Dictionary, Starred, Comprehension, Conditional)):
             for part in _parts(value):
                 yield from self.given(part, attribute, parent)
@@ -97,6 +106,15 @@ class Placed:
         if isinstance(around, Declare) and around.expression is new:
             return f"{self.me}.{attribute}"
         return new
+
+    def _kept_by_function(self, call: Call) -> list[Expression]:
+        """The arguments that a function of the user's may put into the module that it makes."""
+        targets = self.plan.conventions.targets(call) or []
+        if not isinstance(call.value, Module) or len(targets) != 1 or targets[0].owner is not None:
+            return []
+        asked, names = _only_asked(targets[0]), [p.name for p in targets[0].parameters]
+        given = enumerate(zip(call.arguments, call.keywords))
+        return [a for i, (a, w) in given if (w or "".join(names[i : i + 1])) not in asked]
 
     def _kept(self, new: New) -> list[Expression]:
         """The arguments that a new module may keep: a layer of torch's keeps none but for those
@@ -174,6 +192,8 @@ def _only_asked(function: Function) -> set[str]:
         around = name.parent
         read = isinstance(around, Attribute) and around.object is name
         called = isinstance(around, Attribute) and isinstance(around.parent, Call)
+        if isinstance(around, Call) and dotted(around.function) in _QUESTIONS:
+            continue
         if not read or called and around.parent.function is around:  # type: ignore[union-attr]
             others.add(name.id)
     return {p.name for p in function.parameters} - others

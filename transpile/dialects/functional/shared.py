@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...facts.bindings.activity import bound
+from ...facts.modules import SUBMODULE
 from ...facts.values.lattice import UNKNOWN, Module, Sequence
 from ...model.effects import Declare, New
 from ...model.expressions import (
     Attribute,
+    Call,
     Name,
     Slice,
     Subscript,
@@ -25,7 +27,7 @@ from ...model.expressions import (
 from ...model.names import dotted, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
-from ...model.statements import Assign, Delete
+from ...model.statements import Assign, Declaration, Delete, Return
 from .placed import CONTAINERS, Placed, Use
 from .plan import Plan
 from .report import Reports
@@ -38,6 +40,8 @@ _ONCE = (
     "is one module in all objects of the class: each has params of its own here, so that training "
     "makes them differ; make it in the constructor"
 )
+
+_CACHES = frozenset(("cache", "lru_cache"))
 
 
 @dataclass
@@ -65,6 +69,11 @@ class Shared:
 
     def report(self, reports: Reports, used: set[str]) -> None:
         """`used`: the attributes that are read while models run."""
+        for call in (n for n in self.init.body.walk() if isinstance(n, Call)):
+            if isinstance(call.value, Module) or call.value in (None, UNKNOWN):
+                if any(map(_keeps, self.plan.conventions.targets(call) or ())):
+                    why = f"{text(call.function)} may give one module several times: each {_APART}"
+                    reports.report("shared-module", call, why)
         sources: dict[object, _Source] = {}
         for use in self._uses():
             sources.setdefault(self._source(use.node), _Source()).uses.append(use)
@@ -106,8 +115,11 @@ class Shared:
                 if not isinstance(path, (Attribute, Subscript)):
                     return
                 path = path.object
-            if (own := self._own(path)) is not None:
-                yield Use(node, own, text(node.object))
+            owns = [self._own(path)]
+            if isinstance(path, Name):  # `sub.out`, where `self.sub = sub`
+                made = [d for d in self.init.nodes(Declare) if d.kind == SUBMODULE]
+                owns = [d.name for d in made if dotted(d.expression) == path.id]
+            yield from (Use(node, own, text(node.object)) for own in owns if own is not None)
 
     # --- which module is it -----------------------------------------------------------------------
 
@@ -153,6 +165,19 @@ class Shared:
         if isinstance(node, Attribute) and dotted(node.object) == self.me:
             return node.name
         return None
+
+
+def _keeps(function: Function) -> bool:
+    """Whether a function gives what an earlier call of it has made: by a cache, or by a name
+    around it."""
+    if any((dotted(d) or "").rpartition(".")[2] in _CACHES for d in function.decorators):
+        return True
+    called = (d.function for d in function.decorators if isinstance(d, Call))
+    if any((dotted(d) or "").rpartition(".")[2] in _CACHES for d in called):
+        return True
+    kept = {name for d in function.nodes(Declaration) for name in d.names}
+    returned = (r.expression for r in function.nodes(Return))
+    return any(isinstance(value, Name) and value.id in kept for value in returned)
 
 
 def report_shared(plan: Plan, reports: Reports) -> None:
