@@ -10,6 +10,8 @@ from transpile import convert_path, convert_source
 from transpile.model.diagnostics import CATALOGUE
 from transpile.passes import undefined_names
 
+from .small_programs import load
+
 CASES = [
     ("a name only a star of torch's can give", "from torch import *\n\n\ndef f(x):\n    return no_such(exp(x))\n", (5, "left-over")),
     ("a draw outside any function", "import torch\n\nDRAWS = [lambda: torch.rand(3)]\n", (3, "draw-in-value")),
@@ -69,6 +71,14 @@ def test_undefined_names():
 def test_what_a_model_of_any_class_is_asked_for(asked):
     found = convert_source(f"import torch\n\n\ndef f(model, x):\n    return {asked}, torch.exp(x)\n").diagnostics
     assert [(d.id, d.line) for d in found] == [("module-value", 5)]
+
+
+def test_params_of_a_module_that_is_given_are_counted():
+    source = "import torch.nn as nn\n\n\ndef count(model: nn.Module):\n    return sum(p.numel() for p in model.parameters())\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(3, 4)\n\n    def forward(self, x):\n        return self.fc(x)\n"
+    result = convert_source(source)
+    assert [(d.id, d.line) for d in result.diagnostics] == [("taken-for-granted", 5)]
+    made = load(result)
+    assert made["count"](made["M"]()) == 16
 
 
 HELD = "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self, net):\n        super().__init__()\n        self.net = net\n        for p in self.net.state_dict().values():\n            print(p.shape)\n\n    def forward(self, x):\n        return self.net(x)\n"

@@ -36,7 +36,7 @@ from ..threading.changes import is_applied, root
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
 from .computed import Computed, ComputedNames
-from .given import is_given, is_listed, listing, modules_given
+from .given import is_given, is_listed, lists_known, modules_given
 from .initialisers import initialisers
 from .presence import Presence
 from .unsettled import Unsettled
@@ -203,7 +203,7 @@ class Conventions(Signatures):
         for method in function.nodes(BoundMethod):
             found |= replace(self.of_value(method), known=True)
         for call in function.nodes(Apply, Call):
-            found |= Threads(params=listing(call) is not None)
+            found |= Threads(params=lists_known(call))
             if (question := self.presence.asked(call, function)) is not None:
                 kinds = self.presence.kinds(question)
                 found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)

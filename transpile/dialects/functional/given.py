@@ -24,10 +24,15 @@ LISTS = ("torch.nn.ParameterList", "torch.nn.ParameterDict")
 def is_given(call: Call) -> bool:
     """Whether a module is called that the function, or one around it, has as a parameter: whoever
     gives it binds what it takes."""
-    name = root(call.function)
-    if name is None or not isinstance(call.function.value, Module):
+    return isinstance(call.function.value, Module) and _is_of_parameter(call.function)
+
+
+def _is_of_parameter(module: Expression) -> bool:
+    """Whether a module is a parameter of the function or one around it, or part of one."""
+    name = root(module)
+    if name is None:
         return False
-    for around in call.ancestors():
+    for around in module.ancestors():
         if isinstance(around, Function):
             own = [p.name for p in around.parameters]
             if name.id in own:
@@ -51,6 +56,12 @@ def listing(call: Call) -> Expression | None:
     value = function.value
     of_module = isinstance(value, Method) and isinstance(value.receiver, Module)
     return function.object if of_module else None
+
+
+def lists_known(call: Call) -> bool:
+    """Whether a call lists the params of a module that the function was not given itself."""
+    module = listing(call)
+    return module is not None and not _is_of_parameter(module)
 
 
 def modules_given(call: Call) -> list[Expression]:

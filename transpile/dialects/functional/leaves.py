@@ -58,6 +58,10 @@ from .report import Reports
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 _OPEN = "it is not known which class this module has, and so where it has this"
+_SHAPES = (
+    "which arrays these are is not known here: what is listed has the shapes and dtypes of the"
+    " params, and no values"
+)
 _DOUBTFUL = (
     "this may be an array, and neither params nor state say whether the module has it: set it to "
     "None in the constructor, and compare it with None"
@@ -155,14 +159,17 @@ class Leaves:
         node.replace(raising(Unconverted(id, source_of(node)), Support))
 
     def _list(self, node: Call, module: Expression) -> None:
-        """`self.net.parameters()`"""
+        """`self.net.parameters()`; of a module whose params are not known here the shapes alone, by
+        which they are counted."""
         path = self.paths.of(module)
-        if path is not None and isinstance(node.function, Attribute):
-            whole = self.paths.whole
-            given = [module]
-            if self.plan.threads(whole).params or not self.plan.is_building(whole):
-                given.append(path.of(self.words.params))  # while building there are none yet
-            node.replace(Call(Support(node.function.name), given))
+        if not isinstance(node.function, Attribute):
+            return
+        whole, given = self.paths.whole, [module]
+        if path is None:
+            self.reports.report("taken-for-granted", node, _SHAPES)
+        elif self.plan.threads(whole).params or not self.plan.is_building(whole):
+            given.append(path.of(self.words.params))  # while building there are none yet
+        node.replace(Call(Support(node.function.name), given))
 
     # --- lists of params --------------------------------------------------------------------------
 
