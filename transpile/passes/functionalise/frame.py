@@ -11,13 +11,15 @@ from ...facts.bindings import Liveness, bound
 from ...facts.memory import Memory, Solved, Taken
 from ...facts.memory.paths import of, on_module
 from ...facts.memory.spellings import is_tensor
+from ...facts.memory.writes import written_root
 from ...facts.values.lattice import Method, Module, Sequence, Tensor
 from ...model.copy import clone
 from ...model.effects import BUFFER, MIXED, PARAM, Declare, Read, Walk
-from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.expressions import Attribute, Call, Display, Name, Subscript
 from ...model.layers import layers
 from ...model.names import dotted, everywhere, target_names
 from ...model.node import Expression, Node, Statement
+from ...model.operators import Conditional
 from ...model.program import File, Function, Scope
 from ...model.statements import Assign, For
 from ..pass_ import Changes
@@ -203,7 +205,8 @@ class Frame:
             for a in everywhere(self.scope, Assign)
             if any(node.id in target_names(t) for t in a.targets)
         ]
-        calls = [m for m in made if isinstance(m, Call) and dotted(m.function) == "getattr"]
+        roots = [written_root(side, self.views) for m in made for side in _sides(m)]
+        calls = [m for m in roots if isinstance(m, Call) and dotted(m.function) == "getattr"]
         if any(is_tensor(call) for call in calls):
             return True
         held = [m for m in made if isinstance(m, Subscript) and isinstance(of(m.object), Sequence)]
@@ -245,3 +248,15 @@ def binds(loop: For, id: str) -> bool:
 
 def _over_parameters(loop: For) -> bool:
     return any(isinstance(n, Attribute) and n.name in _PARAMETERS for n in loop.iterable.walk())
+
+
+def _sides(value: Expression | None) -> Iterator[Expression]:
+    """What a value, or an element of it, may be: both sides of a choice."""
+    if isinstance(value, Conditional):
+        yield from _sides(value.body)
+        yield from _sides(value.orelse)
+    elif isinstance(value, Display):
+        for element in value.elements:
+            yield from _sides(element)
+    elif value is not None:
+        yield value
