@@ -174,12 +174,7 @@ class Building:
     def _read(self, node: Read) -> None:
         around = node.parent
         if node.kind == CONSTANT:
-            plain = Attribute(node.object, node.name)
-            based = isinstance(around, Put) and around.base is node
-            if based or isinstance(around, (Attribute, Subscript)) and around.object is node:
-                node.replace(Call(Attribute(Name("jnp"), "asarray"), [plain]))
-            else:
-                node.become(plain)
+            _constant(node)
         elif isinstance(around, Compare) and any(map(is_none, around.operands)):
             has = Call(Support("has"), [node.object, Constant(node.name)])
             missing = around.operators[0] in ("is", "==")
@@ -189,11 +184,21 @@ class Building:
         elif isinstance(around, Attribute) and around.name in ASKED or _is_measured(node):
             node.replace(Call(Support("like"), [node.object, Constant(node.name)]))
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
-            node.become(Attribute(node.object, node.name))
+            _constant(node)
         else:
             why = "the value of an array is asked for before it is made"
             self.reports.report("array-while-building", node, why)
             node.replace(raising(Unconverted("array-while-building", source_of(node)), Support))
+
+
+def _constant(node: Read) -> None:
+    """An array of NumPy's, which the module has itself: what NumPy would do with it is JAX's."""
+    plain, around = Attribute(node.object, node.name), node.parent
+    based = isinstance(around, Put) and around.base is node
+    if based or isinstance(around, (Attribute, Subscript)) and around.object is node:
+        node.replace(Call(Attribute(Name("jnp"), "asarray"), [plain]))
+    else:
+        node.become(plain)
 
 
 def is_tested(node: Read) -> bool:
