@@ -316,7 +316,7 @@ def _with_value(init, name, function):
         original = f"{name}_orig"  # of spectral_norm, which shares its memory with the weight until the first call
         for place in {name, original} & arrays.keys():
             arrays[place] = function(arrays[place], again)
-        return arrays
+        return {place: array for place, array in arrays.items() if array is not None or place != name}
 
     return init_again
 

@@ -53,6 +53,7 @@ WITHOUT_BIAS = {
     "registered": "self.fc = nn.Linear(3, 3)\nself.fc.register_parameter('bias', None)\nself.norm = nn.LayerNorm(3)",
     "of a local": "fc = nn.Linear(3, 3)\nfc.bias = None\nself.fc = fc\nself.norm = nn.LayerNorm(3)",
     "in a container": "self.fc = nn.Sequential(nn.Linear(3, 3))\nself.fc[0].bias = None\nself.norm = nn.LayerNorm(3)",
+    "a weight that no flag is for": "self.fc = nn.Linear(3, 3)\nself.norm = nn.LayerNorm(3)\nself.norm.weight = None",
     "of a norm": "self.fc = nn.Linear(3, 3)\nself.norm = nn.LayerNorm(3)\nself.norm.bias = None",
 }
 
@@ -72,7 +73,6 @@ def test_a_layer_without_its_bias_has_none_in_init(name):
 
 
 TAKEN = {
-    "a weight that no flag is for": "self.norm = nn.LayerNorm(3)\nself.norm.weight = None",
     "deleted": "self.norm = nn.LayerNorm(3)\ndel self.norm.weight",
     "of every layer": "self.norm = nn.Sequential(nn.LayerNorm(3))\nfor m in self.norm.modules():\n    if isinstance(m, nn.LayerNorm):\n        m.bias = None",
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...model.expressions import Attribute, Call
 from ...model.program import Class, Scope
 from ...model.project import Project
-from ...model.statements import Assign, For
+from ...model.statements import Assign, Delete, For
 from ..pass_ import Changes, Pass
 from . import calls, foreign, forward, modes, reads
 from .calls import Effectful
@@ -51,7 +51,10 @@ def _scope(scene: Scene, effectful: Effectful) -> None:
         foreign.walked(scene, one)
         if not modes.mode_call(scene, one) and not foreign.given(scene, one):
             calls.call(scene, one, effectful)
+    for deleted in scope.nodes(Delete):
+        foreign.taken_away(scene, deleted)
     for assign in scope.nodes(Assign):
+        foreign.taken_away(scene, assign)
         modes.mode_store(scene, assign)
         reads.tie(scene, assign)
     for loop in scope.nodes(For):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...facts.values import lattice
-from ...facts.values.lattice import UNKNOWN, External, Method, Module, Tensor, Value
+from ...facts.values.lattice import NONE, UNKNOWN, External, Method, Module, Tensor, Value
 from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.effects import Unconverted, Walk
-from ...model.expressions import Attribute, Call
-from ...model.names import below
-from ...model.statements import Assign, ExpressionStatement, For
+from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.names import below, target_names
+from ...model.node import Node
+from ...model.statements import Assign, Delete, ExpressionStatement, For
 from ..pass_ import source_of
 from .scene import Scene
 from .stores import REGISTERS
@@ -26,6 +27,10 @@ _NAMED = (
     "setattr() gives a parameter under a computed name to a module that is not self: write the name"
     " out, or do it in the constructor of its class"
 )
+_COMPUTED = (
+    "setattr() gives an array under a computed name to a module that is not self, which keeps none:"
+    " call a method of its own with it"
+)
 _ARRAY = (
     "gives an array to a module that is not self: register it in the constructor of a class of its"
     " own"
@@ -37,6 +42,9 @@ def given(scene: Scene, call: Call) -> bool:
     function = call.function
     if _gives_parameter(scene, call):
         scene.changes.unconverted("foreign-array", call, _NAMED)
+        return True
+    if _sets_computed(scene, call):
+        scene.changes.unconverted("dynamic-attribute", call, _COMPUTED)
         return True
     if not isinstance(function, Attribute) or isinstance(scene.of(function), lattice.Function):
         return False
@@ -58,6 +66,17 @@ def _gives_parameter(scene: Scene, call: Call) -> bool:
     return isinstance(value, Tensor) and value.param and _is_foreign(holder)
 
 
+def _sets_computed(scene: Scene, call: Call) -> bool:
+    """`setattr(self.module, name, w * 2)` of an array, while the model runs."""
+    if scene.stage != "traced" or scene.of(call.function) != External("builtins.setattr"):
+        return False
+    if len(call.arguments) != 3 or isinstance(call.arguments[1], Constant):
+        return False
+    holder, _, value = map(scene.of, call.arguments)
+    foreign = isinstance(holder, Module) and _is_foreign(holder)
+    return foreign and (value == UNKNOWN or isinstance(value, Tensor))
+
+
 def table(scene: Scene, node: Attribute) -> bool:
     """`layer._parameters["weight"]`: a table that no module has here, which raises."""
     if node.name not in _TABLES or not _is_foreign(scene.of(node.object)):
@@ -71,6 +90,38 @@ def table(scene: Scene, node: Attribute) -> bool:
     else:
         scene.changes.unconverted("foreign-array", node, message)
     return True
+
+
+def taken_away(scene: Scene, statement: Assign | Delete) -> None:
+    """`del self.norm.weight`, and `m.bias = None` of a module of a walk, which raise: its class
+    says what it holds."""
+    if not scene.building:
+        return
+    for target in statement.targets:
+        if not isinstance(target, Attribute) or not _is_foreign(scene.of(target.object)):
+            continue
+        walked = isinstance(target.object, Name) and _is_of_walk(statement, target.object.id)
+        if isinstance(statement, Delete):
+            taken = isinstance(scene.of(target), Tensor)
+        else:
+            value = statement.expression
+            taken = walked and value is not None and scene.of(value) == NONE
+        if taken:
+            message = f"{target.name} is taken away from a module: give its class a flag without it"
+            scene.changes.report("module-value", statement, message)
+            raised = Unconverted("module-value", source_of(statement))
+            scene.changes.substitute(statement, [ExpressionStatement(raised)])
+            return
+
+
+def _is_of_walk(node: Node, name: str) -> bool:
+    """Whether a name is that of a loop over modules: `for m in self.modules()`."""
+    loops = (n for n in node.ancestors() if isinstance(n, For))
+    for loop in loops:
+        called = {getattr(c.function, "name", "") for c in below(loop.iterable, Call)}
+        if name in target_names(loop.target) and called & WALKS:
+            return True
+    return False
 
 
 def _is_foreign(value: Value) -> bool:

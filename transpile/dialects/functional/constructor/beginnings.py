@@ -95,6 +95,10 @@ class Beginning:
         elif isinstance(statement, Declare):
             assert statement.expression is not None
             self._set(statement, Name(self.whole), statement.name, statement.expression)
+        elif isinstance(statement, Write) and _is_none(statement.value):
+            self._take_away(statement, [statement.target], paths)
+        elif isinstance(statement, Assign) and declares_none(statement):
+            self._take_away(statement, statement.targets, paths)
         elif isinstance(statement, Write) and isinstance(statement.target, Read):
             path = paths.of(statement.target.object)
             if path is None:
@@ -105,8 +109,6 @@ class Beginning:
             self._set(statement, path.of(self.whole), statement.target.name, statement.value)
         elif isinstance(statement, Tie):
             self._tie(statement, paths)
-        elif isinstance(statement, Assign) and declares_none(statement):
-            self._take_away(statement, paths)
         elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
             call = statement.expression
             filled = self.plan.conventions.of_copy(call).gives
@@ -150,20 +152,18 @@ class Beginning:
                 return If(test, Block([self._setting(whole, name, value.orelse)]))
         return Assign([Subscript(whole, Constant(name))], value)
 
-    def _take_away(self, assign: Assign, paths: Paths) -> None:
+    def _take_away(self, given: Statement, targets: list[Expression], paths: Paths) -> None:
         """`self.fc.bias = None`"""
         made: list[Statement] = []
-        for target in assign.targets:
+        for target in targets:
             path = paths.of(target.object) if isinstance(target, Read) else None
             if path is None or not isinstance(target, Read):
-                self.reports.refuse("module-value", assign, "it is not known where this array is")
+                self.reports.refuse("module-value", given, "it is not known where this array is")
                 return
-            given: list[Expression] = [Constant(target.name), Constant(None)]
-            pop = Call(Attribute(path.of(self.whole), "pop"), given)
+            pop = Call(Attribute(path.of(self.whole), "pop"), [Constant(target.name)])
+            pop.append(Constant(None))
             made.append(ExpressionStatement(pop))
-        block = assign.parent
-        assert isinstance(block, Block)
-        block.substitute(assign, made)
+        given.parent.substitute(given, made)  # type: ignore[union-attr]
 
     def _tie(self, tie: Tie, paths: Paths) -> None:
         path = paths.of(tie.target.object)
