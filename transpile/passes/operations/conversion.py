@@ -22,6 +22,7 @@ from ..pass_ import Changes, source_of
 from .bind import Argument, choose
 from .inline import Use
 from .layout import changed_in_place
+from .legacy_sizes import told
 from .literals import known
 from .specialise import Refused
 
@@ -111,6 +112,7 @@ class Conversion:
         """Put what the rules of a torch name make of a use of it in its place; reported where they
         refuse.
         """
+        arguments = told(self, node, rules, name, arguments)
         try:
             use = Use.of(self.rulebook, rules, arguments)
         except Refused as refused:
