@@ -38,6 +38,7 @@ from ..threading.result_names import Names
 from ..threading.state import Extraction
 from . import control
 from .calls import Calls, without_scans
+from .constructor.copies import list_copies
 from .conventions import is_inside
 from .data_writes import write_for_the_call
 from .leaves import Leaves
@@ -82,6 +83,7 @@ class Running:
         return name
 
     def write(self) -> None:
+        list_copies(self.function)
         function, words = self.function, self.words
         rewritten = write_for_the_call(function, self.plan, self.paths, words, self.reports)
         self._refuse()

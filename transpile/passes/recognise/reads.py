@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...facts.values.lattice import Function, Method, Module, Tensor, Value
+from ...facts.values.lattice import Function, Method, Module, Tensor, Torch, Value
 from ...facts.values.strings import may_be, pattern
 from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Mode, NewArray, Read, Tie
 from ...model.expressions import Attribute, Call
-from ...model.names import dotted
+from ...model.names import dotted, text
 from ...model.node import Node
 from ...model.program import Class
 from ...model.program import Function as Definition
@@ -39,6 +39,8 @@ def attribute(scene: Scene, node: Attribute) -> None:
             scene.changes.become(node, lambda n: Read(n.object, n.name, kind))
         elif not called and not _is_stored(node):
             _as_value(scene, node, base, value)
+    elif scene.building and _is_filled(scene, node):
+        scene.changes.become(node, lambda n: Read(n.object, n.name, PARAM))
     elif isinstance(value, Function) and not called and is_renamed(scene.project, value.function):
         scene.changes.change(node, lambda n: n.rename(CALL))  # `Net.forward`
 
@@ -99,6 +101,19 @@ def _methods(scene: Scene, cls: Class) -> list[Definition]:
 def _usual_kind(scene: Scene, name: str) -> str:
     """What an array of this name is in torch's layers: a param, where nothing else is known."""
     return BUFFER if scene.modules.library_kinds.get(name) == {BUFFER} else PARAM
+
+
+def _is_filled(scene: Scene, node: Attribute) -> bool:
+    """Whether a constructor gives it first values, `nn.init.zeros_(layer.fc.weight)`: that says of
+    what is given that it is a module."""
+    if node.name not in scene.modules.library_kinds:
+        return False
+    return text(node) in {
+        text(call.arguments[0])
+        for call in scene.scope.nodes(Call)
+        if call.arguments and isinstance(of := scene.of(call.function), Torch)
+        if of.name.startswith("torch.nn.init.") and isinstance(call.arguments[0], Attribute)
+    }
 
 
 # --- methods and modules as values ---------------------------------------------------------------

@@ -22,6 +22,7 @@ from .arrays import take_out
 from .available import Available
 from .beginnings import Beginning, give_property, method
 from .building import Building, may_be_function
+from .copies import write_copies
 from .events import Events, is_own
 from .put_off import PutOff
 from .returns import without_returns
@@ -47,6 +48,7 @@ class Constructor:
         apart(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties, self.plan.may_have)
+        write_copies(function, events, self.reports)
         slices: dict[str, Slice] = {}
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
             without_returns(events, self.reports)

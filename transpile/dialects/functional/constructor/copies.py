@@ -1,0 +1,67 @@
+"""Copies of modules, which begin equal in torch.
+
+ModuleList([copy.deepcopy(layer) for _ in range(n)])    →    nn.Copies(layer, n)
+"""
+
+from __future__ import annotations
+
+from ....facts.values.lattice import UNKNOWN, Module
+from ....model.effects import BUFFER, PARAM, Apply, New, Support
+from ....model.expressions import Call, Comprehension, Name
+from ....model.names import dotted, target_names
+from ....model.node import Expression
+from ....model.program import Function
+from ..report import Reports
+from .events import Events
+
+_APART = (
+    "a copy of a module begins with random values of its own here, and in torch with those of the "
+    "module: give it the same ones in params"
+)
+
+
+def write_copies(function: Function, events: Events, reports: Reports) -> None:
+    """Lists of copies begin equal; of other copies that is said."""
+    list_copies(function)
+    for call in function.nodes(Call, Apply):
+        around = call.parent
+        moves = around is not None and any(events.copies(around, k) for k in (PARAM, BUFFER))
+        if _copied(call) is not None and not moves:
+            reports.report("taken-for-granted", call, _APART)
+
+
+def list_copies(function: Function) -> None:
+    """Write the lists of copies, also of a function that nothing calls here."""
+    for new in function.nodes(New):
+        found = _listed(new)
+        if found is not None:
+            new.replace(Call(Support("Copies"), list(found)))
+
+
+def _listed(new: New) -> tuple[Expression, Expression] | None:
+    """The module and the number of its copies in a list of them."""
+    word = new.function
+    if not isinstance(word, Support) or word.name != "ModuleList" or len(new.arguments) != 1:
+        return None
+    turns = new.arguments[0]
+    if not isinstance(turns, Comprehension) or len(turns.clauses) != 1 or turns.kind == "dict":
+        return None
+    clause, module = turns.clauses[0], _copied(turns.element)
+    counted = isinstance(clause.iterable, Call) and dotted(clause.iterable.function) == "range"
+    if module is None or not counted or clause.conditions:
+        return None
+    bound = set(target_names(clause.target))
+    if any(isinstance(n, Name) and n.id in bound for n in module.walk()):
+        return None
+    sizes = clause.iterable.arguments  # type: ignore[attr-defined]
+    return (module, sizes[0]) if len(sizes) == 1 else None
+
+
+def _copied(value: Expression | None) -> Expression | None:
+    """What `copy.deepcopy(layer)` copies: a module, or what was given."""
+    if not isinstance(value, Call) or len(value.arguments) != 1:
+        return None
+    named = (dotted(value.function) or "").rpartition(".")[2] == "deepcopy"
+    given = value.arguments[0]
+    known = given.value
+    return given if named and (isinstance(known, Module) or known in (None, UNKNOWN)) else None
