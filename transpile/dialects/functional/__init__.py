@@ -32,6 +32,8 @@ HEADER = (
     "Made by torch-to-jax."
 )
 
+_MARKS = ("@layer(", "@rule(")
+
 
 def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
@@ -116,8 +118,10 @@ def _support(
 
 
 def _prelude() -> Prelude:
-    """Modules and containers, which the rules of the functional output have."""
-    files = [directory() / name for name in ("module.py", "stacking_layers.py")]
+    """Modules, containers and layers around others, which the rules of the functional output
+    have."""
+    names = ("module.py", "stacking_layers.py", "parametrization.py")
+    files = [directory() / name for name in names]
     files.append(Path(__file__).with_name("prelude.py"))
     lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
-    return Prelude("\n".join(line for line in lines if not line.startswith("@layer(")))
+    return Prelude("\n".join(line for line in lines if not line.startswith(_MARKS)))
