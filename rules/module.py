@@ -347,6 +347,19 @@ def _reinitialise_own(module, prefix, function):
     module.init = init_again
 
 
+def initialise(module, name, function):
+    """Let a function change what ``init`` or ``init_state`` of a module gives: ``function(arrays, key)``."""
+    init = getattr(module, name)
+
+    def init_again(key):
+        first, again = jax.random.split(key)
+        arrays = init(first)
+        function(arrays, again)
+        return arrays
+
+    setattr(module, name, init_again)
+
+
 def reset_parameters(module):
     """Give a module its own initial values again, in the place of those of ``reinitialise``."""
     if hasattr(module, "reset_parameters"):

@@ -158,8 +158,8 @@ def test_a_part_of_the_forward_of_torch_that_is_overridden_is_reported():
     assert not convert_source(HEAD + own).diagnostics
 
 
-def test_a_class_made_in_a_function_is_refused():
-    """Its forward would not be called: torch's own layer would compute in its place."""
+def test_a_class_made_in_a_function():
+    """Its own forward is called, not that of torch's layer."""
     source = HEAD + """
 def signed(scale):
     class Conv(nn.Conv1d):
@@ -169,6 +169,12 @@ def signed(scale):
     return Conv
 """
     result = convert_source(source)
-    assert [d.id for d in result.diagnostics] == ["unsupported"]
-    with pytest.raises(NotImplementedError):
-        load(result)["signed"](2)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    scope = {}
+    exec(compile(source, "program.py", "exec"), scope)
+    torch_module, jax_module = scope["signed"](2)(3, 4, 1), load(result)["signed"](2)(3, 4, 1)
+    params, state = from_torch(torch_module, jax_module)
+    x = torch.randn(2, 3, 5)
+    got, _ = jax_module.apply(params, state, jnp.asarray(x.numpy()))
+    want = torch_module(x.to(torch.get_default_dtype()))
+    np.testing.assert_allclose(got, array(want), 1e-6, 1e-6, err_msg=result.code)

@@ -89,5 +89,59 @@ class M(nn.Module):
 """
 
 
-def test_a_method_that_sets_state_of_what_is_walked_over_is_reported():
-    assert [d.id for d in convert_source(HEAD + MASKED).diagnostics] == ["module-value"]
+def test_a_method_that_sets_state_of_what_is_walked_over():
+    result = convert_source(HEAD + MASKED)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    here, module = {}, load(result)["M"](3)
+    exec(compile(HEAD + MASKED, "program.py", "exec"), here)
+    torch_module = here["M"](3)
+    params, state = from_torch(torch_module, module)
+    begun = module.init_state(jax.random.key(0))
+    for i in ("0", "2"):
+        np.testing.assert_array_equal(begun["net"][i]["mask"], torch_module.net[int(i)].mask.numpy())
+    x = torch.randn(2, 3)
+    got = module.apply(params, state, jnp.asarray(x.numpy()))[0]
+    np.testing.assert_allclose(got, torch_module(x).detach().numpy(), 1e-5, 1e-6, err_msg=result.code)
+
+
+BEGUN = """class B(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+
+    def begin(self, value=0.0):
+        nn.init.constant_(self.w, value)
+
+    def forward(self, x):
+        return x * self.w
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([B(), B()])
+        self.w = nn.Parameter(torch.ones(3))
+        self.b = B()
+        self.b.begin()
+        for i, b in enumerate(self.blocks):
+            b.begin(i + 2.0)
+
+    def forward(self, x):
+        for b in self.blocks:
+            x = b(x)
+        return self.b(x) * self.w
+"""
+
+
+def test_methods_that_give_other_modules_first_values():
+    result = convert_source(HEAD + BEGUN)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    here, module = {}, load(result)["M"]()
+    exec(compile(HEAD + BEGUN, "program.py", "exec"), here)
+    params, begun = from_torch(here["M"](), module)[0], module.init(jax.random.key(0))
+    assert jax.tree.structure(params) == jax.tree.structure(begun)
+    for path, want in jax.tree_util.tree_leaves_with_path(params):
+        got = begun
+        for entry in path:
+            got = got[entry.key]
+        np.testing.assert_array_equal(got, want, err_msg=f"{path}\n{result.code}")

@@ -114,6 +114,9 @@ class Calls:
             call.function = Attribute(call.function, "apply")
         elif self._is_containers(call):
             call.function = Attribute(call.function.object, "run")  # type: ignore[attr-defined]
+        elif not threads.known and threads.takes and _is_above(call):  # of a mixin
+            given.insert(0, call.function)
+            call.function = Support("call")
         self._give(call, given)
         if uniform and not threads.takes:
             call.wrap(lambda call: Subscript(call, Constant(0)))
@@ -160,10 +163,7 @@ class Calls:
 
     def _is_containers(self, call: Call) -> bool:
         """`super().forward(x)` of a Sequential."""
-        function = call.function
-        held = function.object if isinstance(function, Attribute) else None
-        base = isinstance(held, Call) and dotted(held.function) == "super"
-        return base and self.conventions.runs_container(call)
+        return _is_above(call) and self.conventions.runs_container(call)
 
     def _params(self, path: Path, call: Call) -> Expression:
         """The params that a call is given; a layer that has an array of another one gets it too."""
@@ -232,6 +232,12 @@ class Calls:
         if threads.mode:
             call.append(Name(self.words.training), "training")
         value.replace(call)
+
+
+def _is_above(call: Call) -> bool:
+    """`super().forward(x)`"""
+    held = call.function.object if isinstance(call.function, Attribute) else None
+    return isinstance(held, Call) and dotted(held.function) == "super"
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:

@@ -110,10 +110,15 @@ class Beginning:
         elif isinstance(statement, Tie):
             self._tie(statement, paths)
         elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
-            call = statement.expression
+            call, function = statement.expression, statement.expression.function
             filled = self.plan.conventions.of_copy(call).gives
             if filled or self.plan.conventions.initialised(call):
-                call.arguments.insert(0, Name(self.whole))
+                path = paths.of(function.object) if isinstance(function, Attribute) else None
+                if path is None:
+                    why = "it is not known where the arrays are that this begins with"
+                    self.reports.refuse("module-value", statement, why)
+                    return
+                call.arguments.insert(0, path.of(self.whole))
                 call.keywords.insert(0, None)
                 call.adopt()
                 call.restate()

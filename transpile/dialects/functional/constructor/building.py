@@ -129,7 +129,7 @@ class Building:
                 return
         if self._asks(node):
             return
-        if isinstance(node, Apply) and self._runs(node):
+        if not isinstance(node, New) and self._runs(node):
             self._probe(node)
         elif isinstance(node, (New, Apply)):
             node.become(Call(node.function, node.arguments, node.keywords))
@@ -157,12 +157,12 @@ class Building:
         around.replace(Unary("not", has) if missing else has)
         return True
 
-    def _runs(self, call: Apply) -> bool:
+    def _runs(self, call: Call) -> bool:
         """Whether a call asks for arrays, which there are none of yet."""
         threads = self.plan.conventions.of_call(call)
         return threads.params or threads.takes
 
-    def _probe(self, call: Apply) -> None:
+    def _probe(self, call: Call) -> None:
         if call not in self._shapes or self.plan.conventions.of_call(call).gives:
             why = "a module is run while the model is built, before its params are made"
             self.reports.report("module-value", call, why)

@@ -83,7 +83,30 @@ class PutOff:
         for assign in self.function.nodes(Assign):
             if assign in self.events.put_off and declares_none(assign):
                 self._absent(assign)
+        for statement in self.function.nodes(ExpressionStatement):
+            if statement in self.events.put_off and isinstance(statement.expression, Call):
+                self._run_later(statement.expression)
         self._clean()
+
+    def _run_later(self, call: Call) -> None:
+        """`layer.init_weights()`, which is given the arrays of that layer once they are made."""
+        kind, function = self.plan.conventions.initialised(call), call.function
+        if kind is None or not isinstance(function, Attribute):
+            return
+        names = {n.id for n in call.walk() if isinstance(n, Name)}
+        whole = fresh("params" if kind == PARAM else "state", names)
+        key, standing = fresh("key", names), Constant(None)
+        defaults, module = self.kept.defaults(call, call), clone(function.object)
+        call.replace(standing)
+        call.arguments.insert(0, Name(whole))
+        call.keywords.insert(0, None)
+        call.adopt()
+        call.restate()
+        value, kept = self.kept.fields(call)
+        made = Lambda([Parameter(whole), Parameter(key), *defaults, *kept], value)
+        self._give_keys(made, key)
+        method = Constant("init" if kind == PARAM else "init_state")
+        standing.replace(Call(Support("initialise"), [module, method, made]))
 
     def _absent(self, assign: Assign) -> None:
         """`self.bias = None`, where a method says so; of another module it would take it away."""
