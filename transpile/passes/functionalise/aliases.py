@@ -6,7 +6,7 @@ from typing import Any
 
 from ...facts import casts
 from ...facts.memory import Place
-from ...facts.memory.paths import of, on_module, spelled
+from ...facts.memory.paths import of, spelled
 from ...facts.memory.places import closed
 from ...facts.memory.views import view_of
 from ...facts.values.lattice import Static, Torch
@@ -17,6 +17,7 @@ from ...model.names import target_names, text
 from ...model.node import Expression, Node, Statement
 from ...model.statements import Assign, Block, ExpressionStatement, For, If
 from . import nodes
+from .entries import replaced, stored_back
 from .frame import Frame
 
 
@@ -47,7 +48,14 @@ def follow(frame: Frame, subject: Any, node: Node) -> None:
                 return refuse(frame, path, node, f"{message}, for which {over} is no name any more")
             frame.stale.add(loop)
     others = [o for o in frame.reached(path) if not _is_apart(frame, path, o)]
-    holder = _stored_back(frame, path, others)
+    changed = replaced(frame, path)
+    if changed is not None:
+        message = (
+            f"{path} is written in place, and {changed} may hold another thing in its place by now"
+        )
+        refuse(frame, changed, node, message)
+        others = [o for o in others if o != changed]
+    holder = stored_back(frame, path, others) if changed is None else None
     if holder is not None:
         places = frame.state.places(holder)
         others = [o for o in others if frame.state.places(o) != places]
@@ -103,7 +111,7 @@ def _reshaped(frame: Frame, path: str, node: Node, how: str) -> None:
     others = frame.reached(path)
     if how != "elements":
         others = [o for o in others if frame.state.places(o) & mine]
-    _stored_back(frame, path, others)
+    stored_back(frame, path, others)
     for other in others:
         if len(mine) == 1 and frame.state.places(other) == mine:
             _store(frame, other, frame.named(path))
@@ -124,19 +132,6 @@ def _is_apart(frame: Frame, path: str, other: str) -> bool:
         if _is_other_entry(frame, other, mine.base, mine.entry):
             return True
     return frame.state.apart(path, other)
-
-
-def _stored_back(frame: Frame, path: str, others: list[str]) -> str | None:
-    """Put what was taken out of a dict, list or object back where it was: `d[k] = v`. The name of
-    what holds it, where that is known."""
-    mine = frame.state.only(path)
-    if mine is None or mine.entry is None or mine.base is None or isinstance(mine.entry, Call):
-        return None
-    if not frame.state.unchanged(mine):
-        return None
-    if mine.base in others or frame.state.parameters(mine.base) or on_module(mine.base):
-        frame.after.append(nodes.store(clone(mine.entry), frame.named(path)))
-    return mine.base
 
 
 def _follower(
