@@ -153,6 +153,7 @@ MODULES = {
     "one module under two names": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        norm = nn.BatchNorm1d(6)\n        self.first = norm\n        self.second = norm\n        self.third = self.first\n\n    def forward(self, x):\n        return self.third(self.second(self.first(x)))",
     "a list that becomes modules on one way": "class M(nn.Module):\n    def __init__(self, n=2):\n        super().__init__()\n        if n == 2:\n            self.stages = []\n            for _ in range(n):\n                self.stages.extend([nn.BatchNorm1d(6), nn.Tanh()])\n            self.stages = nn.Sequential(*self.stages)\n        else:\n            self.stages = nn.Sequential(nn.BatchNorm1d(6))\n\n    def forward(self, x):\n        return self.stages(x)",
     "a list that becomes modules": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.stages = []\n        for _ in range(2):\n            self.stages.append(nn.BatchNorm1d(6))\n        self.stages = nn.Sequential(*self.stages)\n\n    def forward(self, x):\n        return self.stages(x)",
+    "options of a layer by their places": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer = nn.EmbeddingBag(6, 3, None, 2.0, False, 'sum')\n\n    def forward(self, x):\n        return self.layer(x.argsort(1))",
     "names that calls take": "class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('n', torch.zeros(()))\n        self.key = nn.BatchNorm1d(6)\n        self.drop = nn.Dropout(0.0)\n\n    def count(self, x):\n        self.n += 1\n        return x * self.n\n\n    def forward(self, x):\n        key = x * 2\n        key = self.count(key)\n        params, state = self.key(x), self.key(key)\n        training = self.drop(key + params) * state\n        return self.key(training + key)",
     "a bias tied both ways": 'class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.decoder = nn.Linear(6, 6)\n        nn.init.constant_(self.decoder.weight, 0.1)\n        self.bias = nn.Parameter(torch.ones(6) * 3)\n        self.decoder.bias = self.bias\n\n    def forward(self, x):\n        return self.decoder(x)\n\n    def _tie_weights(self):\n        self.bias = self.decoder.bias',
     "a table that grows": 'class M(nn.Module):\n    def __init__(self, n=5):\n        super().__init__()\n        self.pe = None\n        self.extend(torch.tensor(0.0).expand(1, n))\n\n    def extend(self, x):\n        if self.pe is not None:\n            if self.pe.size(0) >= x.size(1):\n                return\n        pe = torch.zeros(x.size(1), 6)\n        pe[:, 0] = torch.arange(x.size(1))\n        self.pe = pe\n\n    def forward(self, x):\n        self.extend(x.t())\n        return x + self.pe[: x.size(0)]',
@@ -173,9 +174,9 @@ def test_refused(name):
     assert {d.id for d in result.diagnostics} == {"aliased-write"}, result.code
 
 
-@pytest.mark.parametrize("made", ["nn.Embedding(6, 3, 0, 1.0)", "nn.EmbeddingBag(6, 3, None, 2.0, False, 'sum')"])
+@pytest.mark.parametrize("made", ["nn.Embedding(6, 3, 0, 1.0)", "nn.Embedding(6, 3, max_norm=1.0)", "nn.EmbeddingBag(6, 3, None, 2.0, True, 'sum')"])
 def test_an_option_by_its_place_is_not_left_out(made):
-    result = convert_source(source_of(f"layer = {made}\nreturn layer(x.long())"))
+    result = convert_source(HEAD + f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer = {made}\n\n    def forward(self, x):\n        return self.layer(x.long())\n")
     assert "unsupported" in {d.id for d in result.diagnostics}, result.code
 
 

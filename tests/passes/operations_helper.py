@@ -59,6 +59,9 @@ class Facts:
     def stage(self, scope):
         return self._stage
 
+    def layer(self, name):
+        return None
+
     def in_forward(self, scope):
         return self._stage == "traced"
 

@@ -59,6 +59,10 @@ class Library:
     def find(self, name: str) -> Class | None:
         return next((self.classes[n] for n in spellings(name) if n in self.classes), None)
 
+    def named(self, name: str) -> Class | None:
+        """A layer by the name of its class, which is not always torch's: WeightNorm."""
+        return next((cls for cls in self.classes.values() if cls.name == name), None)
+
 
 class Modules:
     """The classes of a project, and torch's layers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from ..model.node import Node
-from ..model.program import Scope
+from ..model.program import Class, Scope
 from ..model.project import Project
 from ..model.rulebook import Rulebook
 from .activity import Activity
@@ -61,6 +61,10 @@ class ProgramFacts:
     def in_forward(self, scope: Scope) -> bool:
         """Whether a forward pass calls the code of a scope."""
         return self.stages.in_forward(scope)
+
+    def layer(self, name: str) -> Class | None:
+        """The class of one of torch's layers, as the output has it."""
+        return self.modules.library.named(name)
 
     def total(self, block: Node) -> bool:
         """Whether every operation of a block is finite, with its slope, whatever it is given."""

@@ -42,6 +42,9 @@ class Facts(Protocol):
         not known.
         """
 
+    def layer(self, name: str) -> Class | None:
+        """The class of one of torch's layers, as the output has it."""
+
     def in_forward(self, scope: Scope) -> bool:
         """Whether a forward pass calls the code of a scope."""
 

@@ -14,6 +14,7 @@ from ...rule import PLACEMENT
 from .bind import Argument, arguments_of
 from .conversion import Conversion, is_dropped
 from .literals import literal
+from .refusals import refuse
 from .specialise import Refused
 
 _HELD = (
@@ -68,6 +69,8 @@ def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = T
     """Take away what a constructor is told of placement, behind some arguments of its own."""
     try:
         left = left_out(c, rule, arguments_of(node)[own:])
+        if (layer := c.facts.layer(rule.name)) is not None:
+            refuse(layer, arguments_of(node)[own:])
     except Refused as refused:
         c.unconverted("unsupported", node, f"{rule.name}: {refused}")
         return
