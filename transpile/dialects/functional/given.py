@@ -3,13 +3,14 @@ computed names."""
 
 from __future__ import annotations
 
+from ...facts.modules import Modules
 from ...facts.values.lattice import Method, Module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
 from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression
-from ...model.program import Function
+from ...model.program import Class, Function
 from ..threading.changes import root
 
 # These only ask what a module is.
@@ -97,3 +98,9 @@ def _called(module: Expression) -> Call:
     call = Call(clone(module))
     call.parent = module.parent
     return call
+
+
+def has_own_index(value: Module, modules: Modules) -> bool:
+    """Whether a class of the user's says what `bank[1]` is."""
+    classes = [ref for ref in value.refs if isinstance(ref, Class)]
+    return any(modules.find(cls, "__getitem__") for cls in classes)

@@ -34,6 +34,7 @@ from ...source.lower_ast import expression
 from ..threading.checkpoints import checkpointed
 from .bound import Bound, bindings
 from .companions import bind_name
+from .given import has_own_index
 from .holders import Holders
 from .path import Path
 from .plan import Plan
@@ -161,6 +162,8 @@ class Paths:
     def _item(self, node: Subscript) -> Path | None:
         above, value = self.of(node.object), node.object.value
         if above is None or not isinstance(value, Module):
+            return None
+        if has_own_index(value, self.plan.modules):
             return None
         if isinstance(node.index, Slice):
             return above  # a part has the names of the whole

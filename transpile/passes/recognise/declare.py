@@ -28,7 +28,7 @@ from .kinds import Kinds, is_tie, sides
 from .registered import registered, set_while_running, wraps_own
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split
-from .stores import own_name
+from .stores import own_name, registration
 from .untrained import untrained
 
 
@@ -55,6 +55,9 @@ def declare(scene: Scene, kinds: Kinds) -> None:
             untrained(scene, kinds, function)
             _missing(scene, kinds, function, scene.cls)
     for call in function.nodes(Call):
+        made = registration(call, scene.own) if scene.cls is not None else None
+        if made is not None and not isinstance(call.parent, ExpressionStatement):
+            scene.changes.unconverted("dynamic-attribute", call, _WITHIN)
         if scene.stages.is_parameter(call) and call.arguments:
             _parameter(scene, call, call in stripped or _is_stored(scene, call))
 
@@ -161,6 +164,10 @@ _array: Callable[[Call], NewArray] = lambda call: NewArray(  # noqa: E731
 )
 
 
+_WITHIN = (
+    "what a function registers here is found under no name: call self.register_buffer, or set the "
+    "attribute, where the constructor does"
+)
 _UNMADE = (
     "is set while the model runs, and not in a constructor of this class: set it to None there"
 )
