@@ -176,7 +176,21 @@ class Conventions(Signatures):
         self.unsettled, self.walked = Unsettled(self.project, self.modules), Walked(self)
         found = initialisers(self.building, self.modules, self.stateful)
         self.initialisers = {f: kind for f, kind in found.items() if not self._is_late(f)}
+        while unlike := {f for f in self.initialisers if not self._is_alike(f)}:
+            self.initialisers = {f: k for f, k in self.initialisers.items() if f not in unlike}
         super()._solve()
+
+    def _is_alike(self, function: Function) -> bool:
+        """Whether all that may run in the place of a method, or that it may run in the place of,
+        are called by `init` too."""
+        owner = function.owner
+        assert owner is not None
+        home = self.modules.home(owner)
+        above = (
+            home.methods(c).get(function.name) for c in home.order(owner) if isinstance(c, Class)
+        )
+        family = [*home.overriding(owner, function.name), *(f for f in above if f is not None)]
+        return all(f in self.initialisers for f in family if f in self.functions)
 
     def _is_late(self, function: Function) -> bool:
         """Whether a method has to run where the constructor calls it: what it reads is another
