@@ -62,3 +62,13 @@ def test_what_fills_it_is_what_it_begins_as(name):
 def test_the_first_value_stays_where_it_may_be_seen(name):
     code = _converted("self.w = nn.Parameter(torch.zeros(n, d))\n" + KEPT[name])
     assert "jnp.zeros(" in code
+
+
+def test_a_call_of_the_users_is_made_of_the_first_value():
+    code = convert_source(
+        "import torch\nfrom torch import nn\n\n\ndef half_(t):\n    return t.mul_(0.5)\n\n"
+        + HEAD
+        + "        self.w = nn.Parameter(torch.ones(n))\n        half_(self.w)\n"
+        + FORWARD
+    ).code
+    assert '"w": half_(jnp.ones(self.n))' in code or '["w"] = half_(jnp.ones(self.n))' in code

@@ -35,14 +35,17 @@ def rebuilt(node: Expression, change: Callable[[Node], Change]) -> Expression:
 
     A list stands for several: in the place of `*sizes` among the arguments of a call.
     """
-    found = _rebuilt(node, change)
+    found = _rebuilt(node, change, set())
     assert isinstance(found, Expression)
     return found
 
 
-def _rebuilt(node: Node, change: Callable[[Node], Change]) -> Node | list[Expression]:
+def _rebuilt(
+    node: Node, change: Callable[[Node], Change], others: set[Node]
+) -> Node | list[Expression]:
     found = change(node)
     if found is not None:
+        others.update(found if isinstance(found, list) else [found])
         return found
     made: Any = object.__new__(node.__class__)
     for name in _slots(node.__class__):
@@ -53,18 +56,28 @@ def _rebuilt(node: Node, change: Callable[[Node], Change]) -> Node | list[Expres
     for name in node.parts:
         part = getattr(node, name)
         if part.__class__ is not list:
-            setattr(made, name, None if part is None else _rebuilt(part, change))
+            setattr(made, name, None if part is None else _rebuilt(part, change, others))
             continue
         parts: list[Node | None] = []
         for i, item in enumerate(part):
-            new = None if item is None else _rebuilt(item, change)
+            new = None if item is None else _rebuilt(item, change, others)
             several = new if isinstance(new, list) else [new]
             parts += several
             if isinstance(node, Call):
                 made.keywords += [node.keywords[i]] * len(several)
         setattr(made, name, parts)
     made.adopt()
+    _noted(made, others)
     return made  # type: ignore[no-any-return]
+
+
+def _noted(made: Node, others: set[Node]) -> None:
+    """Let a copy of which some parts are others have no text of its own any more."""
+    parts = made.children()
+    if any(part in others for part in parts):
+        made.restate()
+    elif any(part.touched for part in parts):
+        made.touched = True
 
 
 def _own(value: Any) -> Any:

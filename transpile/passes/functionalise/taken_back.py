@@ -113,6 +113,9 @@ def _assigned(
             _follow(frame, subject, call)
     followers, frame.after = frame.after, []
     made: list[Statement] = [Assign([nodes.tuple_of(targets)], call)]
+    if len(targets) == 1 and stores:  # nothing else is taken: no name in between
+        made, stores = [*_set(frame, stores[0][0], call, made[0]), *frame.after], []
+        frame.after = []
     for one, name in [*stores, *last]:
         made += [*_set(frame, one, clone(name), made[0]), *frame.after]
         frame.after = []
