@@ -25,6 +25,7 @@ from .plan import Facts, Plan
 from .report import Reports
 from .shared import report_shared
 from .unrolled import unroll
+from .unwritten import report_unwritten
 
 WORDS = Words()
 HEADER = (
@@ -43,6 +44,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     there = Prelude(existing or "", "~")
     plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
     report_shared(plan, reports)
+    report_unwritten(project, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports)
     files = project.ordered
