@@ -95,7 +95,7 @@ def test_copies_in_a_list(name):
     body, weights, biases = COPIED[name]
     source = STACK.format(body=textwrap.indent(body, " " * 8))
     result = convert_source(source)
-    assert not result.diagnostics and "deepcopy" not in result.code, result.code
+    assert not result.diagnostics and "deepcopy" not in result.code.partition("class M")[2], result.code
     scope = load(result)
     model = scope["M"](scope["Layer"](3))
     first, last = (model.init(jax.random.key(0))["layers"][i]["lin"] for i in "01")
