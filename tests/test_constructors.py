@@ -160,7 +160,8 @@ def test_a_module_of_each_turn_is_not_shared():
 
 def test_modules_of_unknown_make_are_wrapped_one_by_one():
     body = "def __init__(self, enc, dec):\n        super().__init__()\n        self.enc, self.dec = enc, dec\n\n    def forward(self, x):\n        return self.dec(self.enc(x))\n"
-    assert "self.enc, self.dec = nn.as_module(enc), nn.as_module(dec)" in convert_source(f"{HEAD}class M(nn.Module):\n    {body}").code
+    code = convert_source(f"{HEAD}class M(nn.Module):\n    {body}").code
+    assert "self.enc = nn.as_module(enc)\n        self.dec = nn.as_module(dec)" in code
 
 
 def test_a_tensor_that_becomes_a_parameter_is_one():

@@ -161,9 +161,7 @@ class Paths:
 
     def _item(self, node: Subscript) -> Path | None:
         above, value = self.of(node.object), node.object.value
-        if above is None or not isinstance(value, Module):
-            return None
-        if has_own_index(value, self.plan.modules):
+        if above is None or not isinstance(value, Module) or has_own_index(value, self.plan.modules):
             return None
         if isinstance(node.index, Slice):
             return above  # a part has the names of the whole
