@@ -75,7 +75,7 @@ def add_kept(module, state, want):
     for name, value in state.items():
         if isinstance(value, dict) and getattr(module, "_modules", {}).get(name) is not None:
             add_kept(module._modules[name], value, want.setdefault(name, {}))
-        elif name not in want and value != {}:
+        elif name not in want and not (isinstance(value, dict) and not value):
             want[name] = array(getattr(module, name))
 
 
