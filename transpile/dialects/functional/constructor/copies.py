@@ -46,7 +46,7 @@ def _listed(new: New) -> tuple[Expression, Expression] | None:
     turns = new.arguments[0]
     if not isinstance(turns, Comprehension) or len(turns.clauses) != 1 or turns.kind == "dict":
         return None
-    clause, module = turns.clauses[0], _copied(turns.element)
+    clause, module = turns.clauses[0], _copied(turns.element, listed=True)
     counted = isinstance(clause.iterable, Call) and dotted(clause.iterable.function) == "range"
     if module is None or not counted or clause.conditions:
         return None
@@ -57,11 +57,12 @@ def _listed(new: New) -> tuple[Expression, Expression] | None:
     return (module, sizes[0]) if len(sizes) == 1 else None
 
 
-def _copied(value: Expression | None) -> Expression | None:
-    """What `copy.deepcopy(layer)` copies: a module, or what was given."""
+def _copied(value: Expression | None, listed: bool = False) -> Expression | None:
+    """What `copy.deepcopy(layer)` copies: a module, or what was given; `listed`: among modules."""
     if not isinstance(value, Call) or len(value.arguments) != 1:
         return None
     named = (dotted(value.function) or "").rpartition(".")[2] == "deepcopy"
     given = value.arguments[0]
     known = given.value
-    return given if named and (isinstance(known, Module) or known in (None, UNKNOWN)) else None
+    is_module = listed or isinstance(known, Module) or known in (None, UNKNOWN)
+    return given if named and is_module else None
