@@ -13,7 +13,7 @@ from collections.abc import Set
 from typing import Any
 
 from ..model.copy import Change, clone, rebuilt
-from ..model.effects import BUFFER, PARAM, Declare, Read, Support, Tie, Walk, Write
+from ..model.effects import BUFFER, PARAM, Declare, Read, Tie, Walk, Write
 from ..model.expressions import Attribute, Call, Display, Name
 from ..model.names import dotted, names_assigned
 from ..model.node import Expression, Node, Statement
@@ -142,6 +142,10 @@ def _asked(read: Read) -> str | None:
     return parent.name if isinstance(parent, Attribute) and parent.object is read else None
 
 
+def _asked_of(node: Expression) -> str | None:
+    return node.name if isinstance(node, Attribute) and isinstance(node.object, Read) else None
+
+
 def _shape(first: Call) -> Expression | None:
     """The shape that an array is made with, where that is a tuple."""
     shape = first.arguments[_place(first)]
@@ -181,7 +185,7 @@ def _of_shape(
         elif dtype is not None:
             standing[read.parent] = dtype
         elif not _is_last(read.parent):
-            return None  # `x.astype(self.w.dtype)`
+            return None
     return _with(value, standing, reads)
 
 
@@ -192,7 +196,8 @@ def _is_last(node: Expression) -> bool:
         return False
     at = next(i for i, a in enumerate(call.arguments) if a is node)
     rest = call.keywords[at + 1 :]
-    return not isinstance(call.function, Support) and all(word is not None for word in rest)
+    shaped = at > 0 and _asked_of(call.arguments[at - 1]) == "shape"  # not `x.astype(w.dtype)`
+    return shaped and all(word is not None for word in rest)
 
 
 def _with(

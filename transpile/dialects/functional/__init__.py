@@ -19,7 +19,7 @@ from ..definitions import Prelude, Rules, Written
 from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Output
-from . import outside
+from . import outside, wide
 from .classes import ClassWriter
 from .plan import Facts, Plan
 from .report import Reports
@@ -53,6 +53,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
             writer.write(cls)
         for function in _others(file, plan):
             writer.function(function)
+    wide.mark(files, facts.stages)
     for file in files:
         outside.write(file, plan, reports)
         wanted |= _spelled(file)
@@ -122,7 +123,7 @@ def _support(
 def _prelude() -> Prelude:
     """Modules, containers and layers around others, which the rules of the functional output
     have."""
-    names = ("module.py", "stacking_layers.py", "parametrization.py")
+    names = ("module.py", "stacking_layers.py", "parametrization.py", "precision.py")
     files = [directory() / name for name in names]
     files.append(Path(__file__).with_name("prelude.py"))
     lines = [line for file in files for line in file.read_text("utf-8").splitlines()]

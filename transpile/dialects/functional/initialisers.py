@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from ...facts.modules import Modules
 from ...model.effects import (
     BUFFER,
+    CONSTANT,
     MIXED,
     PARAM,
     Apply,
@@ -38,7 +39,7 @@ def initialisers(
         if owner is None or not modules.is_module(owner) or function.name == "__init__":
             continue
         kinds = _made(function, stateful)
-        if kinds is not None and len(kinds) == 1:
+        if kinds in ({PARAM}, {BUFFER}):
             found[function] = kinds.pop()
     return found
 
@@ -69,6 +70,8 @@ def _made(function: Function, stateful: set[str]) -> set[str] | None:
 
 
 def _kind(kind: str, name: str, stateful: set[str]) -> str:
+    if kind == BUFFER and name not in stateful:
+        return CONSTANT
     return BUFFER if kind in (BUFFER, MIXED) and name in stateful else PARAM
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
+from ...facts.stages import Stages
 from ...facts.values.answers import Values
 from ...facts.values.lattice import Module, Sequence, Value, classes_of
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support, Tie
@@ -33,6 +34,7 @@ class Facts(Protocol):
     effects: EffectsOf
     rulebook: Rulebook
     values: Values
+    stages: Stages
 
 
 class Words(NamedTuple):
