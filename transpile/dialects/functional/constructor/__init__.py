@@ -7,9 +7,9 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 
 from __future__ import annotations
 
-from ....facts.modules import ARRAYS, SUBMODULE
+from ....facts.modules import ARRAYS, FIELD, SUBMODULE
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support
-from ....model.expressions import Attribute, Call, Name
+from ....model.expressions import Attribute, Call, Name, is_none
 from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
@@ -45,6 +45,7 @@ class Constructor:
         for assign in function.nodes(Assign):
             if assign.expression is None and isinstance(assign.targets[0], Read):
                 take_out(assign)  # `self.queue: Tensor` says nothing that is done
+        self._plain_above(function)
         apart(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties, self.plan.may_have)
@@ -60,6 +61,16 @@ class Constructor:
         Building(function, self.plan, self.reports).write()
         if self.cls is not None:
             self._methods(function, slices, self.cls)
+
+    def _plain_above(self, function: Function) -> None:
+        """Refuse an array whose name is that of a number in a class above, which reads that."""
+        above = self.plan.modules.lineage(self.cls)[1:] if self.cls is not None else []
+        for declare in [d for d in function.nodes(Declare) if d.kind == PARAM]:
+            held = [own for c in above if (own := self.plan.fields(c).get(declare.name))]
+            plain = [v for own in held if own.kind == FIELD for v in own.values if not is_none(v)]
+            if plain and not is_none(declare.expression):
+                why = f"{declare.name} is no parameter in the class above, and is read there as such"
+                self.reports.refuse("unsupported", declare, f"{why}: give it a name of its own")
 
     # --- what moves -------------------------------------------------------------------------------
 
