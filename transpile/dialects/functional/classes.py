@@ -23,6 +23,7 @@ class ClassWriter:
 
     def write(self, cls: Class) -> None:
         methods = list(self.plan.modules.home(cls).methods(cls).values())
+        self._parts_of_layers(cls, methods)
         for method in methods:
             if method in self.plan.conventions.functions:
                 with self.reports.faults.within(method):
@@ -30,6 +31,24 @@ class ClassWriter:
         if self._runs_items(cls):
             self._call(cls)
         self._bases(cls)
+
+    def _parts_of_layers(self, cls: Class, methods: list[Function]) -> None:
+        """Report methods that the forward of a layer of torch's calls, and with other arrays than
+        these ask for."""
+        modules, conventions = self.plan.modules, self.plan.conventions
+        known = set(conventions.functions) - set(conventions.building)
+        if modules.is_library(cls):
+            return
+        layers = [c for c in modules.lineage(cls)[1:] if modules.is_library(c)]
+        for method in methods:
+            found = (modules.home(c).methods(c).get(method.name) for c in layers)
+            part = next((f for f in found if f is not None), None)
+            if part is None or method.name.startswith("__") or method not in known:
+                continue
+            own, theirs = self.plan.threads(method), self.plan.threads(part)
+            if (own.params, own.takes, own.draws) != (theirs.params, theirs.takes, theirs.draws):
+                why = f"{method.name} is a part of the forward of torch's layer, with other arrays"
+                self.reports.report("unsupported", method, why)
 
     def _runs_items(self, cls: Class) -> bool:
         """Whether a class of the user's is a Sequential that runs as torch's does."""
