@@ -6,7 +6,7 @@ import pytest
 from torch.testing._internal.common_methods_invocations import op_db
 
 from benchmarks.opinfo import measure
-from transpile.first import rulebook
+from transpile.model import rule_files
 
 from .against_torch import float64
 
@@ -44,7 +44,7 @@ def test_values_and_gradients(name):
 
 def test_rules_call_each_other_without_dropped_parameters():
     """A rule that is copied to jax_nn.py loses the parameters it does not use, which no other rule may then pass."""
-    book = rulebook.load()
+    book = rule_files.load()
     for caller in book.definitions.values():
         for call in (n for n in ast.walk(caller.node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)):
             rule = book.definitions.get(call.func.id)

@@ -1,5 +1,6 @@
 """What a start of the command imports, and the table of rules that is kept from run to run."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -7,9 +8,9 @@ import sys
 import pytest
 
 from transpile.command import cache
-from transpile.first import rulebook
+from transpile.model import rule_files
 
-HEAVY = ("libcst", "black", "rich", "numpy", "torch", "jax", "transpile.first.pipeline")
+HEAVY = ("libcst", "black", "rich", "numpy", "torch", "jax", "transpile.command.dialect")
 
 
 def imported(*arguments):
@@ -52,7 +53,7 @@ def again():
 def same(a, b):
     assert a.definitions.keys() == b.definitions.keys() and a.constants == b.constants
     assert [d.name for d in a.find("torch.softmax")] == [d.name for d in b.find("torch.softmax")]
-    assert a.definitions["softmax"].source == b.definitions["softmax"].source
+    assert ast.dump(a.definitions["softmax"].node) == ast.dump(b.definitions["softmax"].node)
     one, other = (book.definitions["Linear"].parameters for book in (a, b))
     assert [(p.name, p.kind, p.accepts) for p in one] == [
         (p.name, p.kind, p.accepts) for p in other
@@ -63,7 +64,7 @@ def test_what_is_kept_says_the_same(folder, monkeypatch):
     made = cache.rulebook()
     (kept,) = folder.iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600 and folder.stat().st_mode & 0o777 == 0o700
-    monkeypatch.setattr(rulebook, "load", lambda: pytest.fail("the rules were read again"))
+    monkeypatch.setattr(rule_files, "load", lambda: pytest.fail("the rules were read again"))
     same(again(), made)
 
 
@@ -82,8 +83,8 @@ def test_a_table_that_others_may_write_is_not_read(folder, monkeypatch):
     (kept,) = folder.iterdir()
     kept.chmod(0o666)
     asked = []
-    load = rulebook.load
-    monkeypatch.setattr(rulebook, "load", lambda: asked.append(1) or load())
+    load = rule_files.load
+    monkeypatch.setattr(rule_files, "load", lambda: asked.append(1) or load())
     same(again(), made)
     assert asked
 
@@ -92,5 +93,5 @@ def test_a_folder_that_cannot_be_made_costs_no_fault(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path / "file"))
     monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: os.fspath(tmp_path / "file"))
-    same(again(), rulebook.load())
+    same(again(), rule_files.load())
     cache.rulebook.cache_clear()

@@ -1,6 +1,8 @@
 """The support file: what is asked for, what that needs, and nothing else; it runs."""
 
 import ast
+import subprocess
+import sys
 
 import jax.numpy as jnp
 import pytest
@@ -70,3 +72,13 @@ def test_what_must_be_there_before_comes_first():
 def test_one_function(name):
     if name in load().definitions:
         assert callable(run(write([name], [Rules(load())], HEADER))[name])
+
+
+def test_each_definition_alone_has_all_its_names(tmp_path):
+    source = Rules(load())
+    named = load().definitions.items()  # those of layers are written in a dialect
+    for name in [n for n, d in named if d.file.parent.name != "layers" and source.find(n)]:
+        (tmp_path / f"{name}.py").write_text(write([name], [source], HEADER))
+    check = ["ruff", "check", "--isolated", "--select", "F821,F811,E9", str(tmp_path)]
+    done = subprocess.run([sys.executable, "-m", *check], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

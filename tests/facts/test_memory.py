@@ -5,11 +5,11 @@ import pytest
 from tests.facts.programs import Program
 from transpile.facts.calls import Calls
 from transpile.facts.memory import Memory, Relation
-from transpile.first import rulebook
+from transpile.model import rule_files
 from transpile.model.expressions import Name
 from transpile.model.names import below
 
-RULES = rulebook.load()
+RULES = rule_files.load()
 
 
 def memory_of(text):

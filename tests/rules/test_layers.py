@@ -20,7 +20,7 @@ from benchmarks.layer_definitions import (
     torch_cases,
 )
 from benchmarks.layer_samples import SAMPLES
-from transpile.first import rulebook
+from transpile.model import rule_files
 from transpile.layer import keys
 
 from ..against_torch import float64, to_jax
@@ -63,14 +63,9 @@ def test_signatures_are_torchs():
     assert list(signature_differences(TABLE)) == []
 
 
-def test_the_first_engine_does_not_see_them():
-    files = {definition.file for definition in rulebook.load().definitions.values()}
-    assert files and not [path for path in files if path.parent.name == "layers"]
-
-
 def test_a_generated_file_can_hold_them_all():
     """No two definitions have one name, nor one of a rule that is no layer of old."""
-    found, old = {}, {d.name: d for d in rulebook.load().definitions.values()}
+    found, old = {}, {d.name: d for d in rule_files.load().definitions.values()}
     for path in sorted((ROOT / "rules" / "layers").glob("*.py")):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import rule
-from ..first import rulebook as reading
-from ..first.rulebook import Definition, Rulebook
+from ..model import rule_files as reading
+from ..model.rulebook import Definition, Rulebook
 from ..source.files import write_atomically
 
 _SIZE = 32  # bytes of a digest
@@ -33,7 +33,7 @@ _BUILT_OF = {*((c.__module__, c.__qualname__) for c in _CLASSES), ("re", "_compi
 
 @functools.cache
 def rulebook() -> Rulebook:
-    """The rule files as `first.rulebook.load` reads them."""
+    """The rule files as `model.rule_files.load` reads them."""
     key = _key()
     # one for each installation
     name = f"rules-{_digest(os.fsencode(reading.directory())).hex()[:16]}"
@@ -43,7 +43,6 @@ def rulebook() -> Rulebook:
         if found is not None:
             return found
     book = reading.load()
-    book.ask_all()
     table = pickle.dumps(book, pickle.HIGHEST_PROTOCOL)
     for place in places:
         if _keep(place, key + _digest(table) + table):
@@ -60,7 +59,8 @@ def _key() -> bytes:
     rules."""
     made = hashlib.blake2b(sys.version.encode(), digest_size=_SIZE)
     code = [Path(str(module.__file__)) for module in (rule, reading, sys.modules[__name__])]
-    for path in [*code, *reading.files()]:
+    functions, layers = reading.files()
+    for path in [*code, reading.words_file(), *functions, *layers]:
         data = path.read_bytes()
         made.update(f"\0{path}\0{len(data)}\0".encode(errors="surrogateescape"))
         made.update(data)

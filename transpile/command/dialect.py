@@ -53,6 +53,7 @@ from ..passes.recognise.layer_words import library
 from ..source.files import Source, syntax_error
 from ..source.formatting import format_changed
 from ..source.lower import lower
+from .cache import rulebook
 
 TARGETS = ("flax", "equinox", "functional")
 BEFORE = (  # on syntax alone, before facts are solved
@@ -122,7 +123,7 @@ def convert(
     project.link()
     found = driver.run(project, None, BEFORE)
     project.collect_again()
-    facts = ProgramFacts(project, rule_files.load(), torch_layers())
+    facts = ProgramFacts(project, rulebook(), torch_layers())
     _solve(facts)
     found += driver.run(project, facts, PASSES)
     dialect: Any = importlib.import_module(f"..dialects.{target}", __package__)

@@ -13,7 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..first.rulebook import directory, spellings
+from ..model.rule_files import directory
+from ..model.rulebook import spellings
 from ..rule import overloads
 
 

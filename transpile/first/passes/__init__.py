@@ -1,1 +1,0 @@
-"""One construct a pass. The list, in order, is in transpile/pipeline.py."""
