@@ -20,8 +20,8 @@ from benchmarks.layer_definitions import (
     torch_cases,
 )
 from benchmarks.layer_samples import SAMPLES
-from transpile.model import rule_files
 from transpile.layer import keys
+from transpile.model import rule_files
 
 from ..against_torch import float64, to_jax
 
