@@ -3,8 +3,7 @@
 import grimp
 import pytest
 
-# Each room may import those before it. The first engine stands beside them until it is gone: few
-# know of it.
+# Each room may import those before it.
 ROOMS = ["model", "source", "facts", "passes", "dialects", "proof", "command"]
 PACKAGE = "transpile"
 
@@ -30,22 +29,8 @@ def test_imports_run_one_way(graph):
     assert found == ["transpile.proof.verification imports transpile.command.convert"]
 
 
-def test_who_knows_the_first_engine(graph):
-    known = {
-        room(module)
-        for module in graph.modules
-        if room(module) != "first"
-        for other in graph.find_modules_directly_imported_by(module)
-        if room(other) == "first"
-    }
-    assert known == {
-        "command",
-        "proof",
-    }  # proof asks where the rule files are, and how torch spells their names
-
-
 def test_there_are_no_circles(graph):
-    """Of the new rooms: a file that another one imports does not import that, by any way."""
+    """A file that another one imports does not import that, by any way."""
     for module in graph.modules:
         if room(module) in ROOMS:
             for other in graph.find_modules_directly_imported_by(module):
@@ -56,4 +41,4 @@ def test_there_are_no_circles(graph):
 def test_only_source_sees_libcst(graph):
     with_libraries = grimp.build_graph(PACKAGE, include_external_packages=True, cache_dir=None)
     seen = {room(m) for m in with_libraries.find_modules_that_directly_import("libcst")}
-    assert seen <= {"source", "first", "command"}
+    assert seen == {"source"}
