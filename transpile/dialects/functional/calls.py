@@ -27,7 +27,7 @@ from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from ..threading.checkpoints import UPDATED, checkpointed
 from .conventions import Conventions
-from .given import is_given, lists_given, modules_given
+from .given import called_once, is_given, lists_given, modules_given
 from .path import Path
 from .paths import Paths, module_of
 from .plan import Plan, Words
@@ -35,6 +35,7 @@ from .report import Reports
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 
+ONE_KEY = "this draws with one key where it is passed on: that is right where it is called once"
 LISTED = "a list of modules is handed to what may call them, and has no params"
 
 
@@ -144,7 +145,8 @@ class Calls:
     def _arguments(self, call: Call) -> None:
         """Modules that a function is given have what they take with them."""
         for argument in modules_given(call):
-            self._bind(argument, argument)
+            targets = self.conventions.targets(call)
+            self._bind(argument, argument, called_once(call, argument, targets))
         lists = lists_given(call)
         if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
             for argument in lists:
@@ -213,8 +215,8 @@ class Calls:
             for call in self.function.nodes(Apply, Call)
         )
 
-    def _bind(self, value: Expression, module: Expression) -> None:
-        """What is handed on is bound to what it takes."""
+    def _bind(self, value: Expression, module: Expression, once: bool = True) -> None:
+        """What is handed on is bound to what it takes; `once`: it is known to be called once."""
         threads = self.conventions.of_value(value)
         if not (threads.params or threads.takes or threads.mode or threads.draws):
             return
@@ -229,6 +231,8 @@ class Calls:
             call.append(path.of(self.words.params))
         if threads.draws:
             self.drawing.add(call)
+            if not once:
+                self.reports.report("taken-for-granted", value, ONE_KEY)
         if threads.mode:
             call.append(Name(self.words.training), "training")
         value.replace(call)

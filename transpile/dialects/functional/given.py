@@ -8,9 +8,11 @@ from ...facts.values.lattice import Method, Module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
-from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name, Subscript
 from ...model.node import Expression
+from ...model.operators import Compare
 from ...model.program import Class, Function
+from ...model.statements import For, While
 from ..threading.changes import root
 
 # These only ask what a module is.
@@ -83,6 +85,24 @@ def _handed(call: Call) -> list[Expression]:
     if isinstance(function, Support) and function.name == "place":
         return []
     return [a for a in call.arguments if _is_module(a)]
+
+
+def called_once(call: Call, argument: Expression, targets: list[Function] | None) -> bool:
+    """Whether what a call hands a module to is known to call that once at most."""
+    if targets is None or len(targets) != 1:
+        return False
+    function, at = targets[0], next(i for i, a in enumerate(call.arguments) if a is argument)
+    names = [p.name for p in function.parameters][function.owner is not None :]
+    name = call.keywords[at] or "".join(names[at : at + 1])
+    reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
+    called = [n for n in reads if isinstance(n.parent, Call) and n.parent.function is n]
+    others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
+    if not name or others or len(called) > 1:
+        return False
+    turning = (For, While, Comprehension, Lambda, Function)
+    around = [n for c in called for n in c.ancestors()]
+    inside = around[: around.index(function)] if function in around else around
+    return not any(isinstance(n, turning) for n in inside)
 
 
 def _is_module(argument: Expression) -> bool:
