@@ -21,7 +21,7 @@ class Name(Expression):
         self.id = id
 
     def rename(self, id: str) -> None:
-        self.patch(self.start, self.end, id)
+        self.reword(self.start, self.end, id)
         self.id = id
 
 
@@ -48,7 +48,7 @@ class Attribute(Expression):
 
     def rename(self, name: str) -> None:
         """Another attribute of the same object."""
-        self.patch(self.end - len(self.name), self.end, name)
+        self.reword(self.end - len(self.name), self.end, name)
         self.name = name
 
 

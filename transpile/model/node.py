@@ -196,6 +196,13 @@ class Node:
             self.patches = [*(self.patches or ()), (start, end, text)]
         self.touch()
 
+    def reword(self, start: int, end: int, text: str) -> None:
+        """Change a word that may have changed before, `t_` to `t` to `T`: it begins where it did
+        in the user's text, and only the last change counts."""
+        before = [p for p in self.patches or () if p[1] == end]
+        self.patches = [p for p in self.patches or () if p[1] != end]
+        self.patch(before[0][0] if before else start, end, text)
+
     def inherit(self, old: Node) -> None:
         """Take over what is known of another node."""
 
