@@ -22,7 +22,7 @@ from ...model.statements import (
     While,
     With,
 )
-from . import nodes
+from . import host_arrays, nodes
 from .assignments import simple
 from .expressions import visit
 from .forms import plain_views
@@ -47,7 +47,11 @@ def _simple(frame: Frame, statement: Statement) -> None:
         return
     copy = clone(statement)
     with frame.at(statement, copy):
-        made = simple(frame, copy) if concerns(statement) else [copy]
+        refused = host_arrays.refused(frame, copy)
+        made = [copy] if refused is None else [refused]
+        if refused is None and concerns(statement):
+            host_arrays.follow(frame, copy)
+            made = simple(frame, copy)
         if extra is not None and made and isinstance(made[-1], Return):
             had, names = extra
             value = made[-1].expression if had is not None else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...facts.bindings import bound
+from ...facts.memory.numpy_writes import root, written
 from ...facts.values.lattice import (
     MISSING,
     NONE,
@@ -15,10 +17,11 @@ from ...facts.values.lattice import (
     is_anything,
 )
 from ...facts.values.vocabulary import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
-from ...model.expressions import Attribute, Call, Name
+from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.rulebook import Definition
+from ...model.statements import Assign, ExpressionStatement
 from . import numpy_methods
 from .bind import Argument, argument_of, arguments_of, choose
 from .conversion import Conversion, is_dropped
@@ -92,11 +95,38 @@ def _rules(c: Conversion, node: Call, name: str) -> tuple[Definition, ...]:
     """
     rules, made = c.rules(f"torch.Tensor.{name}"), known(node)
     host = made in (NUMPY, Sequence(UNKNOWN)) or name == "item" and isinstance(made, Static)
+    if name == "numpy" and made == NUMPY and _is_written(c, node):
+        rules = c.rulebook.find("torch.Tensor.numpy[written]") or rules
     if c.may_be_traced and not host:
         rules = c.rulebook.find(f"torch.Tensor.{name}[traced]") or rules
     if name == "to" and _may_be_none(c, node):
         rules = (*c.rulebook.find("torch.Tensor.to[optional]"), *rules)
     return rules
+
+
+def _is_written(c: Conversion, node: Call) -> bool:
+    """Whether a statement writes the array of NumPy's that a call makes, by the name that it has:
+    `a = x.numpy(); a[0] = 1`.
+    """
+    assigns = c.scope.nodes(Assign)
+    held = {n for a in assigns if _is_view(a.expression, node) for n in bound(a)}
+    statements = [*assigns, *c.scope.nodes(ExpressionStatement)]
+    roots = (root(one) for s in statements for one in written(s)) if held else ()
+    return any(one is not None and one.id in held for one in roots)
+
+
+def _is_view(value: Expression | None, node: Call) -> bool:
+    """Whether a value is what a call makes, or a view of it: `x.numpy()[0].T`, but no
+    `x.numpy().copy()`.
+    """
+    while value is not node:
+        if isinstance(value, Call) and isinstance(value.function, Attribute):
+            value = value.function if value.function.name not in ("copy", "astype") else None
+        elif isinstance(value, (Attribute, Subscript)):
+            value = value.object
+        else:
+            return False
+    return True
 
 
 def _may_be_none(c: Conversion, node: Call) -> bool:
