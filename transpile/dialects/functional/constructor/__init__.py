@@ -8,12 +8,14 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 from __future__ import annotations
 
 from ....facts.modules import ARRAYS, FIELD, SUBMODULE
+from ....model.copy import clone
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support
-from ....model.expressions import Attribute, Call, Name, is_none
+from ....model.expressions import Attribute, Call, Constant, Name, is_none
+from ....model.names import dotted
 from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
-from ....model.statements import Assign
+from ....model.statements import Assign, ExpressionStatement
 from .. import control
 from ..numbers import apart
 from ..plan import Plan
@@ -49,6 +51,7 @@ class Constructor:
         apart(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties, self.plan.may_have)
+        _say_ties(events)
         write_copies(function, events, self.reports)
         slices: dict[str, Slice] = {}
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
@@ -148,6 +151,17 @@ class Constructor:
         for parameter in made:
             parameter.parent = function
         function.restate()
+
+
+def _say_ties(events: Events) -> None:
+    """What a walk gives a tied array, its owner gets: `self.head.weight = self.emb.weight` moves to
+    `init`, and a loop over `self.modules()` after it meets the head."""
+    for tie in events.tied_early:
+        if dotted(tie.target.object) is None or dotted(tie.source.object) is None:
+            continue  # refused, where it is written
+        sides = [(clone(r.object), Constant(r.name)) for r in (tie.target, tie.source)]
+        said = ExpressionStatement(Call(Support("tie"), [part for side in sides for part in side]))
+        tie.parent.insert_before(tie, [said])  # type: ignore[union-attr]
 
 
 def _held(value: Expression, plan: Plan) -> None:

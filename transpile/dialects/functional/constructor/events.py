@@ -40,6 +40,7 @@ class Events:
         self.self_name = function.parameters[0].name if function.parameters else ""
         statements = [n for n in function.body.walk() if isinstance(n, Statement)]
         self.put_off = {s for s in statements if self.kind(s) and not self._moves(s)}
+        self.tied_early: list[Tie] = []  # something may walk over the modules after these
         self._apart: set[Node] = set()  # what comes before a walk, or before values put off
         self._find_overtaken()
 
@@ -129,6 +130,7 @@ class Events:
             later |= {_name(w) for w in writes if w in self.put_off}
             if walked or later:
                 self._apart.update(statement.walk())
+                self.tied_early += [n for n in statement.walk() if isinstance(n, Tie)]
             walked = walked or any(map(self._walks, statement.walk()))
         began = set[str]()  # a loop gives own arrays values after `init`
         for write in self.function.nodes(Write):
