@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...facts.modules import Modules
-from ...model.effects import BUFFER, CONSTANT, Declare, Read, Write
+from ...model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Write
 from ...model.expressions import (
     Attribute,
     Call,
@@ -31,12 +31,14 @@ MOST = 4  # calls in one expression
 
 
 def written_outside(functions: Iterable[Function]) -> set[str]:
-    """The arrays that other modules are given: `self.encoder.mask = v`."""
+    """The arrays, no params, that other modules are given: `self.encoder.mask = v`."""
     found = set[str]()
     for function in functions:
         me = function.parameters[0].name if function.owner and function.parameters else None
         for target in (w.target for w in function.nodes(Write)):
-            if isinstance(target, Read) and dotted(target.object) != me:
+            if not isinstance(target, Read) or target.kind == PARAM:
+                continue
+            if dotted(target.object) != me:
                 found.add(target.name)
     return found
 
