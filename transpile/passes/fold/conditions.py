@@ -150,7 +150,13 @@ class Conditions:
         known = node.value
         if not isinstance(owner, Module) or owner.open or not isinstance(known, Tensor):
             return MISSING
-        if known.none or not known.param or not owner.is_self:
+        if known.none or known.assumed:
+            return MISSING
+        if known.buffer:
+            return False
+        if not any(isinstance(cls, Class) for cls in owner.classes):  # one of torch's layers
+            return True if known.param else MISSING
+        if not owner.is_self or not known.param:
             return MISSING
         assert isinstance(node, Attribute)
         made = [self._makes_parameter(cls, node.name) for cls in owner.classes]
@@ -163,8 +169,13 @@ class Conditions:
         for statement in found.body.body if found is not None else ():
             target = getattr(statement, "targets", [None])[0]
             made = getattr(statement, "expression", None)
-            if isinstance(target, Attribute) and target.name == name and isinstance(made, Call):
+            if not isinstance(made, Call):
+                continue
+            if isinstance(target, Attribute) and target.name == name:
                 kinds.add(self.facts.activity.torch_name(made) in PARAMETER)
+            elif (dotted(made.function) or "").endswith(".register_buffer"):
+                if made.arguments and made.arguments[0].value == Static(name):
+                    kinds.add(False)
         return kinds.pop() if len(kinds) == 1 else None
 
     def asks_for_gradients(self, test: Expression) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
+from ...facts.bindings import Definitions
 from ...facts.leading import Leading
 from ...facts.values import Values
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
@@ -78,6 +79,11 @@ class Conversion:
     def leading(self) -> Leading:
         """Which values may have dims in front that their places have not."""
         return Leading(self.scope)
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        """Which definitions the names of the scope have where they are read."""
+        return Definitions(self.scope)
 
     def visit(self, node: Node) -> None:
         """See to a node and to all below it."""

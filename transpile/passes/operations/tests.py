@@ -7,11 +7,13 @@ isinstance(x.sum().item(), float)   ->  jnp.issubdtype(jnp.result_type(x.sum()),
 
 from __future__ import annotations
 
-from ...facts.values.lattice import External, Tensor, Torch, is_anything
+from ...facts.values.lattice import External, Tensor, Torch, Value, is_anything
 from ...model.copy import clone
-from ...model.expressions import Attribute, Call, Display, Name, Starred
+from ...model.effects import Read
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Unary
+from ...model.statements import Assign
 from ...source.lower_ast import expression
 from ...source.splice import show
 from . import dtypes
@@ -62,8 +64,8 @@ def _isinstance(c: Conversion, node: Call) -> bool:
         return False
     subject, kinds = node.arguments
     parts = parts_of(kinds)
-    if any(_torch_name(part) in _PARAMETERS for part in parts):
-        _tell_parameter(c, subject)
+    if any(_torch_name(part) in _PARAMETERS for part in parts) and c.may_be_traced:
+        return _of_parameter(c, node, subject, parts)
     return _of_dtype(c, node, subject, parts) or _of_number(c, node, subject, parts)
 
 
@@ -172,12 +174,12 @@ def _of_number(
     names = [v.name if isinstance(v, External) else "" for v in values]
     wanted = sorted({_NUMBERS[name] for name in names if name in _NUMBERS})
     every = len(wanted) == 2 or bool(_ANY_NUMBER & set(names))
-    if not c.traced or not isinstance(value, Tensor) or value.assumed or value.number is False:
+    if not c.may_be_traced or not _is_number(c, subject, value):
         return False
     tensors = any(_torch_name(part) in _TENSORS for part in parts)
     if not wanted and not every or every and tensors:
         return False
-    if value.number is None:
+    if isinstance(value, Tensor) and value.number is None:
         raise Refused(_EITHER)
     if not every and not all(name in _NUMBERS for name in names):
         raise Refused("a number that is computed from a tensor is an array here")
@@ -197,6 +199,20 @@ def _of_number(
     return True
 
 
+def _is_number(c: Conversion, subject: Expression, value: Value) -> bool:
+    """Whether a value may be a number that is an array here, or what a name may hold that anything
+    else may stand in too: `if torch.is_tensor(v): v = v.item()`.
+    """
+    if isinstance(value, Tensor):
+        return not value.assumed and not value.host and value.number is not False
+    if not isinstance(subject, Name) or not is_anything(value):
+        return False
+    found = c.definitions.of.get(subject, frozenset())
+    assigns = [d.parent for d in found if d is not None and isinstance(d.parent, Assign)]
+    given = [known(a.expression) for a in assigns if a.expression is not None]
+    return any(isinstance(v, Tensor) and v.number and not v.host for v in given)
+
+
 def _tested(node: Expression) -> tuple[Expression, Expression]:
     """Subject and types of `isinstance(n, int)` and of `type(n) == int`."""
     if isinstance(node, Compare):
@@ -210,12 +226,35 @@ def _tested(node: Expression) -> tuple[Expression, Expression]:
 # --- parameters -----------------------------------------------------------------------------------
 
 
+def _of_parameter(c: Conversion, node: Call, subject: Expression, parts: list[Expression]) -> bool:
+    """`isinstance(w, (int, nn.Parameter))`: a param is an array, and nothing else is one of them."""
+    is_param = isinstance(subject, Read) and subject.kind != "buffer"
+    gone = {part for part in parts if _torch_name(part) in _PARAMETERS}
+    arrays = any(_torch_name(part) in _TENSORS for part in parts)
+    if not arrays:
+        _tell_parameter(c, subject)
+    others = [part for part in parts if part not in gone]
+
+    def make(n: Call) -> Expression:
+        inner, kinds = n.arguments
+        left = [k for part, k in zip(parts, parts_of(kinds)) if part not in gone]
+        if is_param and not arrays:
+            left.append(expression("jax.Array"))
+        if not left:
+            return Constant(False)
+        kind = left[0] if len(left) == 1 else Display("tuple", left)
+        return Call(n.function, [inner, kind])
+
+    c.changes.replace(node, make)
+    c.visit_all([subject, *others])
+    return True
+
+
 def _tell_parameter(c: Conversion, subject: Expression) -> None:
     """Of what may be a parameter it is reported that parameters are arrays like any other."""
     value = known(subject)
-    if not c.traced or isinstance(value, Tensor) and value.param:
+    if not c.may_be_traced or isinstance(subject, Read) and subject.kind == "buffer":
         return
-    named = isinstance(subject, Name) and subject.id in c.given
-    computed = isinstance(value, Tensor) and not value.assumed and not named
+    computed = isinstance(value, Tensor) and not isinstance(subject, (Name, Attribute))
     if not computed and (isinstance(value, Tensor) or is_anything(value)):
         c.changes.report("taken-for-granted", subject, _ARE_ARRAYS)
