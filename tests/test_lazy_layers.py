@@ -33,8 +33,9 @@ def test_with_weights_of_torch(name, args, shape):
             layer.init(jax.random.key(0))
 
 
-def test_they_are_reported():
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_they_are_reported(target):
     source = "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.f = nn.LazyLinear(3)\n\n    def forward(self, x):\n        return self.f(x)\n"
-    result = convert_source(source)
-    assert [(d.id, d.line) for d in result.diagnostics] == [("taken-for-granted", 7)]
-    assert "nn.LazyLinear(3)" in result.code
+    result = convert_source(source, target)
+    assert [(d.id, d.line) for d in result.diagnostics] == [("unsupported", 7)]
+    assert "give the layer its size" in result.diagnostics[0].message

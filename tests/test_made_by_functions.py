@@ -36,6 +36,7 @@ MADE = {
     "inside, each": "self.w = inner()\n        self.b = inner()",
     "of a file": "self.w = outer(n)\n        self.b = outer(n, scale=2.0)",
     "of values": "self.w = of_values(torch.ones(n, 2))\n        self.b = of_values(torch.zeros(2))",
+    "of drawn values": "self.w = of_values(torch.randn(n, 2))\n        self.b = of_values(torch.rand(2))",
     "filled afterwards": "self.w = outer(n)\n        self.b = of_values(torch.empty(2))\n        nn.init.ones_(self.w)\n        nn.init.zeros_(self.b)",
     "on one way": "self.w = outer(n) if n > 2 else inner()\n        self.c = outer(n) if n > 9 else None\n        if n > 2:\n            self.b = of_values(torch.zeros(2))\n        else:\n            self.b = of_values(torch.ones(2))",
 }
@@ -131,8 +132,3 @@ def test_functions_that_draw_get_keys():
     params, state = from_torch(torch_side, jax_side)
     x = torch.randn(4, 2)
     np.testing.assert_allclose(jax_side(params, state, x.numpy())[0], torch_side(x).detach().numpy(), 1e-5, err_msg=result.code)
-
-
-def test_values_that_are_drawn_are_reported():
-    source = HEAD + BEFORE + MODULE.format(made="self.w = of_values(torch.randn(n, 2))\n        self.b = outer(n)")
-    assert [d.id for d in convert_source(source).diagnostics] == ["random-in-init"]

@@ -18,7 +18,6 @@ from ...model.effects import (
     Apply,
     BoundMethod,
     Declare,
-    Key,
     New,
     NewArray,
     Read,
@@ -29,12 +28,11 @@ from ...model.effects import (
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.operators import Conditional
 from ...model.program import Class, Function
-from ...model.statements import Assign
 from ..threading.changes import is_applied, root
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
+from .buffers import is_drawn, is_filled
 from .computed import Computed, ComputedNames
 from .given import is_given, is_listed, lists_known, modules_given
 from .initialisers import initialisers
@@ -43,9 +41,6 @@ from .unsettled import Unsettled
 from .walked import Walked, fills_others
 
 HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
-# What is filled with one number says nothing: a checkpoint does.
-SHAPED = ("reshape", "astype")
-FILLS = ("jnp.zeros", "jnp.ones", "jnp.full", "jnp.empty")
 BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
 
 
@@ -152,8 +147,7 @@ class Conventions(Signatures):
             for declare in function.nodes(Declare):
                 value = declare.expression
                 if declare.kind == BUFFER and declare.persistent and value is not None:
-                    sides = [_given(side, function) for side in _sides(value)]
-                    if any(all(map(_is_fill, values)) for values in sides):
+                    if is_filled(value, function) or is_drawn(value, function, self.effects):
                         yield declare.name
 
     # --- the fixed point --------------------------------------------------------------------------
@@ -263,33 +257,3 @@ def _is_of_class(call: Call) -> bool:
         return False
     marks = {d.id for d in around.decorators if isinstance(d, Name)}
     return "classmethod" in marks and around.parameters[0].name == call.function.id
-
-
-def _sides(value: Expression) -> Iterator[Expression]:
-    if isinstance(value, Conditional):
-        yield from _sides(value.body)
-        yield from _sides(value.orelse)
-    else:
-        yield value
-
-
-def _given(value: Expression, function: Function) -> list[Expression]:
-    """A value, or all that is given to it where it is a name."""
-    if not isinstance(value, Name):
-        return [value]
-    given = [a.expression for a in function.nodes(Assign) if _binds(a, value.id)]
-    return [v for v in given if v is not None] or [value]
-
-
-def _binds(assign: Assign, name: str) -> bool:
-    return any(isinstance(t, Name) and t.id == name for t in assign.targets)
-
-
-def _is_fill(value: Expression) -> bool:
-    """Whether an array is made of one number, or drawn."""
-    while isinstance(value, Call) and isinstance(value.function, Attribute):
-        if value.function.name not in SHAPED:
-            break
-        value = value.function.object
-    filled = isinstance(value, Call) and dotted(value.function) in FILLS
-    return filled or any(isinstance(n, Key) for n in value.walk())

@@ -74,6 +74,11 @@ def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = T
     except Refused as refused:
         c.unconverted("unsupported", node, f"{rule.name}: {refused}")
         return
+    known = layers(c.rulebook).named(rule.name)
+    if known is not None and known.lazy:
+        why = "its first input makes its arrays: give the layer its size"
+        c.unconverted("unsupported", node, f"{rule.name}: {why}")
+        return
     note = next((d.note for d in c.rulebook.bases(rule.name) if d.note), "")
     if note and make:
         c.changes.report("taken-for-granted", node, note)
@@ -85,7 +90,6 @@ def _built(c: Conversion, node: Call, rule: Definition, own: int, make: bool = T
     if dropped:
         c.changes.change(node, lambda call: _without(call, dropped))
     if make and not isinstance(node, New):
-        known = layers(c.rulebook).named(rule.name)
         draws = known.first_values if known is not None else None
         c.changes.become(node, lambda n: New(n.function, n.arguments, n.keywords, draws))
     for argument in arguments_of(node)[own:]:

@@ -47,6 +47,7 @@ from ...faults import raising
 from ...threading.changes import is_applied
 from ..plan import Plan
 from ..report import Reports
+from .beginnings import draws
 from .probes import gives_shapes
 
 MEASURING = frozenset(("fan_in_and_fan_out", "numel"))
@@ -95,7 +96,7 @@ class Building:
         elif isinstance(node, Shape):
             shape = Attribute(Name("jax"), "eval_shape")
             node.replace(Call(shape, [Lambda([], node.expression)]))
-        elif isinstance(node, Key):
+        elif isinstance(node, Key) or isinstance(node, Apply) and draws(node, self.plan):
             why = "the constructor draws what is no param: it has no key"
             self.reports.report("random-in-init", node, why)
             node.replace(raising(Unconverted("random-in-init", source_of(node)), Support))

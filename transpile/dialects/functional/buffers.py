@@ -1,0 +1,69 @@
+"""How a buffer begins: with one number throughout, with what is drawn, or with values of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.effects import EffectsOf
+from ...model.effects import Key, New
+from ...model.expressions import Attribute, Call, Name
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.operators import Conditional
+from ...model.program import Function
+from ...model.statements import Assign
+
+# What is filled with one number says nothing: a checkpoint does.
+SHAPED = ("reshape", "astype")
+FILLS = ("jnp.zeros", "jnp.ones", "jnp.full", "jnp.empty")
+
+
+def is_filled(value: Expression, function: Function) -> bool:
+    """Whether a buffer is an array of one number, or drawn at once, on some way."""
+    sides = [_given(side, function) for side in _sides(value)]
+    return any(all(map(_is_fill, values)) for values in sides)
+
+
+def is_drawn(value: Expression, function: Function, effects: EffectsOf) -> bool:
+    """Whether a value is computed from one that is drawn: `c = noise(n)`, then `c[:, :2]`."""
+    todo: list[Node] = [value]
+    names = set[str]()
+    while todo:
+        for node in todo.pop().walk():
+            called = node if isinstance(node, Call) and not isinstance(node, New) else None
+            if isinstance(node, Key) or called and effects.of_call(called).draws:
+                return True
+            if isinstance(node, Name) and node.id not in names:
+                names.add(node.id)
+                todo += [g for g in _given(node, function) if g is not node]
+    return False
+
+
+def _sides(value: Expression) -> Iterator[Expression]:
+    if isinstance(value, Conditional):
+        yield from _sides(value.body)
+        yield from _sides(value.orelse)
+    else:
+        yield value
+
+
+def _given(value: Expression, function: Function) -> list[Expression]:
+    """A value, or all that is given to it where it is a name."""
+    if not isinstance(value, Name):
+        return [value]
+    given = [a.expression for a in function.nodes(Assign) if _binds(a, value.id)]
+    return [v for v in given if v is not None] or [value]
+
+
+def _binds(assign: Assign, name: str) -> bool:
+    return any(isinstance(t, Name) and t.id == name for t in assign.targets)
+
+
+def _is_fill(value: Expression) -> bool:
+    """Whether an array is made of one number, or drawn."""
+    while isinstance(value, Call) and isinstance(value.function, Attribute):
+        if value.function.name not in SHAPED:
+            break
+        value = value.function.object
+    filled = isinstance(value, Call) and dotted(value.function) in FILLS
+    return filled or any(isinstance(n, Key) for n in value.walk())
