@@ -113,8 +113,9 @@ class EffectsOf:
         kind = node.__class__
         if kind is Read:
             return Effects(reads=_place(node, roots))
-        if kind is Write:
-            return Effects(writes=_place(node.target, roots))  # type: ignore[attr-defined]
+        if kind is Write or kind is Assign:
+            places = [_place(read, roots) for read in arrays_written(node)]
+            return Effects(writes=frozenset().union(*places)) if places else NO_EFFECTS
         if kind is Key:
             return Effects(draws=True)
         if kind is Mode:
@@ -186,6 +187,20 @@ class EffectsOf:
 
 
 # --- places ---------------------------------------------------------------------------------------
+
+
+def arrays_written(node: Node) -> Iterator[Read]:
+    """The arrays of modules that a statement writes, the lists and dicts of such included whose
+    entries it sets: `self.sums["b"] = x`. What a walk over params binds is none."""
+    targets = node.targets if node.__class__ is Assign else []  # type: ignore[attr-defined]
+    written: list[Expression] = [t.object for t in targets if isinstance(t, Subscript)]
+    if isinstance(node, Write):
+        written = [node.target]
+    for one in written:
+        while isinstance(one, Subscript):
+            one = one.object
+        if isinstance(one, Read):
+            yield one
 
 
 def _path(node: Expression | None) -> str | None:

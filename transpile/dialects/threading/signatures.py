@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
-from ...facts.effects import EffectsOf
+from ...facts.effects import EffectsOf, arrays_written
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, classes_of
@@ -20,6 +20,7 @@ from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
+from ...model.statements import Assign
 from .building import only_built
 from .changes import Changes, handed
 from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded
@@ -41,11 +42,11 @@ class Signatures:
         self.changes = Changes(self.functions, self.targets)
         self.building = self._only_built()
         self.written = {
-            write.target.name
+            read.name
             for function in self.functions
             if function not in self.building
-            for write in function.nodes(Write)
-            if isinstance(write.target, Read)  # else it is what a walk over params binds
+            for statement in function.nodes(Write, Assign)
+            for read in arrays_written(statement)
         }
         self._group: dict[Function, Function] = {}
         self._joined()
@@ -245,8 +246,8 @@ class Signatures:
         for node in nodes:
             if isinstance(node, Key):
                 found |= Threads(draws=True)
-            elif isinstance(node, Write) and function not in self.building:
-                is_state = self.is_state(node.target)
+            elif isinstance(node, (Write, Assign)) and function not in self.building:
+                is_state = any(map(self.is_state, arrays_written(node)))
                 found |= Threads(is_state, is_state)
             elif isinstance(node, Read) and function not in self.building:
                 found |= Threads(takes=self.is_state(node), params=node.kind in (PARAM, MIXED))

@@ -23,7 +23,7 @@ from ...model.operators import Conditional
 from ...model.program import Class
 from ...model.program import Function as Method
 from ...model.statements import Assign
-from . import choices
+from . import choices, stores
 from .choices import Facts
 from .stores import REGISTERS, assigned, registration, without_gradient, written_in_place
 
@@ -103,7 +103,7 @@ class Kinds:
             for call in everywhere(method, Call):
                 self._registered(found, call, own, runs)
                 written = written_in_place(call, own) if runs else None
-                if written is not None and isinstance(self.values.attribute(cls, written), Tensor):
+                if written and stores.holds_arrays(self.values.attribute(cls, written)):
                     found.set_running.setdefault(written, True)
         return found
 

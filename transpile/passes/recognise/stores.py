@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...facts.values.calls import is_super
+from ...facts.values.lattice import Mapping, Sequence, Tensor
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
@@ -124,3 +125,9 @@ def without_gradient(value: Node | None) -> bool:
     """`nn.Parameter(w, requires_grad=False)`"""
     word = value.keyword("requires_grad") if isinstance(value, Call) else None
     return isinstance(word, Constant) and word.constant is False
+
+
+def holds_arrays(value: object) -> bool:
+    """Whether a value is an array, or a list or dict of such: `self.sums["b"].add_(x)`."""
+    held = value.element if isinstance(value, (Mapping, Sequence)) else value
+    return isinstance(held, Tensor) and (held is value or not held.assumed)
