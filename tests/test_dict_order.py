@@ -39,6 +39,8 @@ EQUAL = {
     "a local dict": "d = {'z': x, 'b': x * 2}\nreturn self.fold(x, d.values())",
     "a local dict, and a branch on data": "d = {'z': x, 'b': x * 2}\nif x.sum() > -100:\n    d['z'] = x * 3\nreturn d['z'] + d['b'] + sum(d.values())",
     "stores in dicts of dicts": "d = {'z': {'b': x}, 'b': {'z': x * 2}}\nif x.sum() > -100:\n    d['b']['z'] = x\nfor k, inner in d.items():\n    for j, v in inner.items():\n        inner[j] = v + 1\nreturn d['z']['b'] + d['b']['z']",
+    "an entry is set": "self.sums['b'] = self.sums['b'] + x.detach().sum(0)\nreturn x + self.sums['b']",
+    "an entry is written in place": "self.sums['b'].add_(x.detach().sum(0))\nreturn x + self.sums['b']",
     "dicts from dicts": "self.sums = {k: v + x.detach().sum(0) for k, v in self.sums.items()}\nfor k in self.sums:\n    self.sums[k] = self.sums[k] * 2\nreturn x + self.sums['z'] - self.sums['b'] + sum(self.sums.values())",
 }
 REPORTED = {
@@ -48,6 +50,7 @@ REPORTED = {
     "through a branch": "d = {'z': x, 'b': x * 2}\nif x.sum() > -100:\n    d['z'] = x * 3\nfor v in d.values():\n    x = x * 2 + v\nreturn x",
     "made in a branch": "if x.sum() > -100:\n    d = {'z': x, 'b': x * 2}\nelse:\n    d = {'z': x * 2, 'b': x}\nreturn self.fold(x, list(d.values()))",
     "given back by a branch": "for v in self.both(x).values():\n    x = x * 2 + v\nreturn x",
+    "an entry is set on one side": "if x.sum() > 0:\n    self.sums['b'] = self.sums['b'] + x.detach().sum(0)\nreturn x + self.sums['b']",
     "through a loop": "d = {'z': x, 'b': x * 2}\nwhile d['z'].abs().sum() < 100:\n    d['z'] = d['z'] * 2\nfor v in d.values():\n    x = x * 2 + v\nreturn x",
     "checkpointed": "import torch.utils.checkpoint as cp\nreturn cp.checkpoint(self.kept, {'z': x, 'b': x}, use_reentrant=False)",
 }

@@ -4,6 +4,7 @@ if self.hits > 3:          where `forward` counts `self.hits`, a number in torch
 if random.random() < p:    draws once, when the function is traced
 try: return x[5]           takes the last element, where torch raises
 except IndexError: …
+for f in features.values():  of an argument, which comes through jit sorted by its keys
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..facts.carried.ordered import is_sorted, ordered_reads
 from ..facts.host import draws
-from ..facts.values.lattice import Tensor
-from ..model.effects import BUFFER, MIXED, Read, Write
+from ..facts.values.lattice import Mapping, Tensor
+from ..model.effects import BUFFER, MIXED, Apply, Read, Write
 from ..model.expressions import Attribute, Call, Name, Subscript, is_none
-from ..model.names import below
+from ..model.names import below, dotted, names_assigned
 from ..model.node import Expression
 from ..model.operators import Compare, Conditional
 from ..model.program import Function, Scope
@@ -28,6 +30,14 @@ _WHY = (
     "is changed while the model runs: jax.jit makes an array of it, by which Python cannot decide"
 )
 
+_SORTED = (
+    "this goes by the order of a dict, which jax.jit sorts by its keys: name the keys, or have it "
+    "an OrderedDict"
+)
+_CHECKPOINTED = (
+    "jax.checkpoint hands a dict on sorted by its keys: see that nothing goes by their order"
+)
+
 
 def run(project: Project, facts: Any) -> list[Changes]:
     """The reports for all functions."""
@@ -38,6 +48,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
         changes = Changes(function)
         if facts.stages.stage(function) in ("traced", None):
             _handlers(changes, function)
+            _orders(changes, function, project)
         if project.outermost(function) in facts.stages.traced_functions:
             _draws(changes, function)
         found.append(changes)
@@ -74,6 +85,31 @@ def _handlers(changes: Changes, function: Function) -> None:
                     "one out of range"
                 )
                 changes.report("taken-for-granted", handler.type or node, message)
+
+
+def _orders(changes: Changes, function: Function, project: Project) -> None:
+    """What goes by the order of a dict that jit has sorted: an argument of forward, the state."""
+    owner, given = project.owner(function), set[str]()
+    if owner is not None and project.is_module(owner) and function.name in ("forward", "__call__"):
+        plain = [p for p in function.parameters if not _keeps_order(p.annotation)]
+        given = {p.name for p in plain} - set(names_assigned(function.body))
+    for read in ordered_reads(function):
+        held = isinstance(read, Read) and read.kind in (BUFFER, MIXED)
+        if held or isinstance(read, Name) and read.id in given:
+            changes.report("taken-for-granted", read, _SORTED)
+    for call in function.nodes(Call, Apply):
+        made = call.function
+        if isinstance(made, Call) and dotted(made.function) == "jax.checkpoint":
+            for argument in call.arguments:
+                if isinstance(argument.value, Mapping) and not is_sorted(argument):
+                    changes.report("taken-for-granted", argument, _CHECKPOINTED)
+
+
+def _keeps_order(annotation: Expression | None) -> bool:
+    """`others: OrderedDict[str, Tensor]`"""
+    return (
+        any("OrderedDict" in (dotted(n) or "") for n in annotation.walk()) if annotation else False
+    )
 
 
 def _tested(function: Scope) -> Iterator[Read]:
