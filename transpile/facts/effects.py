@@ -192,7 +192,7 @@ class EffectsOf:
 def arrays_written(node: Node) -> Iterator[Read]:
     """The arrays of modules that a statement writes, the lists and dicts of such included whose
     entries it sets: `self.sums["b"] = x`. What a walk over params binds is none."""
-    targets = node.targets if node.__class__ is Assign else []  # type: ignore[attr-defined]
+    targets = node.targets if node.__class__ is Assign else []
     written: list[Expression] = [t.object for t in targets if isinstance(t, Subscript)]
     if isinstance(node, Write):
         written = [node.target]
