@@ -51,10 +51,10 @@ PLAIN = {
 # of which it writes, or may write: the diagnostic, if any
 WRITING = {
     "written out": ("self.body = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(n, n))", ""),
-    "appended in a loop": ("layers = []\nfor i in range(2):\n    layers.append(nn.ReLU(inplace=True))\n    layers.append(nn.Tanh())\nself.body = nn.Sequential(*layers)", "aliased-write"),
+    "appended in a loop": ("layers = []\nfor i in range(2):\n    layers.append(nn.ReLU(inplace=True))\n    layers.append(nn.Tanh())\nself.body = nn.Sequential(*layers)", "taken-for-granted"),
     "added by name": ("self.body = nn.Sequential()\nself.body.add_module('relu', nn.ReLU(inplace=True))\nself.body.add_module('tanh', nn.Tanh())", "taken-for-granted"),
-    "a slice": ("layers = [nn.Tanh(), nn.ReLU(inplace=True), nn.Tanh()]\nself.body = nn.Sequential(*layers[1:])", "aliased-write"),
-    "a slice of a Sequential": ("full = nn.Sequential(nn.Tanh(), nn.ReLU(inplace=True), nn.Tanh())\nself.body = full[1:]", "aliased-write"),
+    "a slice": ("layers = [nn.Tanh(), nn.ReLU(inplace=True), nn.Tanh()]\nself.body = nn.Sequential(*layers[1:])", "taken-for-granted"),
+    "a slice of a Sequential": ("full = nn.Sequential(nn.Tanh(), nn.ReLU(inplace=True), nn.Tanh())\nself.body = full[1:]", "taken-for-granted"),
     "of one kind or another": ("self.body = nn.Sequential(act('relu' if flag else 'tanh'), nn.Linear(n, n))", "taken-for-granted"),
     "from a table": ("self.body = {'relu': nn.ReLU(inplace=True), 'tanh': nn.Tanh()}['relu' if flag else 'tanh']", "taken-for-granted"),
     "by a flag": ("self.body = nn.ReLU(flag)", "aliased-write"),

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ...model.effects import Apply, New
-from ...model.expressions import Attribute, Call, Constant, Dictionary, Display, Name, Starred
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Display,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
+)
 from ...model.names import below, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
@@ -22,14 +32,16 @@ from ..values.lattice import Module, Torch, Value
 from .paths import of
 
 _CALLS = (Call, Apply, New)
+_ADDING = frozenset("add_module append insert".split())
 
 
 def may_begin_in_place(project: Project, writes: Callable[[Value], bool | None]) -> bool:
     """Whether some Sequential may; `writes` tells it of a layer."""
+    sliced = any(_is_slice(n) for file in project.ordered for n in below(file, Subscript))
     for file in project.ordered:
         for call in below(file, *_CALLS):
-            if _is_made_of(call, ".Sequential") and call.arguments:
-                firsts = list(_first(call.arguments[0]))
+            if _is_made_of(call, ".Sequential"):
+                firsts = list(call.arguments if sliced else _first_of(call))
                 if any(one is None or _may(one, writes) for one in firsts):
                     return True
     return False
@@ -45,6 +57,8 @@ def may_begin(
 
     def made_so(origin: Origin) -> bool:
         node, held = origin
+        if _is_slice(node):
+            return True
         if isinstance(node, _CALLS) and held <= 0:
             return by_call(node)
         if isinstance(node, _CALLS) and _is_made_of(node, ".ModuleList") and node.arguments:
@@ -55,8 +69,7 @@ def may_begin(
 
     def by_call(node: Call | Apply | New) -> bool:
         if _is_made_of(node, ".Sequential"):
-            firsts = _first(node.arguments[0]) if node.arguments else ()
-            return any(one is None or _may(one, writes) for one in firsts)
+            return any(one is None or _may(one, writes) for one in _first_of(node))
         results = [r for t in calls.targets(node) for r in calls.results(t)]
         if isinstance(of(node.function), Torch) or not results:
             return not isinstance(of(node), Module) or _may(node, writes)
@@ -73,6 +86,13 @@ def may_begin(
     return made_so(Origin(layer))
 
 
+def _is_slice(node: Node) -> bool:
+    """`body[1:]` of a Sequential, which begins with another layer."""
+    if not isinstance(node, Subscript) or not isinstance(node.index, Slice):
+        return False
+    return isinstance(of(node.object), Module)
+
+
 def _is_made_of(node: Call | Apply | New, layer: str) -> bool:
     maker = of(node.function)
     return isinstance(maker, Torch) and maker.name.endswith(layer)
@@ -83,6 +103,19 @@ def _may(node: Expression, writes: Callable[[Value], bool | None]) -> bool:
         return _may(node.body, writes) or _may(node.orelse, writes)
     value = of(node)
     return isinstance(value, Module) and writes(value) is not False
+
+
+def _first_of(node: Call | Apply | New) -> Iterator[Expression | None]:
+    """What a Sequential may begin with: one that is made empty, with any layer that the function
+    around it adds to something."""
+    if node.arguments:
+        yield from _first(node.arguments[0])
+        return
+    around = next((n for n in node.ancestors() if isinstance(n, (Function, File))), None)
+    for call in around.nodes(*_CALLS) if around is not None else ():
+        function = call.function
+        if isinstance(function, Attribute) and function.name in _ADDING and call.arguments:
+            yield call.arguments[-1]
 
 
 def _first(argument: Expression) -> Iterator[Expression | None]:
