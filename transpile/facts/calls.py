@@ -14,6 +14,7 @@ from ..model import expressions as nodes
 from ..model.expressions import Call, Lambda, Starred
 from ..model.node import Expression
 from ..model.program import Class, File, Function
+from ..model.project import Project
 from ..model.statements import Return
 from .origins import Origin, Origins, Target, asked, is_partial
 from .values import Values, lattice
@@ -138,6 +139,18 @@ class Calls(Origins):
                 if any(self._is_plain(Origin(one), seen) for one in inner):
                     return True
         return False
+
+
+def applied(project: Project, function: Expression) -> list[tuple[Function, Function | None]]:
+    """What a call of an autograd Function runs, forward and backward: `Scale.apply(x)`, or
+    `scale(x)` after `scale = Scale.apply`; of a choice those of each."""
+    value = function.value
+    owner = value.receiver if isinstance(value, lattice.Method) and value.name == "apply" else None
+    refs = lattice.classes_of(owner) if isinstance(owner, lattice.Class) else frozenset()
+    classes = [c for c in refs if isinstance(c, Class) and project.is_autograd_function(c)]
+    ordered = sorted(classes, key=lambda c: (c.name, c.start))
+    found = [(project.find(c, "forward"), project.find(c, "backward")) for c in ordered]
+    return [(forward, backward) for forward, backward in found if forward is not None]
 
 
 def _is_of_object(value: lattice.Value) -> bool:

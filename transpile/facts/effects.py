@@ -15,6 +15,7 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
 from ..model.rulebook import Rulebook
 from ..model.statements import Assign, For
+from .calls import applied
 from .host import Host
 from .modules import Modules
 from .values.lattice import Class as ClassValue
@@ -88,6 +89,8 @@ class EffectsOf:
             return [(value.function, _owner_path(call.function))]
         if isinstance(value, Module):
             return self._calls_of(value, _path(call.function))
+        if ran := applied(self.modules.project, call.function):
+            return [(function, None) for pair in ran for function in pair if function is not None]
         if isinstance(call, New) or isinstance(value, ClassValue):  # of an object that is no module
             refs = classes_of(value) if value else frozenset()
             if not refs and isinstance(call.value, Module) and not call.value.open:

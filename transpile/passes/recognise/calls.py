@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ...facts.calls import applied
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import UNKNOWN, Instance, Method, Module, Tensor, Torch, Value
@@ -69,6 +70,8 @@ def call(scene: Scene, node: Call, effectful: Effectful) -> None:
         _method_of_module(scene, node, function, value, value.receiver)
     elif isinstance(value, lattice.Function):
         _function(scene, node, value, effectful)
+    elif any(effectful.functions.intersection(ran) for ran in applied(scene.project, function)):
+        scene.changes.become(node, _apply)
     elif _makes_module(scene, node, value):
         scene.changes.become(node, _new)
     elif isinstance(value, lattice.Class) and _is_given_module(scene, node):
