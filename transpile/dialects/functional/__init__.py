@@ -22,6 +22,7 @@ from ..output import Output
 from . import outside, wide
 from .classes import ClassWriter
 from .plan import Facts, Plan
+from .repeated import repeated
 from .report import Reports
 from .shared import report_shared
 from .unrolled import unroll
@@ -43,6 +44,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     second_names.spell_out(project, facts.modules)
     there = Prelude(existing or "", "~")
     plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
+    plan.repeated |= repeated(plan)
     report_shared(plan, reports)
     report_unwritten(project, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()

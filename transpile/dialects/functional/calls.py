@@ -32,6 +32,7 @@ from .path import Path
 from .paths import Paths, module_of
 from .plan import Plan, Words
 from .report import Reports
+from .tied import Tied
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 
@@ -170,12 +171,11 @@ class Calls:
     def _params(self, path: Path, call: Call) -> Expression:
         """The params that a call is given; a layer that has an array of another one gets it too."""
         params = path.of(self.words.params)
-        tied = self.ties.get((dotted(call.function) or "").partition(".")[2])
-        if tied is None:
+        found = self.ties.of(call.function, self.paths.self_name) if path.keys else []
+        if not found:
             return params
-        owner = [Constant(tied.array), tied.of(self.words.params)]
-        entries = [None, params, *owner] if tied.always else [*owner, None, params]
-        return Dictionary(entries)
+        sides = {a: _entries(found, a, self.words.params) for a in (False, True)}
+        return Dictionary([*sides[False], None, params, *sides[True]])
 
     # --- layers that are scanned ------------------------------------------------------------------
 
@@ -236,6 +236,12 @@ class Calls:
         if threads.mode:
             call.append(Name(self.words.training), "training")
         value.replace(call)
+
+
+def _entries(ties: list[Tied], always: bool, params: str) -> list[Expression]:
+    """The names of tied arrays, each with its owner's."""
+    found = [t for t in ties if t.always == always]
+    return [part for t in found for part in (Constant(t.array), t.of(params))]
 
 
 def _is_above(call: Call) -> bool:

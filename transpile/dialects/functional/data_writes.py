@@ -12,7 +12,6 @@ from __future__ import annotations
 from ...model.copy import clone
 from ...model.effects import PARAM, Support, Write
 from ...model.expressions import Call, Constant, Dictionary, Display, Name
-from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, Return
@@ -59,8 +58,7 @@ def write_for_the_call(
 
 def _has_place(write: Write, function: Function, plan: Plan, paths: Paths) -> bool:
     target = write.target
-    tied = plan.tied(function.owner).get((dotted(target.object) or "").partition(".")[2])
-    own = tied is None or tied.array != target.name
+    own = plan.tied(function.owner).array(target.object, paths.self_name, target.name) is None
     path = paths.of(target.object)
     return target.kind == PARAM and path is not None and own and not (write.bound and path.keys)
 

@@ -213,8 +213,8 @@ class Leaves:
             self._constant(node)
             return
         path = self.paths.of(node.object)
-        tied = self.ties.get((dotted(node.object) or "").partition(".")[2])
-        if tied is not None and tied.array == node.name and path is not None:
+        tied = self.ties.array(node.object, self.paths.self_name, node.name)
+        if tied is not None and path is not None:
             owner = tied.of(self.words.params)
             if not tied.always:
                 own = path.of(self.words.params)

@@ -23,7 +23,6 @@ from ...model.expressions import (
     ForClause,
     Name,
     Slice,
-    Starred,
     Subscript,
 )
 from ...model.names import target_names
@@ -38,7 +37,7 @@ from .given import has_own_index
 from .holders import Holders
 from .path import Path
 from .plan import Plan
-from .turns import place, source
+from .turns import element, source
 
 NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
 NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
@@ -129,7 +128,7 @@ class Paths:
                 for target in node.targets:
                     if name in target_names(target):
                         plain = isinstance(target, Name)
-                        yield node.expression if plain else _element(name, target, node.expression)
+                        yield node.expression if plain else element(name, target, node.expression)
             elif isinstance(node, (For, ForClause)) and name in target_names(node.target):
                 yield None
 
@@ -161,25 +160,39 @@ class Paths:
 
     def _item(self, node: Subscript) -> Path | None:
         above, value = self.of(node.object), node.object.value
-        if above is None or not isinstance(value, Module) or has_own_index(value, self.plan.modules):
+        if (
+            above is None
+            or not isinstance(value, Module)
+            or has_own_index(value, self.plan.modules)
+        ):
             return None
         if isinstance(node.index, Slice):
             return above  # a part has the names of the whole
-        key = self.key(node)
+        key = self.key(node, self._is_repeated(above))
         return None if key is None else above.below(key)
 
-    def key(self, node: Subscript) -> Expression | None:
-        """The name of an item in its container."""
+    def _is_repeated(self, path: Path) -> bool:
+        """Whether one module may have two places in this container."""
+        words = [key.constant for key in path.keys if isinstance(key, Constant)]
+        return not self.plan.repeated.isdisjoint(words)
+
+    def key(self, node: Subscript, repeated: bool = False) -> Expression | None:
+        """The name of an item in its container; that of its first place in one that may have it
+        several times."""
         value = node.object.value
         if not isinstance(value, Module) or isinstance(node.index, Slice):
             return None
         if value.refs and all(ref in NAMED for ref in value.refs):
+            if repeated:
+                return Call(Support("place"), [clone(node.object), clone(node)])
             return node.index
-        return self._number(node, value)
+        return self._number(node, value, repeated)
 
-    def _number(self, node: Subscript, value: Module) -> Expression:
+    def _number(self, node: Subscript, value: Module, repeated: bool) -> Expression:
         """The name of what stands at a number."""
         index = node.index
+        if repeated:
+            return Call(Attribute(clone(node.object), "name"), [clone(index)])
         numbered = self._is_numbered(value) and not self._is_part(node.object)
         if isinstance(index, Constant) and isinstance(index.constant, int):
             if value.items is not None and -len(value.items) <= index.constant < len(value.items):
@@ -235,7 +248,12 @@ class Paths:
             if not isinstance(value, Module):
                 return None
             key: Expression
-            if value.items is not None and i < len(value.items):
+            repeated = self._is_repeated(path)
+            if repeated and whole is not None and self._stays(whole):
+                key, value = Call(Attribute(clone(whole), "name"), [Constant(i)]), value.element
+            elif repeated:
+                return None
+            elif value.items is not None and i < len(value.items):
                 key, value = Constant(value.items[i][0]), value.items[i][1]
             elif self._is_numbered(value) and (whole is None or not self._is_part(whole)):
                 key, value = Constant(str(i)), value.element
@@ -271,18 +289,6 @@ class Paths:
         """Let the loops bind the companions that were asked for."""
         for (loop, container), companion in self._named.items():
             bind_name(loop.target, loop.iterable, self._first[loop, container], companion)
-
-
-def _element(name: str, target: Expression, value: Expression | None) -> Expression | None:
-    """What a name gets in `f, g = self.f, self.g`."""
-    at = place(target, name)
-    for i in at or ():
-        if not isinstance(value, Display) or not isinstance(target, Display):
-            return None
-        if len(value.elements) != len(target.elements):
-            return None
-        target, value = target.elements[i], value.elements[i]
-    return value if at is not None and not isinstance(value, Starred) else None
 
 
 def module_of(call: Call) -> Expression | None:

@@ -10,10 +10,10 @@ from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
 from ...facts.stages import Stages
 from ...facts.values.answers import Values
 from ...facts.values.lattice import Module, Sequence, Value, classes_of
-from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support, Tie
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
-from ...model.names import dotted
+from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support
+from ...model.expressions import Attribute, Call, Constant, Name, is_none
 from ...model.node import Expression
+from ...model.operators import Conditional
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
@@ -25,6 +25,7 @@ from .conventions import Conventions
 from .listed import registered
 from .numbers import numbers
 from .param_writers import Writers
+from .tied import Ties, ties
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
 
@@ -46,21 +47,6 @@ class Words(NamedTuple):
     training: str = "training"
 
 
-class Tied(NamedTuple):
-    """An array that is another's, whose path is given; `always`, or under some configuration."""
-
-    array: str
-    owner: tuple[str, ...]
-    always: bool
-
-    def of(self, params: str) -> Expression:
-        """The owner's entry."""
-        made: Expression = Name(params)
-        for word in self.owner:
-            made = Subscript(made, Constant(word))
-        return made
-
-
 class Plan:
     """The conventions of a project's functions."""
 
@@ -80,7 +66,9 @@ class Plan:
         self._elsewhere = {cls: cls in holding or self._begins_elsewhere(cls) for cls in owners}
         stateful = self.conventions.stateful | written_outside(functions)
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
-        self._ties = {cls: dict(self._tied(cls)) for cls in owners}
+        methods = {cls: self.modules.home(cls).methods(cls).values() for cls in owners}
+        self._ties = {cls: list(ties(methods[cls])) for cls in owners}
+        self.repeated = set[str]()  # the attributes under which one module may have two places
         self._aliases = {cls: self._second_names(cls) for cls in owners}
         self._registered = {cls: registered(init) for cls in owners if (init := self._init(cls))}
         self._procedures = {
@@ -112,9 +100,10 @@ class Plan:
         under some configuration."""
         found = {}
         for name, own in self._fields[cls].items():
-            others = [v for v in own.values if own.kind == SUBMODULE and _is_own(v)]
+            sides = [side for value in own.values for side in _sides(value)]
+            others = [v for v in sides if own.kind == SUBMODULE and _is_own(v)]
             if others:
-                only = len(own.values) == 1
+                only = len(sides) == 1
                 found[name] = others[0].name if only else ""  # type: ignore[attr-defined]
         return found
 
@@ -258,24 +247,18 @@ class Plan:
             for d in m.nodes(Declare)
         )
 
-    def _tied(self, cls: Class) -> Iterator[tuple[str, Tied]]:
-        """The submodules that have an array of another one, by their paths."""
-        for method in self.modules.home(cls).methods(cls).values():
-            for tie in method.nodes(Tie):
-                holder, owner = dotted(tie.target.object), dotted(tie.source.object)
-                if holder is not None and owner is not None and method.parameters:
-                    me = method.parameters[0].name
-                    if holder.startswith(f"{me}.") and f"{owner}.".startswith(f"{me}."):
-                        always = method.name == "__init__" and tie.parent is method.body
-                        path = (*owner.split(".")[1:], tie.source.name)
-                        yield holder.partition(".")[2], Tied(tie.target.name, path, always)
-
-    def tied(self, cls: Class | None) -> dict[str, Tied]:
+    def tied(self, cls: Class | None) -> Ties:
         """Of a class and those that it inherits from."""
-        found: dict[str, Tied] = {}
-        for one in self.modules.lineage(cls) if cls is not None else ():
-            found |= self._ties.get(one, {})
-        return found
+        lineage = reversed(self.modules.lineage(cls)) if cls is not None else ()
+        return Ties(tie for one in lineage for tie in self._ties.get(one, ()))
+
+
+def _sides(value: Expression) -> Iterator[Expression]:
+    """What a value is on each way: `self.first if shared else nn.Linear(6, 6)`."""
+    if isinstance(value, Conditional):
+        yield from (*_sides(value.body), *_sides(value.orelse))
+    else:
+        yield value
 
 
 def _is_own(value: Expression) -> bool:

@@ -72,3 +72,15 @@ def place(target: Expression, name: str) -> tuple[int, ...] | None:
         if inner is not None:
             return (at, *inner)
     return None
+
+
+def element(name: str, target: Expression, value: Expression | None) -> Expression | None:
+    """What a name gets in `f, g = self.f, self.g`."""
+    at = place(target, name)
+    for i in at or ():
+        if not isinstance(value, Display) or not isinstance(target, Display):
+            return None
+        if len(value.elements) != len(target.elements):
+            return None
+        target, value = target.elements[i], value.elements[i]
+    return value if at is not None and not isinstance(value, Starred) else None

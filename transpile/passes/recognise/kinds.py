@@ -289,10 +289,10 @@ class Kinds:
 
 
 def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
-    """Whether an expression is a param of a submodule: `self.emb.weight`."""
+    """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`."""
     held = values.of(value) if isinstance(value, Attribute) else None
     path = (dotted(value) or "").split(".")
-    return isinstance(held, Tensor) and held.param and path[0] == own and len(path) > 2
+    return isinstance(held, Tensor) and held.param and path[0] == own and len(path) > 1
 
 
 def sides(value: Node | None) -> list[Expression]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ....facts.modules import ARRAYS, FIELD, SUBMODULE
 from ....model.copy import clone
-from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support
+from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support, Tie
 from ....model.expressions import Attribute, Call, Constant, Name, is_none
 from ....model.names import dotted
 from ....model.node import Expression
@@ -49,6 +49,7 @@ class Constructor:
                 take_out(assign)  # `self.queue: Tensor` says nothing that is done
         self._plain_above(function)
         apart(function)
+        self._without_names_alone(function)
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties, self.plan.may_have)
         _say_ties(events)
@@ -72,8 +73,18 @@ class Constructor:
             held = [own for c in above if (own := self.plan.fields(c).get(declare.name))]
             plain = [v for own in held if own.kind == FIELD for v in own.values if not is_none(v)]
             if plain and not is_none(declare.expression):
-                why = f"{declare.name} is no parameter in the class above, and is read there as such"
+                why = (
+                    f"{declare.name} is no parameter in the class above, and is read there as such"
+                )
                 self.reports.refuse("unsupported", declare, f"{why}: give it a name of its own")
+
+    def _without_names_alone(self, function: Function) -> None:
+        """`self.w = self.fc.weight` is a name for what is the other's alone: nothing is made."""
+        known = self.plan.arrays(self.cls) if self.cls is not None else {}
+        for tie in [t for t in function.nodes(Tie) if t.parent is function.body]:
+            own = is_own(tie.target, function.parameters[0].name)
+            if own and tie.target.name not in known:
+                function.body.remove(tie)
 
     # --- what moves -------------------------------------------------------------------------------
 

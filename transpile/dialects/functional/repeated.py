@@ -1,0 +1,115 @@
+"""Which containers may hold one module in two places: it has its params under the first of them.
+
+layer = nn.Linear(6, 6)
+self.layers = nn.ModuleList([layer, layer])     params["layers"] has "0" alone
+self.layers[1](x)                               params["layers"][self.layers.name(1)]
+
+A list of Python's that repeats a module hands that on to the container which is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.bindings.activity import bound
+from ...facts.values.lattice import Module, Sequence
+from ...model.expressions import Attribute, Call, Comprehension, Name, Subscript
+from ...model.names import dotted, target_names, text
+from ...model.node import Expression, Node
+from ...model.operators import Binary
+from ...model.program import Function
+from ...model.statements import Assign, For, While
+from .placed import Placed
+from .plan import Plan
+
+_GROWING = frozenset(("append", "insert", "extend", "add_module", "register_module"))
+
+
+def repeated(plan: Plan) -> set[str]:
+    """The attributes of all classes of a project under which a module may stand twice."""
+    found = set[str]()
+    for cls in plan.project.classes():
+        if plan.modules.is_module(cls):
+            for method in plan.modules.home(cls).methods(cls).values():
+                if plan.is_building(method) and method.parameters:
+                    found |= _Repeats(method, plan).attributes()
+    return found
+
+
+class _Repeats:
+    """The lists and containers of one function that builds, by what is put into them."""
+
+    def __init__(self, function: Function, plan: Plan) -> None:
+        self.function, self.me = function, function.parameters[0].name
+        self.placed = Placed(self.me, plan)
+        self._seen: dict[str, set[str]] = {}
+
+    def attributes(self) -> set[str]:
+        """The attributes of `self` of which that is so."""
+        found = set[str]()
+        for node in self.function.body.walk():
+            found.update(name for name, value in self._put(node) if self._adds(name, value, found))
+        return {name.split(".")[1] for name in found if name.startswith(f"{self.me}.")}
+
+    def _put(self, node: Node) -> Iterator[tuple[str, Expression]]:
+        """What a statement puts into what: `layers` of a local list, `self.layers` of a container."""
+        if isinstance(node, Assign) and node.expression is not None:
+            for target in node.targets:
+                if (name := dotted(target)) is not None:
+                    if not node.operator:
+                        self._seen.pop(name, None)
+                    yield name, node.expression
+        elif isinstance(node, Call) and isinstance(node.function, Attribute):
+            name = dotted(node.function.object)
+            if node.function.name in _GROWING and name is not None:
+                yield from ((name, argument) for argument in node.arguments)
+
+    def _adds(self, name: str, value: Expression, repeating: set[str]) -> bool:
+        """Whether this puts a module where it stands already."""
+        seen = self._seen.setdefault(name, set())
+        twice = any(_is_repeated(n) for n in value.walk())
+        grown = not isinstance(value.parent, Assign) or bool(value.parent.operator)
+        for use in self.placed.given(value, name, self.me):
+            item = text(use.node)
+            below = item.startswith((f"{name}.", f"{name}["))
+            again = item in seen or below or grown and _is_same_in_turns(use.node, self.function)
+            twice = twice or item in repeating or again and self._is_module(use.node)
+            seen.add(item)
+        return twice
+
+    def _is_module(self, node: Expression) -> bool:
+        value = node.value
+        return isinstance(value, (Module, Sequence))
+
+
+def _is_repeated(node: Node) -> bool:
+    """`[layer] * 3`, `layers + layers`, `[layer for _ in range(3)]`"""
+    if isinstance(node, Binary):
+        if node.operator == "+":
+            return text(node.left) == text(node.right) and _holds(node.left.value)
+        return node.operator == "*" and (_holds(node.left.value) or _holds(node.right.value))
+    if isinstance(node, Comprehension) and isinstance(node.element, (Name, Attribute, Subscript)):
+        own = {name for clause in node.clauses for name in target_names(clause.target)}
+        named = {n.id for n in node.element.walk() if isinstance(n, Name)}
+        return isinstance(node.element.value, Module) and not own & named
+    return False
+
+
+def _holds(value: object) -> bool:
+    """Whether it is a list that has modules."""
+    if not isinstance(value, Sequence):
+        return False
+    return any(isinstance(v, Module) for v in (value.element, *(value.items or ())))
+
+
+def _is_same_in_turns(node: Expression, function: Function) -> bool:
+    """Whether it stands in a loop that does not make it."""
+    named = {n.id for n in node.walk() if isinstance(n, Name)}
+    for around in node.ancestors():
+        if around is function:
+            return False
+        if isinstance(around, (For, While)):
+            made = {n for s in around.body.walk() if isinstance(s, Assign) for n in bound(s)}
+            made.update(target_names(around.target) if isinstance(around, For) else ())
+            return not named & made
+    return False
