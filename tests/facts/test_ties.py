@@ -69,3 +69,11 @@ def test_a_tied_weight_starts_as_torchs(lines, order):
     (param,) = jax.tree.leaves(module.init(jax.random.key(0)))
     want = torch_module.emb.weight.std().item()
     assert abs(float(param.std()) / want - 1) < 0.1, result.code
+
+
+@pytest.mark.parametrize("dialect", ["functional", "flax", "equinox"])
+def test_an_owner_that_is_replaced_later_is_reported(dialect):
+    """Torch's head keeps the first embedding's weight then."""
+    lines = f"{TIE}\n        {EMBEDDING}"
+    source = HEAD + CLASS.format(first=EMBEDDING, second=HEAD_LAYER, lines=lines)
+    assert {d.id for d in convert_source(source, dialect).diagnostics} == {"tied-weight"}

@@ -24,11 +24,11 @@ from ...model.expressions import Attribute, Call, Constant, Display
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
-from .kinds import Kinds, is_tie, sides
+from .kinds import Kinds, sides
 from .registered import registered, set_while_running, wraps_own
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split
-from .stores import own_name, registration
+from .stores import is_tie, own_name, registration
 from .untrained import untrained
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...facts.values import Values
 from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor
 from ...facts.values.strings import HOLE, pattern
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
@@ -25,7 +24,14 @@ from ...model.program import Function as Method
 from ...model.statements import Assign
 from . import choices, stores
 from .choices import Facts
-from .stores import REGISTERS, assigned, registration, without_gradient, written_in_place
+from .stores import (
+    REGISTERS,
+    assigned,
+    is_tie,
+    registration,
+    without_gradient,
+    written_in_place,
+)
 
 _ORDER = (MIXED, PARAM, BUFFER, CONSTANT)
 
@@ -286,13 +292,6 @@ class Kinds:
             return value != NONE
         given = {p.name for p in method.parameters}
         return value == UNKNOWN and isinstance(node, Name) and node.id in given
-
-
-def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
-    """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`."""
-    held = values.of(value) if isinstance(value, Attribute) else None
-    path = (dotted(value) or "").split(".")
-    return isinstance(held, Tensor) and held.param and path[0] == own and len(path) > 1
 
 
 def sides(value: Node | None) -> list[Expression]:

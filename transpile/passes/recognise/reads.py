@@ -9,15 +9,28 @@ from typing import Any
 
 from ...facts.values.lattice import Function, Method, Module, Tensor, Torch, Value
 from ...facts.values.strings import may_be, pattern
-from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Mode, NewArray, Read, Tie
+from ...model.effects import (
+    BUFFER,
+    MIXED,
+    PARAM,
+    BoundMethod,
+    Declare,
+    Mode,
+    NewArray,
+    Read,
+    Tie,
+    Unconverted,
+)
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted, text
 from ...model.node import Node
 from ...model.program import Class
 from ...model.program import Function as Definition
-from ...model.statements import Assign, Delete
+from ...model.statements import Assign, Delete, ExpressionStatement
+from ..pass_ import source_of
 from .forward import CALL, is_renamed
 from .scene import Scene
+from .stores import is_replaced
 
 # What runs, or wraps, a module that it is given: `checkpoint(self.block, x)`.
 _RUNNING = frozenset({"checkpoint", "map", "vmap", "partial"})
@@ -148,6 +161,9 @@ def _bind(node: Attribute, renamed: bool) -> None:
 # --- ties ----------------------------------------------------------------------------------------
 
 
+_REPLACED = "the owner gets another array later on: each of the two has its own then"
+
+
 def tie(scene: Scene, assign: Assign) -> None:
     """`self.head.weight = self.tokens.weight`, of two params."""
     source = assign.expression
@@ -156,7 +172,11 @@ def tie(scene: Scene, assign: Assign) -> None:
     if assign.__class__ is Assign and isinstance(source, Attribute):
         target = assign.targets[0]
         if isinstance(target, Attribute) and _is_param(scene, target) and _is_param(scene, source):
-            scene.changes.become(assign, _tied)
+            if is_replaced(source):
+                scene.changes.report("tied-weight", source, _REPLACED)
+                scene.changes.replace(assign, _refused)
+            else:
+                scene.changes.become(assign, _tied)
 
 
 def _is_param(scene: Scene, node: Attribute) -> bool:
@@ -166,6 +186,10 @@ def _is_param(scene: Scene, node: Attribute) -> bool:
     if _is_stored(node):  # what it gets is what it is from here on
         value = Tensor(param=True)
     return array_kind(scene, base, value, node.name) == PARAM
+
+
+def _refused(assign: Assign) -> ExpressionStatement:
+    return ExpressionStatement(Unconverted("tied-weight", source_of(assign)))
 
 
 def _tied(assign: Assign) -> Tie:

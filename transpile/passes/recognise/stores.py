@@ -6,11 +6,13 @@ import keyword
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...facts.values import Values
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Mapping, Sequence, Tensor
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
+from ...model.program import Function
 from ...model.statements import Assign
 
 REGISTERS = {"register_buffer": "buffer", "register_parameter": "param"}
@@ -131,3 +133,20 @@ def holds_arrays(value: object) -> bool:
     """Whether a value is an array, or a list or dict of such: `self.sums["b"].add_(x)`."""
     held = value.element if isinstance(value, (Mapping, Sequence)) else value
     return isinstance(held, Tensor) and (held is value or not held.assumed)
+
+
+def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
+    """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`."""
+    held = values.of(value) if isinstance(value, Attribute) else None
+    path = (dotted(value) or "").split(".")
+    known = isinstance(held, Tensor) and held.param and path[0] == own and len(path) > 1
+    return known and value is not None and not is_replaced(value)
+
+
+def is_replaced(value: Node) -> bool:
+    """Whether a constructor sets another array, or module, under this name later on: `self.p` of
+    `self.q = self.p; self.p = other`."""
+    path = f"{dotted(value)}."
+    nodes = list(next(n for n in value.ancestors() if isinstance(n, Function)).walk())
+    later = (n for n in nodes[nodes.index(value) :] if isinstance(n, Assign))
+    return any(path.startswith(f"{dotted(t)}.") for assign in later for t in assign.targets)
