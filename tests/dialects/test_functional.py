@@ -171,3 +171,22 @@ class Net(nn.Module):
         return self.layers[0](x)
 """
     assert [d.id for d in convert_source(text).diagnostics] == ["tied-weight"]
+
+
+def test_layers_without_params_are_a_loop():
+    text = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.pools = nn.ModuleList([nn.AvgPool2d(3, 2, 1) for _ in range(n)])
+
+    def forward(self, x):
+        for pool in self.pools:
+            x = pool(x)
+        return x
+"""
+    code = convert_source(text).code
+    assert "params" not in code and "scan_layers" not in code

@@ -251,10 +251,11 @@ def _is_above(call: Call) -> bool:
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:
-    """Layers with a state are a loop of Python's again."""
+    """Layers with a state, or without params to stack, are a loop of Python's again."""
     for node in function.nodes(Layers):
         name = node.call.function
-        if not isinstance(name, Name) or not conventions.of_call(node.call).takes:
+        threads = conventions.of_call(node.call)
+        if not isinstance(name, Name) or threads.params and not threads.takes:
             continue
         turn = Block([Assign([Name(node.carried)], node.call)])
         target = Name(name.id)
