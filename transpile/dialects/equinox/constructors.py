@@ -89,10 +89,13 @@ class Building:
 
     def _tie(self, tie: Tie) -> None:
         """One owner: the other side holds nothing, and its calls are given the owner's."""
-        holder = dotted(tie.target.object)
-        if holder is None or holder not in self.plan.tied(self.cls):
+        holder, name = dotted(tie.target.object), tie.target.name
+        if f"{holder}.{name}" not in self.plan.tied(self.cls):
             why = "a tied weight has one owner, which both sides have to reach from here"
             self.reports.refuse("tied-weight", tie, why)
+            return
+        if holder == self.self_name and name not in self.plan.arrays(self.cls):
+            block_of(tie).remove(tie)  # `self.w = self.p` is a name alone
             return
         block_of(tie).substitute(tie, self.places.store(tie.target, Constant(None)))
 

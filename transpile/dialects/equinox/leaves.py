@@ -8,6 +8,8 @@ Put                 x.at[i].set(v)
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...facts.values.lattice import UNKNOWN, Method, Module
 from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.effects import (
@@ -104,16 +106,17 @@ class Leaves:
 
     def _tied(self, node: Apply) -> None:
         """A layer that has an array of another one is given it: it holds None itself."""
-        path = dotted(node.function)
-        name, source = self.ties.get(path or "", ("", ""))
-        if source and not self.building:
-            given: list[Expression] = [Constant(name), _dotted(source)]
-            node.function.wrap(lambda layer: Call(Support("with_array"), [layer, *given]))
+        holder = dotted(node.function)
+        if holder is None or "." not in holder or self.building:
+            return
+        for path, source in self.ties.items():
+            if path.rpartition(".")[0] == holder:
+                node.function.wrap(partial(_with_array, path, source))
 
     def _read(self, node: Read) -> None:
-        tied = self.ties.get(dotted(node.object) or "")
-        if tied is not None and tied[0] == node.name:
-            node.replace(_dotted(tied[1]))
+        tied = self.ties.get(f"{dotted(node.object)}.{node.name}")
+        if tied is not None:
+            node.replace(_dotted(tied))
             return
         plain = Attribute(node.object, node.name)
         if node.kind == CONSTANT or node.kind == BUFFER and not self.plan.signatures.is_state(node):
@@ -196,3 +199,9 @@ def _is_tested(node: Expression) -> bool:
 
 def _is_base(node: Expression) -> bool:
     return isinstance(node.parent, Subscript) and node.parent.object is node
+
+
+def _with_array(path: str, source: str, layer: Expression) -> Expression:
+    """A layer with another's array in the place of its own, by their paths."""
+    name = Constant(path.rpartition(".")[2])
+    return Call(Support("with_array"), [layer, name, _dotted(source)])

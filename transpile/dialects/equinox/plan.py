@@ -71,9 +71,8 @@ class Plan:
         targets = self.signatures.targets(call) or []
         return bool(targets) and all(map(self.is_procedure, targets))
 
-    def _tied(self, cls: Class) -> Iterator[tuple[str, tuple[str, str]]]:
-        """The submodules that have an array of another one: their paths, the name of the array,
-        and the path of its owner's."""
+    def _tied(self, cls: Class) -> Iterator[tuple[str, str]]:
+        """The arrays that are others', with those: `self.head.weight`, `self.tokens.weight`."""
         for method in self.modules.home(cls).methods(cls).values():
             for tie in method.nodes(Tie):
                 if method.name != "__init__" or tie.parent is not method.body:
@@ -81,12 +80,12 @@ class Plan:
                 holder, owner = dotted(tie.target.object), dotted(tie.source.object)
                 if holder is not None and owner is not None and method.parameters:
                     me = method.parameters[0].name
-                    if holder.startswith(f"{me}.") and f"{owner}.".startswith(f"{me}."):
-                        yield holder, (tie.target.name, f"{owner}.{tie.source.name}")
+                    if f"{holder}.".startswith(f"{me}.") and f"{owner}.".startswith(f"{me}."):
+                        yield f"{holder}.{tie.target.name}", f"{owner}.{tie.source.name}"
 
-    def tied(self, cls: Class | None) -> dict[str, tuple[str, str]]:
+    def tied(self, cls: Class | None) -> dict[str, str]:
         """Of a class and those that it inherits from."""
-        found: dict[str, tuple[str, str]] = {}
+        found: dict[str, str] = {}
         for one in self.modules.lineage(cls) if cls is not None else ():
             found |= self._ties.get(one, {})
         return found
