@@ -21,7 +21,7 @@ from .activation import (
     softplus,
     softsign,
 )
-from .activation_layers import (
+from .layers.activation import (
     CELU,
     ELU,
     GELU,
@@ -36,25 +36,17 @@ from .activation_layers import (
     ReLU6,
     Sigmoid,
     SiLU,
-    Softmax,
     Softplus,
     Softsign,
     Tanh,
 )
-from .convolution_layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from .dropout_layers import Dropout, Dropout1d, Dropout2d, Dropout3d
-from .linear_layers import Identity
-from .normalization_layers import (
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    GroupNorm,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
-    LayerNorm,
-)
-from .padding_layers import (
+from .layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from .layers.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .layers.dropout import Dropout, Dropout1d, Dropout2d, Dropout3d
+from .layers.instance_norm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .layers.linear import Identity
+from .layers.normalization import GroupNorm, LayerNorm
+from .layers.padding import (
     ConstantPad1d,
     ConstantPad2d,
     ConstantPad3d,
@@ -68,8 +60,9 @@ from .padding_layers import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .pooling_layers import AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d
-from .recurrent import GRU, LSTM, RNN
+from .layers.pooling import AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d
+from .layers.recurrent import GRU, LSTM, RNN
+from .layers.softmax import Softmax
 
 FUNCTIONS = {
     "celu": celu,

@@ -1,11 +1,15 @@
-"""Compare a layer with torch's: the same weights and inputs, outputs and gradients, in float64 under jax.jit."""
+"""Compare a layer of the functional output with torch's: the same weights and inputs, outputs and gradients, in
+float64 under jax.jit."""
 
 import contextlib
+import types
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import torch
+
+from transpile import convert_source
 
 
 @contextlib.contextmanager
@@ -19,6 +23,15 @@ def float64():
             yield
     finally:
         torch.set_default_dtype(before)
+
+
+def written(*names):
+    """The support file for these layers, named as in ``torch.nn``: what the functional output makes of them."""
+    result = convert_source(f"from torch import nn\n\nLAYERS = [{', '.join(f'nn.{name}' for name in names)}]\n")
+    assert not {d.id for d in result.diagnostics} - {"taken-for-granted"}, result.diagnostics
+    support = types.ModuleType("jax_nn")
+    exec(compile(result.support, "jax_nn.py", "exec"), support.__dict__)
+    return support
 
 
 def nested(named_tensors):

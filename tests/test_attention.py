@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 
 from rules.attention import scaled_dot_product_attention
-from rules.attention_layers import MultiheadAttention
 
-from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
+from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax, written
 
+MultiheadAttention = written("MultiheadAttention").MultiheadAttention
 inf = float("inf")
 
 

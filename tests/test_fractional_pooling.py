@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from rules import fractional_pooling_layers
+from .against_torch import float64, written
 
-from .against_torch import float64
-
+layers = written("FractionalMaxPool2d", "FractionalMaxPool3d")
 SHAPES = [(2, (1, 3, 5, 7)), (2, (3, 5, 7)), (3, (2, 4, 5, 5, 5)), (3, (4, 5, 5, 5))]
 
 
@@ -22,7 +21,7 @@ def test_with_samples(rank, shape, options):
             samples = samples[: shape[0]]
         name = f"FractionalMaxPool{rank}d"
         want = getattr(torch.nn, name)(2, _random_samples=samples, **options)(x)
-        layer = getattr(fractional_pooling_layers, name)(2, _random_samples=jnp.asarray(samples.numpy()), **options)
+        layer = getattr(layers, name)(2, _random_samples=jnp.asarray(samples.numpy()), **options)
         got = jax.jit(layer)(jnp.asarray(x.numpy()))
         for g, w in zip(got, want) if options.get("return_indices") else [(got, want)]:
             np.testing.assert_array_equal(g, w.numpy())

@@ -13,6 +13,7 @@ from scipy import stats
 
 import rules
 from rules import initializers
+from tests.against_torch import written
 from tests.small_programs import HEAD, load
 from transpile import convert_source
 from transpile.proof.equivalence import verify_init
@@ -173,8 +174,7 @@ def test_gains_and_fans():
 def test_layers_start_as_in_torch(name, args, kwargs):
     """Every parameter and buffer by its name in the state_dict; small ones are drawn many times."""
     torch.manual_seed(0)
-    layer_class = next(cls for cls in TABLE[f"torch.nn.{name}"] if cls.__name__ == name)
-    layer, build = layer_class(*args, **kwargs), lambda: getattr(torch.nn, name)(*args, **kwargs).state_dict()
+    layer, build = getattr(written(name), name)(*args, **kwargs), lambda: getattr(torch.nn, name)(*args, **kwargs).state_dict()
     smallest = min(value.numel() for value in build().values())
     times = 1 if smallest > 1000 else 40
     both = jax.vmap(lambda key: flat(layer.init(key)) | flat(layer.init_state(key)))(jax.random.split(KEY, times))

@@ -1,41 +1,36 @@
-"""Layers that torch completes at their first input: they take its weights, and say that they can make none."""
+"""Layers that torch completes at their first input: they are refused, and told of."""
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
-import torch
 
-from rules import lazy_layers
-from transpile import convert_source, from_torch
+from transpile import convert_source
 
-from .against_torch import float64
+from .small_programs import load
 
-LAYERS = [
-    ("LazyLinear", (4,), (2, 3)),
-    ("LazyConv2d", (4, 3), (2, 3, 5, 5)),
-    ("LazyConvTranspose1d", (4, 3, 2), (2, 3, 5)),
-    ("LazyBatchNorm1d", (), (4, 3, 5)),
-]
-
-
-@pytest.mark.parametrize(("name", "args", "shape"), LAYERS)
-def test_with_weights_of_torch(name, args, shape):
-    with float64():
-        original, layer = getattr(torch.nn, name)(*args), getattr(lazy_layers, name)(*args)
-        original(x := torch.randn(shape))
-        original.eval()
-        params, state = from_torch(original, layer)
-        given = (params, state) if state else (params,)
-        got = layer(*given, jnp.asarray(x.numpy()))
-        np.testing.assert_allclose(got[0] if state else got, original(x).detach().numpy(), 1e-9)
-        with pytest.raises(NotImplementedError, match=f"use {name[4:]} with its sizes"):
-            layer.init(jax.random.key(0))
+LAYERS = ["LazyLinear(4)", "LazyConv2d(4, 3)", "LazyConvTranspose1d(4, 3, 2)", "LazyBatchNorm1d()", "LazyInstanceNorm2d()"]
 
 
 @pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
-def test_they_are_reported(target):
-    source = "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.f = nn.LazyLinear(3)\n\n    def forward(self, x):\n        return self.f(x)\n"
+@pytest.mark.parametrize("layer", LAYERS)
+def test_they_are_reported(layer, target):
+    source = f"import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.f = nn.{layer}\n\n    def forward(self, x):\n        return self.f(x)\n"
     result = convert_source(source, target)
     assert [(d.id, d.line) for d in result.diagnostics] == [("unsupported", 7)]
     assert "give the layer its size" in result.diagnostics[0].message
+    if target == "functional":
+        with pytest.raises(NotImplementedError, match=layer.partition("(")[0]):
+            load(result)["M"]()
+
+
+@pytest.mark.parametrize("line", ["kinds = [nn.LazyLinear]\n        self.f = kinds[0](3)", "kind = nn.LazyLinear\n        self.f = kind(3)"])
+def test_as_a_value(line):
+    source = f"import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        {line}\n\n    def forward(self, x):\n        return self.f(x)\n"
+    result = convert_source(source)
+    assert "unsupported" in {d.id for d in result.diagnostics}, result.code
+    with pytest.raises(NotImplementedError):
+        load(result)["M"]()
+
+
+def test_their_class_may_be_asked_for():
+    source = "import torch.nn as nn\n\n\ndef is_lazy(m):\n    return isinstance(m, nn.LazyLinear)\n"
+    result = convert_source(source)
+    assert not result.diagnostics and "unconverted" not in result.code

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from rules import parametrization
-from rules.linear_layers import Linear
-from rules.module import Sequential
-from rules.recurrent import LSTM
 from transpile import convert_source, from_torch
 
-from .against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax
+from .against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax, written
 from .small_programs import HEAD, both_modules, load
 
+NORMS = [f"utils.{kind}{norm}_norm" for kind in ("", "parametrizations.") for norm in ("weight", "spectral")]
+nn = written("Linear", "LSTM", "Sequential", *NORMS)
 OLD, NEW = torch.nn.utils, torch.nn.utils.parametrizations
 
 
@@ -31,13 +29,13 @@ def in_float64():
 @pytest.mark.parametrize("dim", [0, 1, None])
 def test_weight_norm(norm, wrap, dim):
     module = norm.weight_norm(torch.nn.Linear(3, 4), dim=dim)
-    assert_equivalent(module, getattr(parametrization, wrap)(Linear(3, 4), dim=dim), torch.randn(2, 3))
+    assert_equivalent(module, getattr(nn, wrap)(nn.Linear(3, 4), dim=dim), torch.randn(2, 3))
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_weight_norm_of_a_recurrent_weight():
     module = OLD.weight_norm(torch.nn.LSTM(3, 4), "weight_hh_l0")
-    layer = parametrization.WeightNorm(LSTM(3, 4), "weight_hh_l0")
+    layer = nn.WeightNorm(nn.LSTM(3, 4), "weight_hh_l0")
     assert_equivalent(module, layer, torch.randn(2, 1, 3))
 
 
@@ -47,14 +45,14 @@ def test_weight_norm_of_a_recurrent_weight():
 @pytest.mark.parametrize("training", [True, False])
 def test_spectral_norm(norm, wrap, options, training):
     module = norm.spectral_norm(torch.nn.Linear(3, 4), **options).train(training)
-    layer, x = getattr(parametrization, wrap)(Linear(3, 4), **options), torch.randn(2, 3)
+    layer, x = getattr(nn, wrap)(nn.Linear(3, 4), **options), torch.randn(2, 3)
     params, state = params_of(module), nested(module.named_buffers())
     key = jax.random.key(0)
     assert jax.tree.map(jnp.shape, layer.init(key)) == jax.tree.map(jnp.shape, params)
     assert jax.tree.map(jnp.shape, layer.init_state(key)) == jax.tree.map(jnp.shape, state)
 
     def loss(params, state):
-        y, state = Sequential(layer).apply({"0": params}, {"0": state}, to_jax(x), training=training)
+        y, state = nn.Sequential(layer).apply({"0": params}, {"0": state}, to_jax(x), training=training)
         return jnp.cos(y).sum(), (y, state["0"])
 
     slopes, (got, new_state) = jax.jit(jax.grad(loss, has_aux=True))(params, state)
@@ -68,20 +66,20 @@ def test_spectral_norm(norm, wrap, options, training):
 
 def test_first_weight_is_the_layers_own():
     key, x = jax.random.key(0), jnp.ones((2, 3))
-    for wrap in (parametrization.WeightNorm, parametrization.ParametrizedWeightNorm):
-        params = wrap(Linear(3, 4)).init(key)
-        np.testing.assert_allclose(wrap(Linear(3, 4))(params, x), Linear(3, 4)(Linear(3, 4).init(key), x))
+    for wrap in (nn.WeightNorm, nn.ParametrizedWeightNorm):
+        params = wrap(nn.Linear(3, 4)).init(key)
+        np.testing.assert_allclose(wrap(nn.Linear(3, 4))(params, x), nn.Linear(3, 4)(nn.Linear(3, 4).init(key), x))
 
 
 def test_stands_for_the_layer():
-    layer = parametrization.SpectralNorm(Linear(3, 4))
-    assert layer.in_features == 3 and isinstance(layer, Linear) and isinstance(layer, parametrization.SpectralNorm)
+    layer = nn.SpectralNorm(nn.Linear(3, 4))
+    assert layer.in_features == 3 and isinstance(layer, nn.Linear) and isinstance(layer, nn.SpectralNorm)
     assert copy.deepcopy(layer).out_features == 4
     assert not hasattr(layer, "kernel_size")
 
 
 def test_new_spectral_norm_starts_near_the_largest_singular_value():
-    layer, key = parametrization.ParametrizedSpectralNorm(Linear(30, 40)), jax.random.key(0)
+    layer, key = nn.ParametrizedSpectralNorm(nn.Linear(30, 40)), jax.random.key(0)
     weight = layer.init(key)["parametrizations"]["weight"]["original"]
     start = layer.init_state(key)["parametrizations"]["weight"]["0"]
     assert start["_u"] @ weight @ start["_v"] > 0.9 * jnp.linalg.norm(weight, 2)

@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch.nn.utils import rnn as torch_rnn
 
-from rules import packing, recurrent, recurrent_cells
+from rules import packing
 
-from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax
+from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax, written
 
+recurrent = written("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 LENGTHS = [5, 3, 1]
 
 
@@ -49,7 +50,7 @@ def test_given_states(name):
 @pytest.mark.parametrize("name, options", [("RNNCell", {"nonlinearity": "relu"}), ("LSTMCell", {}), ("GRUCell", {})])
 @pytest.mark.parametrize("shape", [(2, 3), (3,)])
 def test_cells(name, options, shape):
-    module, layer = getattr(torch.nn, name)(3, 5, **options), getattr(recurrent_cells, name)(3, 5, **options)
+    module, layer = getattr(torch.nn, name)(3, 5, **options), getattr(recurrent, name)(3, 5, **options)
     assert_equivalent(module, layer, torch.randn(shape))
 
 

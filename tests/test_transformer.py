@@ -1,15 +1,21 @@
 """Transformer layers and stacks against torch."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 
-from rules import transformer
-from rules.normalization_layers import LayerNorm
+from transpile import convert_source
 
-from .against_torch import assert_equivalent, assert_same, float64
+from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax, written
+from .small_programs import load
+
+transformer = written(
+    "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerDecoder", "LayerNorm"
+)
 
 PADDING = torch.tensor([[False, False, True], [False] * 3])
 FUTURE = torch.ones(3, 3).bool().triu(1)
@@ -47,25 +53,47 @@ def test_decoder_layer(norm_first):
     assert_equivalent(module, layer, torch.randn(2, 3, 8), torch.randn(2, 5, 8), **masks)
 
 
+class Stacks(torch.nn.Module):
+    """What Transformer runs, with the parts in its place."""
+
+    def __init__(self, nn):
+        super().__init__()
+        sizes = {"d_model": 8, "nhead": 2, "dim_feedforward": 16}
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**sizes), 2, nn.LayerNorm(8))
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**sizes), 2, nn.LayerNorm(8))
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_whole_transformer():
-    sizes = {"d_model": 8, "nhead": 2, "num_encoder_layers": 2, "num_decoder_layers": 2, "dim_feedforward": 16}
-    module, layer = torch.nn.Transformer(**sizes).eval(), transformer.Transformer(**sizes)
-    masks = {"tgt_mask": CAUSAL, "src_key_padding_mask": PADDING, "memory_key_padding_mask": PADDING}
-    assert_equivalent(module, layer, torch.randn(3, 2, 8), torch.randn(3, 2, 8), **masks)
+def test_stacks():
+    theirs, ours = Stacks(torch.nn).eval(), SimpleNamespace()
+    ours.encoder = transformer.TransformerEncoder(transformer.TransformerEncoderLayer(8, 2, 16), 2, transformer.LayerNorm(8))
+    ours.decoder = transformer.TransformerDecoder(transformer.TransformerDecoderLayer(8, 2, 16), 2, transformer.LayerNorm(8))
+    params = params_of(theirs)
+    src, tgt = torch.randn(3, 2, 8), torch.randn(3, 2, 8)
+    memory = theirs.encoder(src, mask=CAUSAL, src_key_padding_mask=PADDING)
+    want = theirs.decoder(tgt, memory, tgt_mask=CAUSAL, memory_key_padding_mask=PADDING)
+    run = lambda name, *args, **masks: getattr(ours, name)(
+        params[name], getattr(ours, name).init_state(jax.random.key(0)), *map(to_jax, args), **{k: to_jax(v) for k, v in masks.items()}
+    )[0]
+    got = run("encoder", src, mask=CAUSAL, src_key_padding_mask=PADDING)
+    assert_same(got, memory)
+    assert_same(run("decoder", tgt, memory, tgt_mask=CAUSAL, memory_key_padding_mask=PADDING), want)
 
 
-def test_mask_and_first_params():
-    assert_same(transformer.Transformer.generate_square_subsequent_mask(3), CAUSAL)
+def test_copies_start_equal():
     one = transformer.TransformerEncoderLayer(8, 2, 16)
-    encoder = transformer.TransformerEncoder(one, 2, LayerNorm(8))
-    params = encoder.init(jax.random.key(0))
+    params = transformer.TransformerEncoder(one, 2, transformer.LayerNorm(8)).init(jax.random.key(0))
     first, second = params["layers"].values()
     assert all(jax.tree.leaves(jax.tree.map(lambda a, b: bool((a == b).all()) and a is not b, first, second)))
-    whole = transformer.Transformer(8, 2, 2, 2, 16).init(jax.random.key(0))
-    first, second = (whole["encoder"]["layers"][i]["linear1"]["weight"] for i in "01")
-    bound = np.sqrt(6 / (8 + 16))
-    assert not (first == second).all() and 0.9 * bound < jnp.abs(first).max() <= bound
+
+
+def test_transformer_is_refused():
+    """Its constructor goes over its arrays, which stand in params here."""
+    source = "from torch import nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.t = nn.Transformer(8)\n"
+    result = convert_source(source)
+    assert [(d.id, d.line) for d in result.diagnostics] == [("unsupported", 7)]
+    with pytest.raises(NotImplementedError, match="Transformer"):
+        load(result)["M"]()
 
 
 def test_dropout_acts_in_training():

@@ -5,25 +5,25 @@ import jax.numpy as jnp
 import pytest
 import torch
 
-from rules.class_loss_layers import CrossEntropyLoss
-from rules.linear_layers import Linear
-from rules.parametrization import ParametrizedSpectralNorm
 from transpile import convert_source, from_torch
 from transpile.proof.weights import to_array
 
+from .against_torch import written
 from .small_programs import both_modules, load
+
+nn = written("CrossEntropyLoss", "Linear", "utils.parametrizations.spectral_norm")
 
 
 def test_the_class_weights_of_a_loss_must_be_those_it_was_built_with():
     source = torch.nn.CrossEntropyLoss(weight=torch.tensor([1.0, 3.0]))
-    assert from_torch(source, CrossEntropyLoss(weight=jnp.array([1.0, 3.0]))) == ({}, {})
+    assert from_torch(source, nn.CrossEntropyLoss(weight=jnp.array([1.0, 3.0]))) == ({}, {})
     with pytest.raises(ValueError, match="weight is a constant of CrossEntropyLoss"):
-        from_torch(source, CrossEntropyLoss(weight=jnp.array([1.0, 2.0])))
+        from_torch(source, nn.CrossEntropyLoss(weight=jnp.array([1.0, 2.0])))
 
 
 def test_parametrizations_of_a_layer_by_the_names_of_torch():
     source = torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(3, 2))
-    params, state = from_torch(source, ParametrizedSpectralNorm(Linear(3, 2)))
+    params, state = from_torch(source, nn.ParametrizedSpectralNorm(nn.Linear(3, 2)))
     assert params["parametrizations"]["weight"]["original"].shape == (2, 3)
     assert {k: v.shape for k, v in state["parametrizations"]["weight"]["0"].items()} == {"_u": (2,), "_v": (3,)}
 

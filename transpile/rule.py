@@ -83,7 +83,7 @@ def rule(
 
 
 def layer(*names: str, note: str = "") -> Callable[[type], type]:
-    """Mark a class in the functional form as the equivalent of these torch.nn classes; `note` as for rules, also inherited."""
+    """Mark a class that is no layer as the equivalent of these torch classes: a distribution, a packed sequence."""
 
     def mark(cls: type) -> type:
         cls.torch_names = names  # type: ignore[attr-defined]

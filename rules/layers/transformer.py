@@ -155,7 +155,8 @@ class TransformerEncoder(Module):
         self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True
     ):
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
-        self.num_layers, self.norm = num_layers, norm
+        self.num_layers = num_layers
+        self.norm = norm
 
     def __call__(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         for block in self.layers:
@@ -174,7 +175,8 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
-        self.num_layers, self.norm = num_layers, norm
+        self.num_layers = num_layers
+        self.norm = norm
 
     def __call__(
         self,

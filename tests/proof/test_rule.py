@@ -4,11 +4,12 @@ import jax.numpy as jnp
 import pytest
 import torch
 
+from transpile.layer import Module, layer
 from transpile.proof.findings import show_layer
 from transpile.proof.layers import outcomes
 from transpile.proof.rule import main, prove
 from transpile.proof.samples.by_hand import built, given
-from transpile.rule import Unsupported, layer, rule
+from transpile.rule import Unsupported, rule
 
 X = torch.tensor([[1.0, -2.0, 0.5]], dtype=torch.float64)
 
@@ -89,13 +90,13 @@ def test_a_name_without_a_rule_is_told():
 
 
 @layer("torch.nn.Hardshrink")
-class RightLayer:
+class RightLayer(Module):
     def __call__(self, input):
         return jnp.where(jnp.abs(input) > 0.5, input, 0.0)
 
 
 @layer("torch.nn.Hardshrink")
-class WrongLayer:
+class WrongLayer(Module):
     def __call__(self, input):
         return input
 

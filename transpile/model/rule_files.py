@@ -26,21 +26,14 @@ def directory() -> Path:
 
 
 def files() -> tuple[list[Path], list[Path]]:
-    """The rule files: those of functions, and those of layers, written once with `self`.
-
-    Those of layers as functions of explicit arrays are the first engine's alone.
-    """
-    functions = [p for p in directory().glob("*.py") if not _is_of_first_engine(p.stem)]
-    return sorted(functions), sorted((directory() / "layers").glob("*.py"))
+    """The rule files: those of functions, and those of layers, written once with `self`."""
+    here = directory()
+    return sorted(here.glob("*.py")), sorted((here / "layers").glob("*.py"))
 
 
 def words_file() -> Path:
     """The file with the words that layers are written with."""
     return Path(__file__).parent.parent / "layer.py"
-
-
-def _is_of_first_engine(module: str) -> bool:
-    return module == "module" or module.endswith("_layers")
 
 
 @functools.cache
@@ -74,13 +67,10 @@ class _Reader:
     def read(self, path: Path) -> None:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
-        imports, left_out = imports_of(tree), self._of_first_engine(tree)
+        imports = imports_of(tree)
         for node in tree.body:
             if isinstance(node, Named):
-                if _names(node).isdisjoint(left_out):
-                    self._define(node, path, text, imports, tuple(_torch_names(node)))
-                else:
-                    left_out.add(node.name)
+                self._define(node, path, text, imports, tuple(_torch_names(node)))
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
                 if name == "CONSTANTS" and isinstance(node.value, ast.Dict):
@@ -102,13 +92,6 @@ class _Reader:
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name in _WORDS:
                 self._define(node, path, text, imports_of(tree), _WORDS[node.name])
-
-    def _of_first_engine(self, tree: ast.Module) -> set[str]:
-        """The names that a file has from files of the first engine, and that no layer has now."""
-        imports = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.level == 1]
-        theirs = [n for n in imports if _is_of_first_engine(n.module or "")]
-        names = {alias.name for n in theirs for alias in n.names}
-        return names - {n for n in self.definitions if n not in _WORDS}
 
     def _define(
         self, node: Named, path: Path, text: str, imports: dict[str, str], names: tuple[str, ...]

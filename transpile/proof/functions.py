@@ -1,5 +1,5 @@
-"""The rule files as modules: their rules by torch's names, as functions and classes that can be
-called."""
+"""The rule files as modules: their rules and layers by torch's names, as functions and classes that
+can be called."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..layer import layers
 from ..model.rule_files import directory
 from ..model.rulebook import spellings
 from ..rule import overloads
@@ -37,10 +38,13 @@ def package_of_rules() -> ModuleType:
 
 @functools.cache
 def table(*extra: Path) -> dict[str, list[Callable[..., Any]]]:
-    """The overloads of each torch name; those of the user's own files (`extra`) alone where they
-    have the name."""
-    found = overloads(rule_modules())
-    return found | overloads([imported(path) for path in extra])
+    """The overloads of each torch name, or its layer; those of the user's own files (`extra`) alone
+    where they have the name."""
+    return _named(rule_modules()) | _named([imported(path) for path in extra])
+
+
+def _named(modules: list[ModuleType]) -> dict[str, list[Callable[..., Any]]]:
+    return overloads(modules) | {name: [cls] for name, cls in layers(modules).items()}
 
 
 def imported(path: Path) -> ModuleType:
@@ -61,5 +65,4 @@ def names_for(word: str, rules: dict[str, list[Callable[..., Any]]]) -> list[str
     known = next((name for name in spellings(word) if name in rules), None)
     if known is not None:
         return [known]
-    marked = (f for functions in rules.values() for f in functions if f.__name__ == word)
-    return list(next((vars(f)["torch_names"] for f in marked), ()))
+    return [name for name, found in rules.items() if any(f.__name__ == word for f in found)]

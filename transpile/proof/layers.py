@@ -1,5 +1,5 @@
-"""A layer beside torch's module: built alike, given its weights, called alike; outputs, gradients
-and new buffers in float64.
+"""A layer, written with `self`, beside torch's module: built alike, given its weights, called alike;
+outputs, gradients and new buffers in float64.
 
 The samples are torch's own (module_db; importing it takes seconds), run under jit as in training
 and as in evaluation.
@@ -8,7 +8,7 @@ and as in evaluation.
 from __future__ import annotations
 
 import copy
-import inspect
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -19,18 +19,19 @@ import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
+from ..layer import keys
 from ..rule import PLACEMENT
 from .samples.modules import (
     Sample,
     Table,
     entries,
-    layer_for,
     samples,
     to_jax,
     without_placement,
 )
 
 VALUE_TOLERANCE, GRADIENT_TOLERANCE = 1e-7, 1e-6
+KINDS = ("_parameters", "_buffers")
 # drawn even in eval: compared in shapes and dtypes alone, unless the draws are given
 RANDOM = re.compile("FractionalMaxPool")
 # ------------------------------------------------------------------ comparing
@@ -82,17 +83,15 @@ def check(
     torch.manual_seed(0)
     module = module_class(*sample.args, **sample.kwargs).to(torch.float64).train(training)
     own = without_placement(sample.kwargs)
-    layer = layer_class(
-        *to_jax(sample.args, table), **{k: to_jax(v, table) for k, v in own.items()}
-    )
+    with keys(jax.random.key(0)):
+        layer = layer_class(
+            *to_jax(sample.args, table), **{k: to_jax(v, table) for k, v in own.items()}
+        )
     theirs = _Theirs(module, sample)
-    takes = inspect.signature(type(layer).__call__).parameters
-    missing = "params" not in takes and bool(jax.tree.leaves(theirs.params))
-    assert not missing, "the layer takes no params"
+    ours = _Ours(layer.train(training), theirs)
+    fresh = {kind: ours.arrays(kind) for kind in KINDS}
     values = not RANDOM.search(module_class.__name__) or "_random_samples" in sample.kwargs
-    gradients, outputs, state = _ours(
-        layer, theirs, {"training": training} if "training" in takes else {}
-    )
+    gradients, outputs, state = ours.run()
     for i, (got, want) in enumerate(zip(outputs, theirs.outputs, strict=True)):
         compare(got, want.detach().numpy(), VALUE_TOLERANCE, f"output {i}", values)
     if gradients is not None:
@@ -101,15 +100,10 @@ def check(
         )
         for i, (got, want) in enumerate(zip(gradients[1], theirs.slopes[1], strict=True)):
             compare(got, want, GRADIENT_TOLERANCE, f"gradient of input {i}", values)
-    what = "state" if "state" in takes else "no state taken"
-    compare_trees(state, theirs.new_state, VALUE_TOLERANCE, what)
+    compare_trees(state, theirs.new_state, VALUE_TOLERANCE, "state")
     # a fresh layer has torch's names, shapes and dtypes
-    if theirs.params:
-        compare_trees(layer.init(jax.random.key(0)), theirs.params, 0, "init", values=False)
-    if theirs.state and "state" in takes:
-        compare_trees(
-            layer.init_state(jax.random.key(0)), theirs.state, 0, "init_state", values=False
-        )
+    compare_trees(fresh["_parameters"], theirs.params, 0, "first params", values=False)
+    compare_trees(fresh["_buffers"], theirs.state, 0, "first buffers", values=False)
 
 
 class _Theirs:
@@ -117,7 +111,8 @@ class _Theirs:
 
     def __init__(self, module: Any, sample: Sample) -> None:
         self.leaves, self.spec = pytree.tree_flatten((sample.inputs, sample.keywords))
-        if isinstance(module, torch.nn.modules.lazy.LazyModuleMixin):
+        self.lazy = isinstance(module, torch.nn.modules.lazy.LazyModuleMixin)
+        if self.lazy:
             inputs, keywords = pytree.tree_unflatten(copy.deepcopy(self.leaves), self.spec)
             module(*inputs, **keywords)
         self.params = as_arrays(nested(module, "_parameters"))
@@ -151,45 +146,77 @@ class _Theirs:
         return pytree.tree_unflatten(slopes[: len(weights)], spec), slopes[len(weights) :]
 
 
-def _ours(layer: Any, theirs: _Theirs, extra: dict[str, Any]) -> tuple[Any, list[Any], Any]:
-    """The layer's gradients, None where torch has none; its outputs and its new state."""
-    takes = inspect.signature(type(layer).__call__).parameters
-    arrays = [
-        jnp.asarray(x.detach().numpy()) if isinstance(x, torch.Tensor) else x for x in theirs.leaves
-    ]
-    traced = [
-        i for i, x in enumerate(arrays) if isinstance(x, jax.Array) and i not in theirs.varied
-    ]
+class _Ours:
+    """Our layer as a function of its arrays, and what it is called with."""
 
-    def call(params: Any, floats: Any, others: Any, state: Any, key: Any) -> tuple[list[Any], Any]:
-        filled = [*arrays]
-        for i, value in [*zip(theirs.varied, floats), *zip(traced, others)]:
-            filled[i] = value
-        inputs, keywords = pytree.tree_unflatten(filled, theirs.spec)
-        keywords = {
-            "key_" if n == "key" else n: v for n, v in keywords.items() if n not in PLACEMENT
-        }
-        given = [value for n, value in (("params", params), ("state", state)) if n in takes]
-        drawn = {"key": key} if "key" in takes else {}
-        result = layer(*given, *inputs, **keywords, **extra, **drawn)
-        result, state = result if "state" in takes else (result, state)
-        return [y for y in jax.tree.leaves(result) if isinstance(y, jax.Array)], state
+    def __init__(self, layer: Any, theirs: _Theirs) -> None:
+        self.layer, self.theirs = layer, theirs
+        self.inputs = [
+            jnp.asarray(x.detach().numpy()) if isinstance(x, torch.Tensor) else x
+            for x in theirs.leaves
+        ]
+        if theirs.lazy:  # completed at its first input
+            with keys(jax.random.key(0)):
+                self._call(self.inputs)
+        self.boxes = {kind: dict(layer.boxes(kind)) for kind in KINDS}
 
-    def loss(params: Any, floats: Any, *rest: Any) -> tuple[Any, Any]:
-        outputs, state = call(params, floats, *rest)
-        assert len(outputs) == len(theirs.counts), (
-            f"{len(outputs)} results for {len(theirs.counts)}"
-        )
-        total = sum(jnp.cos(y).sum() for y, counted in zip(outputs, theirs.counts) if counted)
-        return total, (outputs, state)
+    def arrays(self, kind: str) -> dict[str, Any]:
+        """The parameters or buffers as nested dicts."""
+        return _nested({name: box.value for name, box in self.boxes[kind].items()})
 
-    given = ([arrays[i] for i in traced], theirs.state, jax.random.key(0))
-    floats = [arrays[i] for i in theirs.varied]
-    if any(theirs.counts):
-        slopes = jax.jit(jax.grad(loss, argnums=(0, 1), has_aux=True))
-        found, (outputs, state) = slopes(theirs.params, floats, *given)
-        return found, outputs, state
-    return None, *jax.jit(call)(theirs.params, floats, *given)
+    def _put(self, kind: str, tree: dict[str, Any]) -> None:
+        for name, box in self.boxes[kind].items():
+            box.value = functools.reduce(dict.__getitem__, name.split("."), tree)
+
+    def _call(self, inputs: list[Any]) -> Any:
+        args, keywords = pytree.tree_unflatten(inputs, self.theirs.spec)
+        return self.layer(*args, **{n: v for n, v in keywords.items() if n not in PLACEMENT})
+
+    def run(self) -> tuple[Any, list[Any], Any]:
+        """The layer's gradients, None where torch has none; its outputs and its new state."""
+        theirs, arrays = self.theirs, self.inputs
+        traced = [
+            i for i, x in enumerate(arrays) if isinstance(x, jax.Array) and i not in theirs.varied
+        ]
+
+        def call(params: Any, floats: Any, others: Any, state: Any, key: Any) -> Any:
+            filled = [*arrays]
+            for i, value in [*zip(theirs.varied, floats), *zip(traced, others)]:
+                filled[i] = value
+            self._put("_parameters", params)
+            self._put("_buffers", state)
+            with keys(key):
+                result = self._call(filled)
+            found = [y for y in jax.tree.leaves(result) if isinstance(y, jax.Array)]
+            return found, self.arrays("_buffers")
+
+        def loss(params: Any, floats: Any, *rest: Any) -> tuple[Any, Any]:
+            outputs, state = call(params, floats, *rest)
+            assert len(outputs) == len(theirs.counts), (
+                f"{len(outputs)} results for {len(theirs.counts)}"
+            )
+            total = sum(jnp.cos(y).sum() for y, counted in zip(outputs, theirs.counts) if counted)
+            return total, (outputs, state)
+
+        given = ([arrays[i] for i in traced], theirs.state, jax.random.key(0))
+        floats = [arrays[i] for i in theirs.varied]
+        if any(theirs.counts):
+            slopes = jax.jit(jax.grad(loss, argnums=(0, 1), has_aux=True))
+            found, (outputs, state) = slopes(theirs.params, floats, *given)
+            return found, outputs, state
+        return None, *jax.jit(call)(theirs.params, floats, *given)
+
+
+def _nested(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Arrays by dotted names as nested dicts."""
+    tree: dict[str, Any] = {}
+    for name, array in arrays.items():
+        *above, last = name.split(".")
+        node = tree
+        for part in above:
+            node = node.setdefault(part, {})
+        node[last] = array
+    return tree
 
 
 def module_class(name: str) -> type:
@@ -210,10 +237,7 @@ def outcomes(
         torchs = [s for info in entries(name) for s in samples(info, training)] if own else []
         for sample in [*by_hand, *torchs]:
             try:
-                layer = layer_for(name, cls, sample, table)
-                if layer is None:
-                    raise NotImplementedError("no class takes these arguments")
-                check(layer, cls, sample, training, table)
+                check(table[name][0], cls, sample, training, table)
             except Exception as error:
                 yield sample, training, error
             else:

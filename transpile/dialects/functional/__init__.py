@@ -10,7 +10,7 @@ from ...model.effects import Support
 from ...model.expressions import Attribute, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
-from ...model.rule_files import directory, imports_of
+from ...model.rule_files import imports_of
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
@@ -34,8 +34,6 @@ HEADER = (
     "Made by torch-to-jax."
 )
 
-_MARKS = ("@layer(", "@rule(")
-
 
 def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
@@ -46,7 +44,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
     plan.repeated |= repeated(plan)
     report_shared(plan, reports)
-    report_unwritten(project, reports)
+    report_unwritten(project, facts.modules, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports)
     files = project.ordered
@@ -123,10 +121,9 @@ def _support(
 
 
 def _prelude() -> Prelude:
-    """Modules, containers and layers around others, which the rules of the functional output
-    have."""
-    names = ("module.py", "stacking_layers.py", "parametrization.py", "precision.py")
-    files = [directory() / name for name in names]
-    files.append(Path(__file__).with_name("prelude.py"))
-    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
-    return Prelude("\n".join(line for line in lines if not line.startswith(_MARKS)))
+    """What the output uses beside layers and rules: Module and its containers, layers around
+    others, equal layers in one scan, keys, precision."""
+    here = Path(__file__).parent
+    names = ("module", "stacking", "reparametrized", "precision")
+    files = [*(here / f"{name}_prelude.py" for name in names), here / "prelude.py"]
+    return Prelude("\n".join(file.read_text("utf-8") for file in files))

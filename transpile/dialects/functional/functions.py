@@ -83,7 +83,7 @@ class Running:
         return name
 
     def write(self) -> None:
-        list_copies(self.function)
+        list_copies(self.function, self.plan.modules)
         function, words = self.function, self.words
         rewritten = write_for_the_call(function, self.plan, self.paths, words, self.reports)
         self._refuse()

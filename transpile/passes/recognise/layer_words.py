@@ -19,7 +19,7 @@ from ...facts.values import lattice
 from ...facts.values.lattice import UNKNOWN, Value
 from ...model.edits import Edits
 from ...model.effects import BUFFER, PARAM, Apply, Declare, Key, Mode, New, NewArray, Read, Write
-from ...model.expressions import Attribute, Call, Constant, Name, is_none
+from ...model.expressions import Attribute, Call, Constant, Display, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
@@ -82,6 +82,12 @@ class _Method:
     def _is_layer(self, cls: Class) -> bool:
         return any(base.endswith("layer.Module") for base in self.project.foreign_bases(cls))
 
+    def is_called(self, name: str) -> bool:
+        """Whether a method of the class calls what it keeps under a name."""
+        methods = self.project.methods(self.cls).values() if self.cls is not None else ()
+        calls = (call for method in methods for call in method.nodes(Call))
+        return any(dotted(call.function) == f"{self.self_name}.{name}" for call in calls)
+
     def array(self, node: Attribute) -> str | None:
         """The kind of the array that `self.name` is, declared here or in a class below; or that of
         `self.part.name`."""
@@ -115,7 +121,7 @@ def _declared(method: _Method, edits: Edits) -> None:
         target, value = assign.targets[0], assign.expression
         if not isinstance(target, Attribute) or not method.is_self(target.object) or value is None:
             continue
-        kind = _kind(method, value)
+        kind = _kind(method, target, value)
         if kind is None:
             continue
         calls = [n for n in _leaves(value) if _word(n) is not None]
@@ -131,10 +137,13 @@ def _declared(method: _Method, edits: Edits) -> None:
             edits.change(call, _array(_WORDS[_word(call) or ""]))
 
 
-def _kind(method: _Method, value: Expression) -> str | None:
+def _kind(method: _Method, target: Attribute, value: Expression) -> str | None:
     words = {_word(leaf) for leaf in _leaves(value)} - {None}
     if words:
         return _WORDS[words.pop() or ""]
+    if isinstance(value, Name) and method.is_called(target.name):
+        given = {p.name for p in method.function.parameters}
+        return SUBMODULE if value.id in given else None
     return SUBMODULE if any(method.builds(leaf) for leaf in _leaves(value)) else None
 
 
@@ -249,7 +258,7 @@ def _of_layers(method: _Method) -> set[str]:
     """The names that loops over `self.layers` bind, whose layers were given to the constructor."""
     found = set()
     for loop in method.function.nodes(For):
-        layers, name = loop.iterable, loop.target
+        layers, name = _counted(loop.iterable, loop.target)
         if not isinstance(layers, Attribute) or not method.is_self(layers.object):
             continue
         if layers.name in method.children and isinstance(name, Name):
@@ -257,6 +266,14 @@ def _of_layers(method: _Method) -> set[str]:
             name.value = lattice.Module(open=True)
             found.add(name.id)
     return found
+
+
+def _counted(iterable: Expression, target: Expression) -> tuple[Expression, Expression]:
+    """The layers and the name in `for i, layer in enumerate(self.layers)`, as without numbers."""
+    if isinstance(iterable, Call) and dotted(iterable.function) == "enumerate":
+        if isinstance(target, Display) and len(target.elements) == 2:
+            return iterable.arguments[0], target.elements[1]
+    return iterable, target
 
 
 def _held(values: list[Expression]) -> Value:

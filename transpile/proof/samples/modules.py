@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import torch
 from torch.utils import _pytree as pytree
 
-from ...rule import PLACEMENT, select
+from ...rule import PLACEMENT
 
 Table = Mapping[str, list[Callable[..., Any]]]
 _recorded: dict[torch.nn.Module, dict[str, Any]] = {}
@@ -73,18 +73,6 @@ def samples(info: Any, training: bool) -> Iterator[Sample]:
     for sample in made:
         first, then = sample.constructor_input, sample.forward_input
         yield Sample(first.args, first.kwargs, then.args, then.kwargs)
-
-
-def layer_for(name: str, module: type, sample: Sample, table: Table) -> Any:
-    """The layer that takes these arguments of the constructor; None if there is none.
-
-    A literal True may make another class of it, which then stands in the table as `name[argument]`.
-    """
-    own = without_placement(sample.kwargs)
-    bound = inspect.signature(module).bind(*sample.args, **sample.kwargs).arguments
-    names = [f"{name}[{word}]" for word, value in bound.items() if value is True]
-    candidates = next((table[n] for n in names if n in table), table.get(name, []))
-    return select(candidates, sample.args, own)
 
 
 def without_placement(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Constructor:
         properties = self.plan.properties(self.cls)
         events = Events(function, self.plan.conventions, properties, self.plan.may_have)
         _say_ties(events)
-        write_copies(function, events, self.reports)
+        write_copies(function, events, self.reports, self.plan.modules)
         slices: dict[str, Slice] = {}
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
             without_returns(events, self.reports)

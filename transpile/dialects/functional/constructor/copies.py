@@ -5,6 +5,7 @@ ModuleList([copy.deepcopy(layer) for _ in range(n)])    →    nn.Copies(layer, 
 
 from __future__ import annotations
 
+from ....facts.modules import Modules
 from ....facts.values.lattice import UNKNOWN, Module
 from ....model.effects import BUFFER, PARAM, Apply, New, Support
 from ....model.expressions import Call, Comprehension, Name
@@ -20,9 +21,9 @@ _APART = (
 )
 
 
-def write_copies(function: Function, events: Events, reports: Reports) -> None:
+def write_copies(function: Function, events: Events, reports: Reports, modules: Modules) -> None:
     """Lists of copies begin equal; of other copies that is said."""
-    list_copies(function)
+    list_copies(function, modules)
     for call in function.nodes(Call, Apply):
         around = call.parent
         moves = around is not None and any(events.copies(around, k) for k in (PARAM, BUFFER))
@@ -30,18 +31,25 @@ def write_copies(function: Function, events: Events, reports: Reports) -> None:
             reports.report("taken-for-granted", call, _APART)
 
 
-def list_copies(function: Function) -> None:
+def list_copies(function: Function, modules: Modules) -> None:
     """Write the lists of copies, also of a function that nothing calls here."""
     for new in function.nodes(New):
-        found = _listed(new)
+        found = _listed(new) if _is_list(new, modules) else None
         if found is not None:
             new.replace(Call(Support("Copies"), list(found)))
 
 
+def _is_list(new: New, modules: Modules) -> bool:
+    """Whether a torch.nn.ModuleList is made, by the user's code or by a layer's."""
+    if isinstance(new.function, Support):
+        return new.function.name == "ModuleList"
+    refs = new.value.refs if isinstance(new.value, Module) else ()
+    return [*refs] == [modules.library.find("torch.nn.ModuleList")]
+
+
 def _listed(new: New) -> tuple[Expression, Expression] | None:
     """The module and the number of its copies in a list of them."""
-    word = new.function
-    if not isinstance(word, Support) or word.name != "ModuleList" or len(new.arguments) != 1:
+    if len(new.arguments) != 1:
         return None
     turns = new.arguments[0]
     if not isinstance(turns, Comprehension) or len(turns.clauses) != 1 or turns.kind == "dict":

@@ -4,8 +4,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .module import Module, split
-
 
 def scan_layers(layers, params, x, *args, key=None, training=False, **kwargs):
     """Apply a list of layers one after another: ``lax.scan`` over their stacked params, or a loop where they differ."""

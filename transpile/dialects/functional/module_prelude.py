@@ -9,10 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import layer
 
-
-@layer("torch.nn.Module", "torch.jit.ScriptModule")
 class Module:
     """A pure function with fixed hyperparameters: ``y = module(params, x)``.
 
@@ -133,7 +130,6 @@ class _Numbered(_Container):
         return self.layers()[index][0]
 
 
-@layer("torch.nn.Sequential")
 class Sequential(_Numbered):
     """Each layer on the result of the one before."""
 
@@ -164,7 +160,6 @@ class Sequential(_Numbered):
         return self.run(params, {}, x, key=key, training=training)[0]
 
 
-@layer("torch.nn.ModuleList")
 class ModuleList(_Numbered):
     """A list of submodules."""
 
@@ -172,7 +167,6 @@ class ModuleList(_Numbered):
         self.extend(modules or [])
 
 
-@layer("torch.nn.ModuleList[copies]")
 class Copies(ModuleList):
     """Copies of one module, which start equal but for what is given other values later on."""
 
@@ -192,7 +186,6 @@ class Copies(ModuleList):
         return {name: jax.tree_util.tree_map_with_path(value, own, params["0"]) for name, own in params.items()}
 
 
-@layer("torch.nn.ModuleDict")
 class ModuleDict(_Container):
     """A dict of submodules."""
 
@@ -222,7 +215,6 @@ class ModuleDict(_Container):
         return name in self.keys()
 
 
-@layer("torch.nn.Parameter")
 class Parameter(Module):
     """One array of the params, made where the module is built: ``initial(key)`` returns its first value."""
 
@@ -233,12 +225,10 @@ class Parameter(Module):
         return self.initial(key)
 
 
-@layer("torch.nn.ParameterList")
 class ParameterList(ModuleList):
     """A list of parameters."""
 
 
-@layer("torch.nn.ParameterDict")
 class ParameterDict(ModuleDict):
     """A dict of parameters, in the order of their names where a plain dict gives them, as torch has them."""
 

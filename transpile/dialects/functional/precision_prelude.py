@@ -4,8 +4,6 @@ import functools
 
 import jax
 
-from .module import Module, modules
-
 NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
 
 
