@@ -82,6 +82,10 @@ class EffectsOf:
         nodes = (inner for inner in within([node]) if inner not in besides)
         return next(filter(None, map(self._host.does, nodes)), None)
 
+    def draws_on_host(self, call: Call) -> bool:
+        """Whether a call draws from a generator of Python or NumPy."""
+        return self._host.draws(call)
+
     def targets(self, call: Call) -> list[tuple[Function, str | None]] | None:
         """The functions that a call may run, each with the path of its `self`; None if unknown."""
         value = call.function.value

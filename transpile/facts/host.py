@@ -49,6 +49,7 @@ class Host:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._known: dict[Function, tuple[int, str | None]] = {}
+        self._drawing: dict[Function, bool] = {}
 
     def does(self, node: Node) -> str | None:
         """What a call does to the host, in words, itself or by what it runs."""
@@ -63,6 +64,17 @@ class Host:
             if receiver == UNKNOWN or isinstance(receiver, Tensor) and receiver.assumed:
                 return f".{value.name}() changes an object"
         return None
+
+    def draws(self, call: Call) -> bool:
+        """Whether a call draws from a generator of Python or NumPy, itself or by what it runs."""
+        value = call.function.value
+        if not isinstance(value, FunctionValue):
+            return draws(call)
+        if value.function not in self._drawing:
+            self._drawing[value.function] = False  # for a function that calls itself
+            inner = (n for n in within([value.function.body]) if isinstance(n, Call))
+            self._drawing[value.function] = any(map(self.draws, inner))
+        return self._drawing[value.function]
 
     def _runs(self, function: Function) -> str | None:
         """What running a function does to the host."""

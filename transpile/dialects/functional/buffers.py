@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from ...facts.effects import EffectsOf
 from ...model.effects import Key, New
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import dotted
+from ...model.names import dotted, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Function
-from ...model.statements import Assign
+from ...model.statements import Assign, ExpressionStatement
 
 # What is filled with one number says nothing: a checkpoint does.
 SHAPED = ("reshape", "astype")
@@ -25,7 +25,8 @@ def is_filled(value: Expression, function: Function) -> bool:
 
 
 def is_drawn(value: Expression, function: Function, effects: EffectsOf) -> bool:
-    """Whether a value is computed from one that is drawn: `c = noise(n)`, then `c[:, :2]`."""
+    """Whether a value is computed from one that is drawn: `c = noise(n)`, then `c[:, :2]`; or that
+    a generator of Python's or NumPy's has changed, `random.shuffle(c)`."""
     todo: list[Node] = [value]
     names = set[str]()
     while todo:
@@ -33,10 +34,22 @@ def is_drawn(value: Expression, function: Function, effects: EffectsOf) -> bool:
             called = node if isinstance(node, Call) and not isinstance(node, New) else None
             if isinstance(node, Key) or called and effects.of_call(called).draws:
                 return True
+            if called and effects.draws_on_host(called):
+                return True
             if isinstance(node, Name) and node.id not in names:
                 names.add(node.id)
+                todo += _changes(node.id, function)
                 todo += [g for g in _given(node, function) if g is not node]
     return False
+
+
+def _changes(name: str, function: Function) -> Iterator[Call]:
+    """The calls that may change what has a name: `random.shuffle(order)`."""
+    for statement in function.nodes(ExpressionStatement):
+        call = statement.expression
+        if isinstance(call, Call):
+            if any(isinstance(a, Name) and a.id == name for a in call.arguments):
+                yield call
 
 
 def _sides(value: Expression) -> Iterator[Expression]:
@@ -56,7 +69,7 @@ def _given(value: Expression, function: Function) -> list[Expression]:
 
 
 def _binds(assign: Assign, name: str) -> bool:
-    return any(isinstance(t, Name) and t.id == name for t in assign.targets)
+    return any(name in target_names(t) for t in assign.targets)
 
 
 def _is_fill(value: Expression) -> bool:

@@ -22,13 +22,18 @@ from ..plan import Plan
 from ..report import Reports
 from .arrays import take_out
 from .available import Available
-from .beginnings import Beginning, give_property, method
+from .beginnings import Beginning, draws, give_property, method
 from .building import Building, may_be_function
 from .copies import write_copies
 from .events import Events, is_own
 from .put_off import PutOff
 from .returns import without_returns
 from .slices import Slice, Slicer
+
+_APART = (
+    "params and state are both made of this draw, which init and init_state make apart: they agree "
+    "in a checkpoint alone"
+)
 
 
 class Constructor:
@@ -98,10 +103,18 @@ class Constructor:
         available = Available(function, cls, self.plan, arrays - put_off - self.plan.numbers)
         slicer = Slicer(events, available, self.reports)
         found = {kind: slicer.slice(kind) for kind in (PARAM, BUFFER, CONSTANT)}
+        self._say_drawn(found)
         gone = slicer.gone({s for one in found.values() for s in one.moved})
         available.write()
         slicer.remove(gone)
         return {kind: one for kind, one in found.items() if one.statements}
+
+    def _say_drawn(self, slices: dict[str, Slice]) -> None:
+        """A draw that params and the state are both made of."""
+        both = slices[PARAM].moved & slices[BUFFER].moved
+        for statement in sorted(both, key=lambda s: s.start):
+            if any(draws(node, self.plan) for node in statement.walk()):
+                self.reports.report("random-in-init", statement, _APART)
 
     def _methods(self, function: Function, slices: dict[str, Slice], cls: Class) -> None:
         me = function.parameters[0].name if function.parameters else "self"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ....facts.values.lattice import NONE, UNKNOWN, Tensor
+from ....facts import host
+from ....facts.values.lattice import NONE, UNKNOWN, Sequence, Tensor
 from ....model.effects import Key, Read
-from ....model.expressions import Name
+from ....model.expressions import Call, Name
 from ....model.names import target_names
 from ....model.node import Expression, Statement
 from ....model.operators import Unary
@@ -15,7 +16,8 @@ from ....model.statements import Assign, Block, Pass
 def arrays_of(function: Function) -> set[str]:
     """The names of a constructor's that hold arrays which it has made."""
     found: set[str] = set()
-    assigns = [a for a in function.nodes(Assign) if a.expression is not None]
+    bindings = [a for a in function.nodes(Assign) if a.expression is not None]
+    assigns = [a for a in bindings if not _draws_on_host(a)]
     while True:
         more = {
             name
@@ -29,11 +31,18 @@ def arrays_of(function: Function) -> set[str]:
         found |= more
 
 
+def _draws_on_host(assign: Assign) -> bool:
+    """Whether NumPy draws an array, `torch.tensor(np.random.randn(n))`: the module keeps it, so that
+    all that is made of it has one."""
+    return any(isinstance(n, Call) and host.draws(n) for n in assign.walk())
+
+
 def _makes_array(value: Expression | None, arrays: set[str]) -> bool:
     assert value is not None
     if isinstance(value.value, Tensor):
         return True
-    if value.value not in (None, UNKNOWN, NONE):
+    held = value.value.element if isinstance(value.value, Sequence) else None  # `q, r = qr(w)`
+    if value.value not in (None, UNKNOWN, NONE) and not isinstance(held, Tensor):
         return False
     return any(
         isinstance(n, (Key, Read)) or isinstance(n, Name) and n.id in arrays for n in value.walk()
