@@ -1,5 +1,7 @@
 """Methods as values: what they need is bound to them, or they are reported."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -51,15 +53,22 @@ CONVERTED = {
     "chosen": "f = self.up if self.flag else self.down\n        return f(x)",
     "chosen in a branch": "if self.flag:\n            f = self.up\n        else:\n            f = self.down\n        return f(x)",
     "another name": "f = self.dropped\n        return f(x)",
+    "one that draws": "f = self.dropped if self.flag else self.up\n        return f(x)",
     "set twice": "f = None\n        if self.flag:\n            f = self.up\n        return f(x)",
     "in a list": "for f in [self.up, self.down, self.up]:\n            x = f(x)\n        return x",
     "an argument": "return self.run(self.up, x)",
     "an argument of two kinds": "return self.run(self.up, x) + self.run(self.down, x)",
     "checkpointed": "return checkpoint(self.up, x) + checkpoint(self.dropped, x, use_reentrant=False)",
 }  # fmt: skip
+EACH = {
+    "named": "f = self.dropped\n        return f(x), f(x)",
+    "in a loop": "f, out = self.dropped, []\n        for _ in range(2):\n            out.append(f(x))\n        return out",
+    "mapped": "return list(map(self.dropped, [x, x]))",
+    "in a list": "return [f(x) for f in [self.dropped, self.dropped]]",
+    "a closure mapped": "def g(t):\n            return F.dropout(t, 0.5)\n        return list(map(g, [x, x]))",
+    "a closure beside what draws nothing": "def g(t):\n            return F.dropout(t, 0.5) + self.run(self.down, t)\n        return self.run(g, x), self.run(g, x)",
+}  # fmt: skip
 REPORTED = {
-    "draws": ("f = self.dropped if self.flag else self.up\n        return f(x)", "pass"),
-    "a closure that draws": ("def g(t):\n            return F.dropout(t, 0.5)\n        return self.run(g, x) + self.run(self.up, x)", "pass"),
     "state": ("return self.run(self.normed, x)", "pass"),
     "kept": ('return self.act["up"](x)', 'self.act = {"up": self.up, "down": self.down}'),
 }  # fmt: skip
@@ -102,3 +111,17 @@ def test_what_cannot_be_bound_is_reported(name):
     body, kept = REPORTED[name]
     result = convert_source(MODULE.format(kept=kept, body=body))
     assert {d.id for d in result.diagnostics} == {"module-value"}, (result.diagnostics, result.code)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_each_call_draws_of_its_own(name):
+    source = MODULE.format(kept="pass", body=EACH[name])
+    result = convert_source(source)
+    assert not result.diagnostics, (result.diagnostics, result.code)
+    _, module = both_modules(source, result)
+    x = jnp.ones((8, 64))
+    run = jax.jit(lambda key: module.apply({}, {}, x, key=key, training=True)[0])
+    one, other = run(jax.random.key(0))
+    for drawn in (one, other):
+        assert len(np.unique(drawn)) == 2, result.code
+    assert (one != other).any(), result.code

@@ -17,17 +17,19 @@ from ...model.expressions import (
     Call,
     Constant,
     Dictionary,
+    Lambda,
     Name,
+    Starred,
     Subscript,
 )
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.program import Function
+from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from ..threading.checkpoints import UPDATED, checkpointed
 from .conventions import Conventions
-from .given import called_once, is_given, lists_given, modules_given
+from .given import called_once, is_given, lists_given, modules_given, named_once
 from .path import Path
 from .paths import Paths, module_of
 from .plan import Plan, Words
@@ -200,8 +202,24 @@ class Calls:
 
     def _handed_on(self, method: BoundMethod) -> None:
         """`map(self.block, xs)`: what is handed on has its params with it."""
-        value = method.value
-        self._bind(method, method.object if isinstance(value, FunctionValue) else method)
+        value, around = method.value, method.parent
+        module = method.object if isinstance(value, FunctionValue) else method
+        targets = self.conventions.targets(around) if isinstance(around, Call) else None
+        if isinstance(around, Call) and targets:
+            self._bind(method, module, called_once(around, method, targets))
+        else:
+            self._bind(method, module, again=not named_once(method, self.function))
+
+    def gives_key(self, call: Call, argument: Expression) -> bool:
+        """Whether what a function is handed to calls it with a key."""
+        for function in self.conventions.targets(call) or ():
+            at = call.arguments.index(argument)
+            names = [p.name for p in function.parameters][function.owner is not None :]
+            name = call.keywords[at] or "".join(names[at : at + 1])
+            called = [c for c in function.nodes(Call) if dotted(c.function) == name]
+            draw = [c for c in called if "key" in c.keywords or self.conventions.of_call(c).draws]
+            return bool(called) and len(draw) == len(called)
+        return False
 
     def _stands_in(self, module: Attribute) -> bool:
         """Whether a module of `self` stands in for one that may be given: `line = self.line`, of a
@@ -215,8 +233,11 @@ class Calls:
             for call in self.function.nodes(Apply, Call)
         )
 
-    def _bind(self, value: Expression, module: Expression, once: bool = True) -> None:
-        """What is handed on is bound to what it takes; `once`: it is known to be called once."""
+    def _bind(
+        self, value: Expression, module: Expression, once: bool = True, again: bool = False
+    ) -> None:
+        """What is handed on is bound to what it takes; `once`: it is known to be called once;
+        `again`: each call is Python's own, and has a key of its own."""
         threads = self.conventions.of_value(value)
         if not (threads.params or threads.takes or threads.mode or threads.draws):
             return
@@ -236,6 +257,15 @@ class Calls:
         if threads.mode:
             call.append(Name(self.words.training), "training")
         value.replace(call)
+        if again and threads.draws:
+            call.function = call.arguments.pop(0)
+            del call.keywords[0]
+            at = call.keywords.count(None)
+            call.arguments.insert(at, Starred(Name("inputs")))
+            call.keywords.insert(at, None)
+            call.adopt()
+            call.restate()
+            call.wrap(lambda call: Lambda([Parameter("inputs", "*")], call))
 
 
 def _entries(ties: list[Tied], always: bool, params: str) -> list[Expression]:

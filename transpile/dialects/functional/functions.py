@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...facts.values.lattice import Function as FunctionValue
+from ...model.copy import clone
 from ...model.effects import (
     Declare,
     Key,
@@ -23,7 +24,16 @@ from ...model.effects import (
     Walk,
     Write,
 )
-from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    Lambda,
+    Name,
+    Starred,
+    Subscript,
+)
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
@@ -176,10 +186,10 @@ class Running:
     # --- the form of keys -------------------------------------------------------------------------
 
     def draws(self, node: Node) -> bool:
-        if isinstance(node, Key) or node in self.calls.drawing:
-            return True
         if node in self.streamed:
             return False
+        if isinstance(node, Key) or node in self.calls.drawing:
+            return True
         return isinstance(node, Call) and self.conventions.of_call(node).draws
 
     def give(self, node: Node, key: Expression) -> None:
@@ -233,6 +243,10 @@ class Running:
                 why = f"{name.id} takes the state, and what it is handed to does not give it"
                 self.reports.report("state-in-expression", name, why)
                 name.replace(Unconverted("state-in-expression", source_of(name)))
+            elif self.plan.threads(made.function).draws and not self.calls.gives_key(around, name):
+                call = Call(clone(name), [Starred(Name("inputs"))])
+                self.calls.drawing.add(call)
+                name.replace(Lambda([Parameter("inputs", "*")], call))
 
     def _returns(self) -> None:
         """Every return gives the state too."""

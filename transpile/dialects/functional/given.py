@@ -4,6 +4,7 @@ computed names."""
 from __future__ import annotations
 
 from ...facts.modules import Modules
+from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
@@ -12,7 +13,7 @@ from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name, S
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function
-from ...model.statements import For, While
+from ...model.statements import Assign, For, While
 from ..threading.changes import root
 
 # These only ask what a module is.
@@ -25,8 +26,10 @@ LISTS = ("torch.nn.ParameterList", "torch.nn.ParameterDict")
 
 
 def is_given(call: Call) -> bool:
-    """Whether a module is called that the function, or one around it, has as a parameter: whoever
-    gives it binds what it takes."""
+    """Whether a module is called that the function, or one around it, has as a parameter, or a
+    method that has a name, `f = self.up`: whoever gives it binds what it takes."""
+    if isinstance(call.function, Name) and isinstance(call.function.value, FunctionValue):
+        return call.function.value.owner is not None
     return isinstance(call.function.value, Module) and _is_of_parameter(call.function)
 
 
@@ -97,12 +100,28 @@ def called_once(call: Call, argument: Expression, targets: list[Function] | None
     reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
     called = [n for n in reads if isinstance(n.parent, Call) and n.parent.function is n]
     others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
-    if not name or others or len(called) > 1:
+    return bool(name) and not others and len(called) <= 1 and not _turns(called, function)
+
+
+def named_once(method: Expression, function: Function) -> bool:
+    """Whether what is handed on has one name alone, and one call by that: `f = self.drop`."""
+    assign = method.parent
+    targets = assign.targets if isinstance(assign, Assign) else []
+    if len(targets) != 1 or not isinstance(targets[0], Name):
         return False
+    names = [n for n in function.body.walk() if isinstance(n, Name) and n.id == targets[0].id]
+    called = [n for n in names if isinstance(n.parent, Call) and n.parent.function is n]
+    bound = [n for n in names if isinstance(n.parent, Assign) and n in n.parent.targets]
+    once = len(called) == 1 and len(names) == len(called) + len(bound)
+    return once and not _turns(called, function)
+
+
+def _turns(called: list[Name], function: Function) -> bool:
+    """Whether one of these calls may run more than once."""
     turning = (For, While, Comprehension, Lambda, Function)
     around = [n for c in called for n in c.ancestors()]
     inside = around[: around.index(function)] if function in around else around
-    return not any(isinstance(n, turning) for n in inside)
+    return any(isinstance(n, turning) for n in inside)
 
 
 def _is_module(argument: Expression) -> bool:

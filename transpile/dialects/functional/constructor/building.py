@@ -31,6 +31,7 @@ from ....model.expressions import (
     Attribute,
     Call,
     Constant,
+    Dictionary,
     Display,
     Lambda,
     Name,
@@ -45,6 +46,7 @@ from ....model.statements import Assign, Block, For, If
 from ....passes.pass_ import source_of
 from ...faults import raising
 from ...threading.changes import is_applied
+from ...threading.threads import NOTHING
 from ..plan import Plan
 from ..report import Reports
 from .beginnings import draws
@@ -105,9 +107,20 @@ class Building:
         elif isinstance(node, Unset):
             node.replace(Constant(None))
         elif isinstance(node, BoundMethod):
-            node.become(Attribute(node.object, node.name))
+            self._method(node)
         elif isinstance(node, Call):
             self._call(node)
+
+    def _method(self, node: BoundMethod) -> None:
+        """What is kept has no params yet: `self.act = {"up": self.up}`; under a name of its own
+        it is called with them, as the method is."""
+        listed = isinstance(node.parent, (Dictionary, Display))
+        if not listed or self.plan.conventions.of_value(node) == NOTHING:
+            node.become(Attribute(node.object, node.name))
+            return
+        why = "a method that takes params, a key or the mode is kept, and has none of them"
+        self.reports.report("module-value", node, why)
+        node.replace(raising(Unconverted("module-value", source_of(node)), Support))
 
     def _call(self, node: Call) -> None:
         function = node.function
