@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from ...model.expressions import Call, Comprehension, ForClause, Lambda, Name
+from ...model.expressions import Call, Comprehension, Display, ForClause, Lambda, Name
 from ...model.names import dotted
 from ...model.node import Expression
 from .by_name import plain_call
 
 
 def maps_calls(call: Expression) -> bool:
-    """Whether it maps a lambda that calls what it is given: `map(lambda f: f(x), self.fs)`."""
-    if not isinstance(call, Call) or dotted(call.function) != "map" or not plain_call(call, 2):
+    """Whether it maps a lambda that calls what it is given: `map(lambda f: f(x), self.fs)`,
+    `map(lambda f, x: f(x), self.fs, xs)`."""
+    if not isinstance(call, Call) or dotted(call.function) != "map" or len(call.arguments) < 2:
         return False
-    function = call.arguments[0]
-    if not isinstance(function, Lambda) or len(function.parameters) != 1:
+    function, given = call.arguments[0], len(call.arguments) - 1
+    if not isinstance(function, Lambda) or len(function.parameters) != given:
         return False
-    parameter = function.parameters[0]
+    if not plain_call(call, given + 1):
+        return False
+    names = {p.name for p in function.parameters}
     calls = [n for n in function.body.walk() if isinstance(n, Call)]
-    called = any(dotted(n.function) == parameter.name for n in calls)
-    return called and not parameter.kind and parameter.default is None
+    called = any(dotted(n.function) in names for n in calls)
+    return called and not any(p.kind or p.default for p in function.parameters)
 
 
 def mapped(call: Call, kind: str = "generator") -> Comprehension:
-    function, iterable = call.arguments
+    function, *iterables = call.arguments
     assert isinstance(function, Lambda)
-    clause = ForClause(Name(function.parameters[0].name), iterable)
-    return Comprehension(kind, None, function.body, [clause])
+    names: list[Expression] = [Name(p.name) for p in function.parameters]
+    target = names[0] if len(names) == 1 else Display("tuple", names)
+    over = iterables[0] if len(names) == 1 else Call(Name("zip"), iterables)
+    return Comprehension(kind, None, function.body, [ForClause(target, over)])
 
 
 def listed(call: Call) -> Comprehension:
