@@ -22,6 +22,7 @@ from ..plan import Plan
 from ..report import Reports
 from .arrays import take_out
 from .available import Available
+from .bases import beginnings_above
 from .beginnings import Beginning, draws, give_property, method
 from .building import Building, may_be_function
 from .copies import write_copies
@@ -118,6 +119,8 @@ class Constructor:
 
     def _methods(self, function: Function, slices: dict[str, Slice], cls: Class) -> None:
         me = function.parameters[0].name if function.parameters else "self"
+        above = self._above(function, me, cls)
+        slices = slices | {kind: Slice() for kind in above if kind not in slices}
         for kind, found in reversed(slices.items()):
             if kind == CONSTANT:
                 for declare in reversed(found.statements):
@@ -128,9 +131,17 @@ class Constructor:
                 kind,
                 me,
                 found.statements,
-                self.plan.begins_elsewhere(cls),
+                above.get(kind, self.plan.begins_elsewhere(cls)),
                 lambda made, kind=kind: Beginning(made, kind, self.plan, self.reports).write(),  # type: ignore[misc]
             )
+
+    def _above(self, function: Function, me: str, cls: Class) -> dict[str, Expression]:
+        """What several bases of a class begin with."""
+        if function.name != "__init__":
+            return {}
+        named = ((PARAM, "init"), (BUFFER, "init_state"))
+        found = {k: beginnings_above(cls, k, me, name, self.plan) for k, name in named}
+        return {kind: made for kind, made in found.items() if made is not None}
 
     # --- what stays -------------------------------------------------------------------------------
 

@@ -209,19 +209,23 @@ def method(
     kind: str,
     me: str,
     statements: list[Statement],
-    elsewhere: bool,
+    elsewhere: bool | Expression,
     write: Callable[[Function], None],
 ) -> Function:
     """`init` of a class, put behind its constructor. `elsewhere`: whether there is something below
-    it, or above it, that begins in its own way."""
+    it, or above it, that begins in its own way, or what begins so."""
     whole, name = ("params", "init") if kind == PARAM else ("state", "init_state")
     first: Statement
-    if elsewhere:
+    if isinstance(elsewhere, Expression):
+        first = Assign([Name(whole)], elsewhere)
+    elif elsewhere:
         base = Call(Attribute(Call(Name("super")), name), [Key()])
         first = Assign([Name(whole)], base)
     else:
         first = Assign([Name(whole)], Dictionary([]))
     body = Block([first, *statements, Return(Name(whole))])
+    if isinstance(elsewhere, Expression) and not statements:
+        body = Block([Return(elsewhere)])
     made = Function(name, [Parameter(me), Parameter("key")], body)
     made.comments = "\n", ""
     constructor = next(s for s in cls.body.body if isinstance(s, Function) and s.name == "__init__")
