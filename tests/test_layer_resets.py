@@ -47,11 +47,25 @@ def test_after_the_layers_own():
     assert not params["bias"].any() and params["weight"].any()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "nn.BatchNorm1d):\n    def reset_parameters(self):\n        super().reset_parameters()\n        self.running_var.fill_(4.0)",
-    ],
-)
-def test_what_init_does_not_run_is_reported(body):
-    assert "module-value" in {d.id for d in convert_source(source_of(body)).diagnostics}
+def test_buffers_after_the_layers_own():
+    source = source_of("nn.BatchNorm1d):\n    def reset_parameters(self):\n        super().reset_parameters()\n        self.running_var.fill_(4.0)")
+    result = convert_source(source)
+    assert not result.diagnostics, result.code
+    model, converted = both_modules(source, result, 4)
+    state = converted.init_state(jax.random.key(0))
+    for name, want in model.named_buffers():
+        np.testing.assert_array_equal(state[name], want, err_msg=result.code)
+
+
+REPORTED = {
+    "behind what it undoes": "nn.BatchNorm1d):\n    def reset_parameters(self):\n        self.running_var.fill_(4.0)\n        self.reset_running_stats()",
+    "in a method": "nn.BatchNorm1d):\n    def again(self):\n        self.reset_running_stats()",
+    "of the weights": "nn.Linear):\n    def again(self):\n        self.reset_parameters()",
+}
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+@pytest.mark.parametrize("name", REPORTED)
+def test_methods_that_the_layers_lack_are_reported(name, target):
+    result = convert_source(source_of(REPORTED[name]), target)
+    assert [d.id for d in result.diagnostics] == ["unsupported"], result.code

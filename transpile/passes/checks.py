@@ -26,6 +26,7 @@ from ..model.statements import If, Try, While
 from .pass_ import Changes, Pass, source_of
 
 _STATIC = frozenset(("dtype", "ndim", "shape", "size"))  # which Python knows of any array
+_RESETS = frozenset(("reset_parameters", "_reset_parameters", "reset_running_stats"))
 _WHY = (
     "is changed while the model runs: jax.jit makes an array of it, by which Python cannot decide"
 )
@@ -46,6 +47,7 @@ def run(project: Project, facts: Any) -> list[Changes]:
     found = []
     for function in project.functions():
         changes = Changes(function)
+        _resets(changes, function, facts)
         if facts.stages.stage(function) in ("traced", None):
             _handlers(changes, function)
             _orders(changes, function, project)
@@ -60,6 +62,20 @@ def run(project: Project, facts: Any) -> list[Changes]:
                     changes.report("unsupported", read, f"{read.name} {_WHY}")
         found.append(changes)
     return found
+
+
+def _resets(changes: Changes, function: Function, facts: Any) -> None:
+    """`self.reset_running_stats()` of one of torch's layers, which has no such method here."""
+    owner, me = function.owner, function.parameters[0].name if function.parameters else ""
+    for call in function.nodes(Call) if owner is not None and me else ():
+        method = call.function
+        if not isinstance(method, Attribute) or method.name not in _RESETS:
+            continue
+        if dotted(method.object) != me or facts.modules.find(owner, method.name) is not None:
+            continue
+        if any(facts.modules.is_library(cls) for cls in facts.modules.lineage(owner)):
+            message = f"torch's {method.name} is no method of a layer here: write what it does"
+            changes.unconverted("unsupported", call, message)
 
 
 def _draws(changes: Changes, function: Function) -> None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..facts.values.calls import is_super
-from ..model.expressions import Attribute, Call, Name, Starred
-from ..model.names import dotted
+from ..model.expressions import Attribute, Call, Constant, Name, Starred
+from ..model.names import dotted, everywhere
 from ..model.program import Class, Function, Parameter
 from ..model.project import Project
 from ..model.statements import Block, ExpressionStatement
@@ -38,7 +38,8 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
             name = _RESETS.get(project.torch_base(cls) or "")
             if name is not None and _is_first(project, cls, name):
                 changes = Changes(cls)
-                _called(project, cls, name, changes)
+                if _called(project, cls, name, changes) and not _calls(project, name):
+                    _without_first(project.methods(cls)[name], name, changes)
                 found.append(changes)
     return found
 
@@ -49,20 +50,46 @@ def _is_first(project: Project, cls: Class, name: str) -> bool:
     return [c for c in classes if name in project.methods(c)] == [cls]
 
 
-def _called(project: Project, cls: Class, name: str, changes: Changes) -> None:
+def _called(project: Project, cls: Class, name: str, changes: Changes) -> bool:
+    """Let the constructor call the method right behind torch's; whether it does now."""
     own = project.methods(cls).get("__init__")
     if own is None:
         if project.find(cls, "__init__") is None:
             first = next(s for s in cls.body.body if isinstance(s, Function))
             changes.insert_before(first, [_constructor(name, cls)])
-        return
+            return True
+        return False
     me = own.parameters[0].name if own.parameters else None
     if me is None or any(dotted(call.function) == f"{me}.{name}" for call in own.nodes(Call)):
-        return  # it calls it itself
+        return False  # it calls it itself
     for statement in own.body.body:
         if isinstance(statement, ExpressionStatement) and _is_made(statement):
             changes.insert_after(statement, [_call(me, name)])
+            return True
+    return False
+
+
+def _calls(project: Project, name: str) -> bool:
+    """Whether something else calls such a method, when the layer has other values."""
+    calls = (c.function for file in project.ordered for c in everywhere(file, Call))
+    named = (f for f in calls if isinstance(f, Attribute) and f.name == name)
+    return not all(is_super(f.object) for f in named)
+
+
+def _without_first(method: Function, name: str, changes: Changes) -> None:
+    """What the layer has done when its constructor calls this: `super().reset_parameters()`."""
+    me = method.parameters[0].name if method.parameters else ""
+    for statement in method.body.body:
+        call = statement.expression if isinstance(statement, ExpressionStatement) else None
+        if isinstance(call, Constant):
+            continue  # a docstring
+        function = call.function if isinstance(call, Call) else None
+        if not isinstance(function, Attribute):
             return
+        own = is_super(function.object) and function.name == name
+        if not own and dotted(function) != f"{me}.reset_running_stats":
+            return
+        changes.remove(statement)
 
 
 def _is_made(statement: ExpressionStatement) -> bool:
