@@ -132,6 +132,14 @@ def test_one_set_of_params(name):
         np.testing.assert_allclose(value, leaves(want_state)[path], 1e-9, 1e-9, err_msg=path)
 
 
+@pytest.mark.parametrize("name", [*ONCE, *REPORTED])
+def test_equinox_has_one_owner_or_reports_it(name):
+    """Its trees have a module in each place that it has: they are trained apart."""
+    one = name in ONCE and ("parameter" in name and name not in _NOT_YET or name == "part of a list")
+    found = {d.id for d in convert_source(source_of(*{**ONCE, **REPORTED}[name]), "equinox").diagnostics}
+    assert found == (set() if one else {"shared-module"})
+
+
 @pytest.mark.parametrize("name", REPORTED)
 def test_what_stays_apart_is_reported(name):
     assert {d.id for d in convert_source(source_of(*REPORTED[name])).diagnostics} == {"shared-module"}

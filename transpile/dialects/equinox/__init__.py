@@ -23,6 +23,7 @@ from ..definitions import Prelude, Rules, Written
 from ..faults import Faults, raising
 from ..imports import Words, fit
 from ..output import Output
+from ..shared import report_repeated, report_shared
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
@@ -48,7 +49,12 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     second_names.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
     there = Prelude(existing or "", "~")
-    plan, reports = Plan(project, facts, there.names()), Reports(Faults("the dialect equinox"), told)
+    plan, reports = (
+        Plan(project, facts, there.names()),
+        Reports(Faults("the dialect equinox"), told),
+    )
+    report_shared(plan, reports, together=False)
+    report_repeated(plan, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
-from ...facts.modules import ARRAYS, Array, Modules
-from ...model.effects import BUFFER, Mode, Support, Tie
+from ...facts.modules import ARRAYS, SUBMODULE, Array, Modules
+from ...facts.values.lattice import Module, Sequence, Value
+from ...model.effects import BUFFER, MIXED, PARAM, Mode, Support, Tie
 from ...model.expressions import Attribute, Call, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression
@@ -54,6 +55,39 @@ class Plan:
             if f.name != "__call__" and not any(r.expression for r in f.nodes(Return))
         }
         rename_parameters(self.signatures, WORDS)
+
+    @property
+    def conventions(self) -> Signatures:
+        """The conventions under the name that all dialects know."""
+        return self.signatures
+
+    def may_have(self, value: Expression) -> bool:
+        """Whether a module, or one below it, may have params."""
+        return not is_none(value) and self._holds(value.value, set())
+
+    def _holds(self, kept: Value | None, seen: set[Class]) -> bool:
+        if isinstance(kept, Sequence):
+            return any(self._holds(v, seen) for v in (kept.element, *(kept.items or ())))
+        if not isinstance(kept, Module) or kept.open:
+            return isinstance(kept, Module)
+        inside = [v for _, v in kept.items or ()]
+        if kept.element is not None and not inside:
+            inside = [kept.element]
+        classes = self.modules.classes_of(kept.refs)
+        if len(classes) < len(kept.refs) or any(self._holds(v, seen) for v in inside):
+            return True
+        return any(self._has_params(cls, seen) for cls in classes)
+
+    def _has_params(self, cls: Class, seen: set[Class]) -> bool:
+        if cls in seen or not self.modules.is_module(cls):
+            return False
+        seen.add(cls)
+        lineage = self.modules.lineage(cls)
+        fields = [own for c in lineage for own in self.modules.fields(c).values()]
+        if any(own.kind in (PARAM, MIXED) for own in fields):
+            return True
+        made = [v for own in fields if own.kind == SUBMODULE for v in own.values]
+        return any(self._holds(v.value, seen) for v in made)
 
     # --- functions --------------------------------------------------------------------------------
 

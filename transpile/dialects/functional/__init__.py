@@ -19,12 +19,12 @@ from ..definitions import Prelude, Rules, Written
 from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Output
+from ..repeated import repeated
+from ..shared import report_shared
 from . import outside, wide
 from .classes import ClassWriter
 from .plan import Facts, Plan
-from .repeated import repeated
 from .report import Reports
-from .shared import report_shared
 from .unrolled import unroll
 from .unwritten import report_unwritten
 
@@ -42,7 +42,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     second_names.spell_out(project, facts.modules)
     there = Prelude(existing or "", "~")
     plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
-    plan.repeated |= repeated(plan)
+    plan.repeated.update(name for name, _ in repeated(plan))
     report_shared(plan, reports)
     report_unwritten(project, facts.modules, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()

@@ -5,32 +5,33 @@ layer = nn.Linear(4, 4)
 self.a, self.b = layer, layer                one set of params: children() knows the object again
 self.s = nn.Sequential(layer, nn.ReLU())     reported: params["s"]["0"] is another set
 
-Where all places are in one module it is one set; what stands in two modules is reported.
+Where all places are in one module it is one set of params in the functional output; what stands in
+two modules is reported. In Equinox each place has arrays of its own: all of it is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from ...facts.bindings.activity import bound
-from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import UNKNOWN, Module, Sequence
-from ...model.effects import Declare, New
-from ...model.expressions import (
+from ..facts.bindings.activity import bound
+from ..facts.modules import SUBMODULE
+from ..facts.values.lattice import UNKNOWN, Module, Sequence
+from ..model.effects import Declare, New
+from ..model.expressions import (
     Attribute,
     Call,
     Name,
     Slice,
     Subscript,
 )
-from ...model.names import dotted, text
-from ...model.node import Expression, Node
-from ...model.program import Class, Function
-from ...model.statements import Assign, Declaration, Delete, Return
-from .placed import CONTAINERS, Placed, Use
-from .plan import Plan
-from .report import Reports
+from ..model.names import dotted, text
+from ..model.node import Expression, Node
+from ..model.program import Class, Function
+from ..model.statements import Assign, Declaration, Delete, Return
+from .placed import CONTAINERS, Placed, Plan, Use
+from .repeated import repeated
 
 _APART = (
     "has params of its own here, so that training makes them differ; tie them, or add their "
@@ -40,6 +41,13 @@ _ONCE = (
     "is one module in all objects of the class: each has params of its own here, so that training "
     "makes them differ; make it in the constructor"
 )
+
+
+class Reports(Protocol):
+    """What takes diagnostics."""
+
+    def report(self, id: str, node: Node, message: str) -> None: ...
+
 
 _CACHES = frozenset(("cache", "lru_cache"))
 
@@ -54,8 +62,8 @@ class _Source:
 class Shared:
     """The modules of one class that have several places."""
 
-    def __init__(self, cls: Class, init: Function, plan: Plan) -> None:
-        self.cls, self.init, self.plan = cls, init, plan
+    def __init__(self, cls: Class, init: Function, plan: Plan, together: bool) -> None:
+        self.cls, self.init, self.plan, self.together = cls, init, plan, together
         self.me = init.parameters[0].name
         self.placed = Placed(self.me, plan)
         nodes = list(init.body.walk())
@@ -83,10 +91,16 @@ class Shared:
             if any(u.turning for u in uses):
                 why = f"{text(node)} is one module in what every turn makes: each {_APART}"
                 reports.report("shared-module", node, why)
-            elif len({u.parent for u in uses}) > 1 and self._counts(node, found, used):
+            elif self._is_apart(uses) and self._counts(node, found, used):
                 places = " and ".join(sorted(found))
                 why = f"{text(node)} is one module in {places}: each {_APART}"
                 reports.report("shared-module", node, why)
+
+    def _is_apart(self, uses: list[Use]) -> bool:
+        """Whether the places have params of their own."""
+        if self.together:
+            return len({u.parent for u in uses}) > 1
+        return len({(u.parent, u.attribute) for u in uses}) > 1
 
     def _counts(self, node: Expression, found: set[str], used: set[str]) -> bool:
         """Whether more than one of the places can be trained."""
@@ -180,8 +194,9 @@ def _keeps(function: Function) -> bool:
     return any(isinstance(value, Name) and value.id in kept for value in returned)
 
 
-def report_shared(plan: Plan, reports: Reports) -> None:
-    """Report the modules that have several places, of all classes."""
+def report_shared(plan: Plan, reports: Reports, together: bool = True) -> None:
+    """Report the modules that have several places, of all classes; `together`: those of one module
+    have one set of params."""
     functions = plan.conventions.functions
     running = [f for f in functions if f not in plan.conventions.building]
     used = {n.name for f in running for n in f.nodes(Attribute)}
@@ -195,7 +210,14 @@ def report_shared(plan: Plan, reports: Reports) -> None:
             if isinstance(value, New) and isinstance(value.value, Module) and plan.may_have(value):
                 reports.report("shared-module", value, f"{text(value)} {_ONCE}")
         if init is not None and init.parameters:
-            Shared(cls, init, plan).report(reports, used)
+            Shared(cls, init, plan, together).report(reports, used)
+
+
+def report_repeated(plan: Plan, reports: Reports) -> None:
+    """Report the containers that have one module in several places, each with arrays of its own."""
+    for name, node in repeated(plan):
+        why = f"{name} has one module in several places: each {_APART}"
+        reports.report("shared-module", node, why)
 
 
 def _whole(node: Expression) -> Expression:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
-from ...facts.bindings.activity import bound
-from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import Mapping, Module, Sequence, classes_of
-from ...model.effects import Declare, New, Support
-from ...model.expressions import (
+from ..facts.bindings.activity import bound
+from ..facts.modules import SUBMODULE, Modules
+from ..facts.values.lattice import Mapping, Module, Sequence, classes_of
+from ..model.effects import Declare, New, Support
+from ..model.expressions import (
     Attribute,
     Call,
     Comprehension,
@@ -19,18 +20,41 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted, target_names
-from ...model.node import Expression, Node
-from ...model.operators import Conditional
-from ...model.program import Function
-from ...model.statements import Assign, For, While
-from ..threading.changes import root
-from .plan import Plan
+from ..model.names import dotted, target_names
+from ..model.node import Expression, Node
+from ..model.operators import Conditional
+from ..model.program import Function
+from ..model.project import Project
+from ..model.statements import Assign, For, While
+from .threading.changes import root
 
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
-HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance")  # are given modules
+# are given modules, or params
+HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance", "Parameter")
 _QUESTIONS = frozenset(("isinstance", "hasattr", "type"))
 _ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
+
+
+class Conventions(Protocol):
+    """What is known of a project's functions."""
+
+    @property
+    def functions(self) -> Iterable[Function]: ...
+    @property
+    def building(self) -> Collection[Function]: ...
+    def targets(self, call: Call) -> list[Function] | None: ...
+
+
+class Plan(Protocol):
+    """What a dialect has settled."""
+
+    @property
+    def project(self) -> Project: ...
+    @property
+    def modules(self) -> Modules: ...
+    @property
+    def conventions(self) -> Conventions: ...
+    def may_have(self, value: Expression) -> bool: ...
 
 
 @dataclass

@@ -11,29 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.bindings.activity import bound
-from ...facts.values.lattice import Module, Sequence
-from ...model.expressions import Attribute, Call, Comprehension, Name, Subscript
-from ...model.names import dotted, target_names, text
-from ...model.node import Expression, Node
-from ...model.operators import Binary
-from ...model.program import Function
-from ...model.statements import Assign, For, While
-from .placed import Placed
-from .plan import Plan
+from ..facts.bindings.activity import bound
+from ..facts.values.lattice import Module, Sequence, Tensor, Value
+from ..model.expressions import Attribute, Call, Comprehension, Name, Subscript
+from ..model.names import dotted, target_names, text
+from ..model.node import Expression, Node
+from ..model.operators import Binary
+from ..model.program import Function
+from ..model.statements import Assign, For, While
+from .placed import Placed, Plan
 
 _GROWING = frozenset(("append", "insert", "extend", "add_module", "register_module"))
 
 
-def repeated(plan: Plan) -> set[str]:
-    """The attributes of all classes of a project under which a module may stand twice."""
-    found = set[str]()
+def repeated(plan: Plan) -> Iterator[tuple[str, Node]]:
+    """The attributes of all classes of a project under which a module may stand twice, with what
+    puts it there again."""
     for cls in plan.project.classes():
         if plan.modules.is_module(cls):
             for method in plan.modules.home(cls).methods(cls).values():
-                if plan.is_building(method) and method.parameters:
-                    found |= _Repeats(method, plan).attributes()
-    return found
+                if method in plan.conventions.building and method.parameters:
+                    yield from _Repeats(method, plan).attributes()
 
 
 class _Repeats:
@@ -44,12 +42,15 @@ class _Repeats:
         self.placed = Placed(self.me, plan)
         self._seen: dict[str, set[str]] = {}
 
-    def attributes(self) -> set[str]:
+    def attributes(self) -> Iterator[tuple[str, Node]]:
         """The attributes of `self` of which that is so."""
         found = set[str]()
         for node in self.function.body.walk():
-            found.update(name for name, value in self._put(node) if self._adds(name, value, found))
-        return {name.split(".")[1] for name in found if name.startswith(f"{self.me}.")}
+            for name, value in self._put(node):
+                if self._adds(name, value, found):
+                    found.add(name)
+                    if name.startswith(f"{self.me}."):
+                        yield name.split(".")[1], value
 
     def _put(self, node: Node) -> Iterator[tuple[str, Expression]]:
         """What a statement puts into what: `layers` of a local list, `self.layers` of a container."""
@@ -73,13 +74,9 @@ class _Repeats:
             item = text(use.node)
             below = item.startswith((f"{name}.", f"{name}["))
             again = item in seen or below or grown and _is_same_in_turns(use.node, self.function)
-            twice = twice or item in repeating or again and self._is_module(use.node)
+            twice = twice or item in repeating or again and _is_one(use.node.value)
             seen.add(item)
         return twice
-
-    def _is_module(self, node: Expression) -> bool:
-        value = node.value
-        return isinstance(value, (Module, Sequence))
 
 
 def _is_repeated(node: Node) -> bool:
@@ -95,11 +92,18 @@ def _is_repeated(node: Node) -> bool:
     return False
 
 
-def _holds(value: object) -> bool:
-    """Whether it is a list that has modules."""
-    if not isinstance(value, Sequence):
+def _holds(value: Value | None) -> bool:
+    """Whether it is a list, or a container, that has modules or params."""
+    if not isinstance(value, (Sequence, Module)):
         return False
-    return any(isinstance(v, Module) for v in (value.element, *(value.items or ())))
+    if isinstance(value, Module):
+        return any(map(_is_one, (value.element, *(part for _, part in value.items or ()))))
+    return any(map(_is_one, (value.element, *(value.items or ()))))
+
+
+def _is_one(value: Value | None) -> bool:
+    """Whether it is what is trained as one, or a list of such."""
+    return isinstance(value, (Module, Sequence)) or isinstance(value, Tensor) and value.param
 
 
 def _is_same_in_turns(node: Expression, function: Function) -> bool:
