@@ -1,4 +1,4 @@
-"""The gate for rebuilding the engine: keeps the output for a fixed set of inputs, and compares with
+"""The gate for changes of the engine: keeps the output for a fixed set of inputs, and compares with
 it what another state of the code makes of the same inputs. A file that comes out equal keeps
 whatever was once shown of it (tests, parity with torch); only what differs needs a look.
 
