@@ -98,7 +98,7 @@ class Building:
         elif isinstance(node, Shape):
             shape = Attribute(Name("jax"), "eval_shape")
             node.replace(Call(shape, [Lambda([], node.expression)]))
-        elif isinstance(node, Key) or isinstance(node, Apply) and draws(node, self.plan):
+        elif isinstance(node, Key) or self._lacks_key(node):
             why = "the constructor draws what is no param: it has no key"
             self.reports.report("random-in-init", node, why)
             node.replace(raising(Unconverted("random-in-init", source_of(node)), Support))
@@ -121,6 +121,10 @@ class Building:
         why = "a method that takes params, a key or the mode is kept, and has none of them"
         self.reports.report("module-value", node, why)
         node.replace(raising(Unconverted("module-value", source_of(node)), Support))
+
+    def _lacks_key(self, node: Node) -> bool:
+        """Whether a call draws, and has not been given a key, as in `lambda w, key: f(w, key=key)`."""
+        return isinstance(node, Apply) and "key" not in node.keywords and draws(node, self.plan)
 
     def _call(self, node: Call) -> None:
         function = node.function
