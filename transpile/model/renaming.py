@@ -26,11 +26,14 @@ def rename_locals(function: Function, names: Names) -> None:
 
 
 def _within(node: Node, names: Names) -> Iterator[Node]:
-    """The nodes at and below one, without functions that have parameters of these names."""
+    """The nodes at and below one; of functions that have parameters of these names only what is
+    evaluated around them, the default in `def step(a, state=state)`."""
     yield node
+    inner = node.children()
     if isinstance(node, (Function, Lambda)) and any(p.name in names for p in node.parameters):
-        return
-    for child in node.children():
+        inner = [p.default for p in node.parameters if p.default is not None]
+        inner += node.decorators if isinstance(node, Function) else []
+    for child in inner:
         yield from _within(child, names)
 
 
