@@ -24,7 +24,7 @@ from ...model.statements import Assign, Block, ExpressionStatement, If
 from . import nodes
 from .aliases import follow
 from .callees import check_arguments
-from .forms import is_dropped, out_of_place
+from .forms import is_dropped, out_of_place, without_flag
 from .frame import Frame
 from .order import elsewhere
 from .rebinding import (
@@ -120,6 +120,7 @@ def _call(frame: Frame, node: Call) -> None:
     report_lost(frame, node)
     write = frame.spellings.written(node)
     if write is None:
+        without_flag(frame, node)
         rewritten(frame, node)
         poison = taken_out(frame, node)
         if poison is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import Written, is_inplace_name
 from ...facts.memory.views import view_of
-from ...facts.values.lattice import Method, Tensor, Torch
+from ...facts.values.lattice import Method, Module, Tensor, Torch
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import below
 from ...model.node import Expression, Node
@@ -38,6 +38,15 @@ def out_of_place(frame: Frame, node: Call, write: Written) -> None:
                 elif isinstance(function, Name):
                     function.rename(value.name.rpartition(".")[2][:-1])
                 function.value = Torch(value.name[:-1])
+
+
+def without_flag(frame: Frame, node: Call) -> None:
+    """`act(x)` for `act(x, inplace=False)` of a function that only the run tells, maybe one of
+    torch's, which take none here; a layer takes it."""
+    told = frame.spellings.flag_argument(node)
+    if told is not None and not isinstance(of(node.function), Module):
+        if frame.spellings.is_handed(node):
+            node.remove(told)
 
 
 def plain_views(frame: Frame, node: Node) -> None:
