@@ -8,6 +8,7 @@ from ...facts.values.lattice import (
     INITIALISER,
     MISSING,
     External,
+    Instance,
     Static,
     Tensor,
     Torch,
@@ -65,6 +66,12 @@ def attribute(c: Conversion, node: Node) -> bool:
     base = known(node.object)
     if isinstance(base, Static):
         return _of_static(c, node, base)
+    called = isinstance(node.parent, Call) and node.parent.function is node
+    if isinstance(base, Instance) and not called:  # `draw = Normal(0, 1).sample`
+        if any(c.rulebook.draws(name, node.name) for name in base.classes):
+            why = f"{node.name} of a distribution draws random numbers: call it directly"
+            c.unconverted("unsupported", node, why)
+            return True
     return isinstance(base, Tensor) and node.name in PROPERTIES and _of_tensor(c, node, base)
 
 
