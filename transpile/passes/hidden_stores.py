@@ -80,6 +80,7 @@ class _Stores:
         for assign in self.function.nodes(Assign):
             for target in assign.targets if assign.expression is not None else ():
                 self._hidden(target)
+                self._by_setter(target)
                 if assign.operator:
                     if not is_traced(self.of(target)) and self._outlives(target):
                         self._note("taken-for-granted", target, _MOVED)
@@ -111,6 +112,13 @@ class _Stores:
         if isinstance(target, Subscript) and (table := self._table(target.object)) is not None:
             why = f"what is set by way of {table} {_HIDDEN}"
             self.changes.report("dynamic-attribute", target, why)
+
+    def _by_setter(self, target: Expression) -> None:
+        held = self.of(target.object) if isinstance(target, Attribute) else None
+        refs = held.refs if isinstance(held, Module) and isinstance(target, Attribute) else ()
+        found = (self.facts.project.find(r, target.name) for r in refs if not isinstance(r, str))  # type: ignore[attr-defined]
+        if any(one is not None and self.facts.project.is_property(one) for one in found):
+            self._note("dynamic-attribute", target, f"is set by a property, and {_HIDDEN}")
 
     def _table(self, node: Expression) -> str | None:
         """`self.__dict__`, `vars(self)`, `self._buffers`"""

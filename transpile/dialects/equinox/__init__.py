@@ -24,6 +24,8 @@ from ..faults import Faults, raising
 from ..imports import Words, fit
 from ..output import Output
 from ..shared import report_repeated, report_shared
+from ..threading.properties import as_methods
+from ..threading.signatures import Signatures
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
@@ -49,10 +51,10 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     second_names.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
     there = Prelude(existing or "", "~")
-    plan, reports = (
-        Plan(project, facts, there.names()),
-        Reports(Faults("the dialect equinox"), told),
-    )
+    reports = Reports(Faults("the dialect equinox"), told)
+    solve = lambda: Signatures(project, facts, there.names())
+    as_methods(project, solve, lambda t: t.takes or t.draws, reports)
+    plan = Plan(project, facts, there.names())
     report_shared(plan, reports, together=False)
     report_repeated(plan, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()

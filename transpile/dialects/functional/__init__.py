@@ -21,8 +21,10 @@ from ..imports import Words, fit
 from ..output import Output
 from ..repeated import repeated
 from ..shared import report_shared
+from ..threading.properties import as_methods
 from . import outside, wide
 from .classes import ClassWriter
+from .conventions import Conventions
 from .plan import Facts, Plan
 from .report import Reports
 from .unrolled import unroll
@@ -41,7 +43,10 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     unroll(project)
     second_names.spell_out(project, facts.modules)
     there = Prelude(existing or "", "~")
-    plan, reports = Plan(project, facts, there.names()), Reports(Faults("the functional dialect"))
+    reports = Reports(Faults("the functional dialect"))
+    solve = lambda: Conventions(project, facts, there.names())
+    as_methods(project, solve, lambda t: t.takes or t.draws or t.params or t.mode, reports)
+    plan = Plan(project, facts, there.names())
     plan.repeated.update(name for name, _ in repeated(plan))
     report_shared(plan, reports)
     report_unwritten(project, facts.modules, reports)

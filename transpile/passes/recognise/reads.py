@@ -76,12 +76,18 @@ def array_kind(scene: Scene, base: Module, value: Value, name: str) -> str | Non
         return MIXED
     if kinds:
         return kinds.pop()
-    if isinstance(value, Tensor) and value.param:
+    if isinstance(value, Tensor) and value.param and not _is_property(scene, base, name):
         made = {kind for ref in base.refs for kind in _computed_kinds(scene, ref, name)}
         if len(made) == 1:
             return made.pop()
         return BUFFER if value.buffer else _usual_kind(scene, name)
     return None
+
+
+def _is_property(scene: Scene, base: Module, name: str) -> bool:
+    """Whether a property gives an array of another name: `self.u` for `self.sn_u`."""
+    found = (scene.project.find(ref, name) for ref in base.refs if isinstance(ref, Class))
+    return any(one is not None and scene.project.is_property(one) for one in found)
 
 
 def _kinds_of(scene: Scene, ref: Any, name: str) -> set[str]:

@@ -1,0 +1,102 @@
+"""Properties that compute with what is threaded are methods.
+
+@property                          def doubled(self, params):
+def doubled(self):          ->         return params["weight"] * 2
+    return self.weight * 2
+x * self.doubled                   x * self.doubled(params)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module
+from ...model.effects import Apply, Support, Unconverted, Write
+from ...model.expressions import Attribute
+from ...model.names import dotted
+from ...model.node import Statement
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign
+from ..faults import raising
+from .signatures import Signatures
+from .threads import Threads
+
+_SETTER = (
+    "a property with a setter has no form here where what it gives is kept in the state: make both "
+    "methods, and call these"
+)
+
+
+class Reports(Protocol):
+    def refuse(self, id: str, statement: Statement, why: str) -> None: ...
+
+
+def as_methods(
+    project: Project,
+    solve: Callable[[], Signatures],
+    takes: Callable[[Threads], bool],
+    reports: Reports,
+) -> None:
+    """Let what takes what is threaded be a method, and calls of it what reads it; `solve` finds the
+    threads of the program as it is, `takes` says of which a method has to be given any."""
+    properties = [
+        f
+        for f in project.functions()
+        if project.is_property(f) and f.owner is not None and project.is_module(f.owner)
+    ]
+    while properties:
+        signatures = solve()
+        names = {f.name for f in properties if takes(signatures.of(f)) or _sets_arrays(f)}
+        needed = {f for f in properties if f.name in names}  # classes below may have their own
+        if not needed:
+            return
+        properties = [f for f in properties if f not in needed]
+        kept = {f for f in needed if len(_of_name(f)) > 1}
+        for function in [one for f in kept for one in _of_name(f)]:
+            for statement in function.body.body[1:]:
+                function.body.remove(statement)
+            reports.refuse("unsupported", function.body.body[0], _SETTER)
+            for node in [n for n in function.body.walk() if isinstance(n, Unconverted)]:
+                node.replace(raising(node, Support))  # no dialect writes a setter
+        _become(project, needed - kept)
+
+
+def _of_name(function: Function) -> list[Function]:
+    """A property, and its setter."""
+    body = function.owner.body.body if function.owner is not None else []
+    return [n for n in body if isinstance(n, Function) and n.name == function.name]
+
+
+def _sets_arrays(function: Function) -> bool:
+    return any(one.nodes(Write) for one in _of_name(function))
+
+
+def _become(project: Project, needed: set[Function]) -> None:
+    for scope in [s for file in project.ordered for s in file.scopes()]:
+        for read in list(scope.nodes(Attribute)):
+            _called(project, read, needed)
+    for function in needed:
+        for mark in [d for d in function.decorators if "property" in (dotted(d) or "")]:
+            function.undecorate(mark)
+
+
+def _called(project: Project, read: Attribute, needed: set[Function]) -> None:
+    around = read.parent
+    if isinstance(around, Assign) and any(target is read for target in around.targets):
+        return
+    for owner, function in _found(project, read):
+        if function in needed:
+            value, read.value = read.value, FunctionValue(function, owner)
+            read.wrap(lambda read: Apply(read, [], [])).value = value  # type: ignore[attr-defined]
+            return
+
+
+def _found(project: Project, read: Attribute) -> Iterator[tuple[Class, Function]]:
+    held = read.object.value
+    for ref in held.refs if isinstance(held, Module) else ():
+        function = project.find(ref, read.name) if isinstance(ref, Class) else None
+        if function is not None and isinstance(ref, Class):
+            yield ref, function
