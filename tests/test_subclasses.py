@@ -80,7 +80,8 @@ def test_module(name, training):
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
     result = convert_source(HEAD + REFUSED[name] + "\n")
-    assert {d.id for d in result.diagnostics} == {"module-value"}, result.code
+    found = {d.id for d in result.diagnostics}
+    assert found and found <= {"module-value", "array-while-building"}, result.code
 
 
 # models whose constructors give all params and buffers fixed values: init gives the same

@@ -18,6 +18,7 @@ from typing import Protocol
 from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE
 from ..facts.values.lattice import UNKNOWN, Module, Sequence
+from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import Declare, New
 from ..model.expressions import (
     Attribute,
@@ -79,7 +80,7 @@ class Shared:
         """`used`: the attributes that are read while models run."""
         for call in (n for n in self.init.body.walk() if isinstance(n, Call)):
             if isinstance(call.value, Module) or call.value in (None, UNKNOWN):
-                if any(map(_keeps, self.plan.conventions.targets(call) or ())):
+                if any(map(_keeps, self._run(call))):
                     why = f"{text(call.function)} may give one module several times: each {_APART}"
                     reports.report("shared-module", call, why)
         sources: dict[object, _Source] = {}
@@ -95,6 +96,19 @@ class Shared:
                 places = " and ".join(sorted(found))
                 why = f"{text(node)} is one module in {places}: each {_APART}"
                 reports.report("shared-module", node, why)
+
+    def _run(self, call: Call) -> Iterator[Function]:
+        """What a call may run; where that is not known all that the functions have inside by which
+        its name is bound: `get, other = map(cached, (f, g))`."""
+        targets = self.plan.conventions.targets(call)
+        yield from targets or ()
+        if targets or not isinstance(call.function, Name):
+            return
+        for assign in self._bindings.get(call.function.id, ()):
+            for node in assign.expression.walk() if assign.expression is not None else ():
+                if isinstance(node.value if isinstance(node, Name) else None, FunctionValue):
+                    made = node.value.function  # type: ignore[attr-defined]
+                    yield from (n for n in made.body.walk() if isinstance(n, Function))
 
     def _is_apart(self, uses: list[Use]) -> bool:
         """Whether the places have params of their own."""
