@@ -24,6 +24,7 @@ from ...model.operators import Conditional
 from ...model.program import Parameter
 from ...model.rulebook import Definition
 from ...model.statements import Assign
+from ...rule import PLACEMENT
 from ...source.lower_ast import expression
 from ...source.splice import show
 from . import foreign
@@ -36,6 +37,7 @@ from .specialise import Refused
 from .subscripts import picked
 
 _PYTHONS = frozenset({"__doc__", "__name__", "__qualname__", "__module__"})
+_PARTIAL = External("functools.partial")
 DTYPE = Static(MISSING, "dtype")
 
 
@@ -132,6 +134,10 @@ def reference(c: Conversion, node: Expression, name: str) -> None:
     if not rules:
         c.no_rule(node, name)
         return
+    if (rules := _fitting(c, node, rules)) is None:
+        message = f"{name} goes by its arguments: call it directly, in a lambda or a function"
+        c.unconverted("unsupported", node, message)
+        return
     rule = rules[0]
     if any(is_initialiser(Torch(known)) for known in rule.torch_names):
         made = Support(rule.name)
@@ -159,6 +165,39 @@ def _may_be_called(node: Expression) -> bool:
     if isinstance(node.parent, Parameter):
         return node is node.parent.default and known(node) != Torch("torch.Tensor")
     return isinstance(node.parent, Conditional) and known(node.parent) == ARRAY_TYPE
+
+
+def _fitting(
+    c: Conversion, node: Expression, rules: tuple[Definition, ...]
+) -> tuple[Definition, ...] | None:
+    """The rules of a name that is not called; of `partial(torch.max, dim=1)` that which takes these
+    arguments, or None where it takes others, or the values decide, as for `arange(0.5, 6)`.
+    """
+    call = node.parent
+    if not isinstance(call, Call) or known(call.function) != _PARTIAL:
+        return rules
+    if not call.arguments or call.arguments[0] is not node or rules[0].is_class:
+        return rules
+    if (words := {word for word in call.keywords if word}) & PLACEMENT:
+        c.changes.change(call, _placed_nowhere)
+    left = words - PLACEMENT
+    given = dict(zip(call.keywords, call.arguments))
+    if "inplace" in given and known(given["inplace"]) != Static(False, "bool"):
+        return None
+    fitting = tuple(r for r in rules if left <= {p.name for p in r.parameters})
+    by_value = [r for r in fitting if _names_of(r) == _names_of(fitting[0])]
+    spread = any(p.kind == "rest" for r in fitting for p in r.parameters)  # `zeros((2, 3))`
+    return fitting if len(by_value) == 1 and not spread else None
+
+
+def _names_of(rule: Definition) -> list[str]:
+    return [p.name for p in rule.parameters]
+
+
+def _placed_nowhere(call: Call) -> None:
+    for argument, word in list(zip(call.arguments, call.keywords)):
+        if word in PLACEMENT:
+            call.remove(argument)
 
 
 def _value_of_constant(c: Conversion, name: str, made: Expression) -> Value:
