@@ -134,11 +134,12 @@ def reference(c: Conversion, node: Expression, name: str) -> None:
     if not rules:
         c.no_rule(node, name)
         return
-    if (rules := _fitting(c, node, rules)) is None:
+    fitting = _fitting(c, node, rules)
+    if fitting is None:
         message = f"{name} goes by its arguments: call it directly, in a lambda or a function"
         c.unconverted("unsupported", node, message)
         return
-    rule = rules[0]
+    rule = fitting[0]
     if any(is_initialiser(Torch(known)) for known in rule.torch_names):
         made = Support(rule.name)
         made.value = INITIALISER
@@ -186,7 +187,9 @@ def _fitting(
         return None
     fitting = tuple(r for r in rules if left <= {p.name for p in r.parameters})
     by_value = [r for r in fitting if _names_of(r) == _names_of(fitting[0])]
-    spread = any(p.kind == "rest" for r in fitting for p in r.parameters)  # `zeros((2, 3))`
+    spread = any(
+        p.kind in ("rest", "sizes") for r in fitting for p in r.parameters
+    )  # `zeros((2, 3))`
     return fitting if len(by_value) == 1 and not spread else None
 
 
