@@ -15,13 +15,14 @@ from ...facts.values.lattice import (
     Value,
     is_initialiser,
 )
+from ...facts.values.usage import used_as_objects
 from ...facts.values.vocabulary import PROPERTIES
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
-from ...model.program import Parameter
+from ...model.program import Function, Parameter
 from ...model.rulebook import Definition
 from ...model.statements import Assign
 from ...rule import PLACEMENT
@@ -37,6 +38,7 @@ from .specialise import Refused
 from .subscripts import picked
 
 _PYTHONS = frozenset({"__doc__", "__name__", "__qualname__", "__module__"})
+_OF_ARRAYS = frozenset(("shape", "dtype", "ndim", "device"))
 _PARTIAL = External("functools.partial")
 DTYPE = Static(MISSING, "dtype")
 
@@ -94,6 +96,8 @@ def _of_tensor(c: Conversion, node: Attribute, base: Tensor) -> bool:
     if node.name == "requires_grad" and base.kind in ("b", "i", "u"):
         c.put(node, Constant(False))
         return True
+    if node.name == "data" and base.assumed and _is_of_object(c, node.object):
+        return False  # `batch.data` beside `batch.edge_index`
     if node.name == "data" and c.facts.stage(c.scope) == "building":
         c.changes.replace(node, lambda n: n.object)  # nobody asks for a gradient yet
         c.visit(node.object)
@@ -106,6 +110,22 @@ def _of_tensor(c: Conversion, node: Attribute, base: Tensor) -> bool:
         c.no_rule(node, full)
         return True
     return bool(rules)
+
+
+def _is_of_object(c: Conversion, node: Expression) -> bool:
+    """Whether a function asks a parameter for what no tensor has, and for nothing that only a
+    tensor has; a tensor may be given an attribute: `w.decay = 0.1`.
+    """
+    if not isinstance(node, Name) or node.id not in c.given or not isinstance(c.scope, Function):
+        return False
+    if node.id not in used_as_objects(c.facts.values.facts, c.scope):
+        return False
+    found = [a for a in c.scope.nodes(Attribute) if dotted(a.object) == node.id]
+    others = [a for a in found if a.name != "data"]
+    return not any(
+        _is_assigned(a) or a.name in _OF_ARRAYS or c.rulebook.find(f"torch.Tensor.{a.name}")
+        for a in others
+    )
 
 
 def _is_assigned(node: Attribute) -> bool:
