@@ -1,6 +1,6 @@
 """Torch's types in type hints are JAX's.
 
-    def forward(self, x: torch.Tensor) -> Tensor:    →    (self, x: jax.Array) -> jax.Array:
+def forward(self, x: torch.Tensor) -> Tensor:    →    (self, x: jax.Array) -> jax.Array:
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..model.effects import Support
-from ..model.expressions import Attribute, Constant, Name
+from ..model.expressions import Attribute, Constant, Display, Name
 from ..model.names import dotted
 from ..model.node import Expression
 from ..model.program import File, Function, Parameter, Scope
@@ -39,7 +39,9 @@ def run(scope: Scope, facts: Any) -> Changes:
         assert file is not None
         found = [(part, _meaning(part, file, facts)) for part in _names(whole)]
         made = [(p, _type(n, facts)) for p, n in found if n.partition(".")[0] == "torch"]
-        if all(new is not None for _, new in made):
+        if isinstance(whole, Constant) and (quoted := _quoted(whole, file, facts)) is not None:
+            changes.replace(whole, Constant(quoted))
+        elif all(new is not None for _, new in made):
             for part, new in made:
                 changes.replace(part, lambda _, new=new: new)  # type: ignore[misc]
         elif isinstance(whole.parent, Parameter):
@@ -47,6 +49,27 @@ def run(scope: Scope, facts: Any) -> Changes:
         elif not isinstance(whole, Constant):
             changes.replace(whole, Constant(show(whole).replace('"', "'")))
     return changes
+
+
+def _quoted(whole: Constant, file: File, facts: Any) -> str | None:
+    """What stands in quotes beside a name alone: `"Optional[Tensor]"`; None where nothing of it is
+    torch's, or has no counterpart.
+    """
+    text = whole.constant if isinstance(whole.constant, str) else ""
+    if not text or text.replace(".", "").isidentifier():
+        return None
+    try:
+        inner = Display("list", [expression(text)])
+    except SyntaxError:
+        return None
+    found = [(part, _meaning(part, file, facts)) for part in _names(inner)]
+    made = [(p, _type(n, facts)) for p, n in found if n.partition(".")[0] == "torch"]
+    if not made or any(new is None or isinstance(new, Support) for _, new in made):
+        return None
+    for part, new in made:
+        if new is not None:
+            part.replace(new)
+    return show(inner.elements[0])
 
 
 def _meaning(part: Expression, file: File, facts: Any) -> str:
