@@ -1,13 +1,14 @@
 """torch.max and min of a second argument that nothing is known of: a dim or another tensor, as the run tells."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 
 from transpile import convert_source
 
-from .small_programs import HEAD, both
+from .small_programs import HEAD, both, load
 
 BODIES = {
     "both": "return torch.max(x, y)",
@@ -38,3 +39,13 @@ def test_a_dim_that_jit_does_not_know():
 def test_what_is_known_is_decided():
     code = convert_source(f"{HEAD}def f(x, y, dim):\n    return torch.max(x, dim)[0] + torch.max(x, y.exp()) + x.min(1).values + torch.min(x * 1, y * 1)\n").code
     assert "jnp.maximum(x, jnp.exp(y))" in code and "nn.max_values(x, dim)" in code and "_or_" not in code, code
+
+
+def test_a_loop_over_both_results_of_a_dim():
+    """Values and indices are two turns, not a scan over the rows of each."""
+    source = "import torch\n\n\ndef f(x):\n    found = torch.max(x, 1)\n    y = x\n    for part in found:\n        y = y + part.sum()\n    return y\n"
+    scope, x = {}, torch.randn(3, 4)
+    exec(source, scope)
+    result = convert_source(source)
+    assert not result.diagnostics
+    np.testing.assert_allclose(load(result)["f"](jnp.asarray(x.numpy())), scope["f"](x).numpy(), 1e-5)

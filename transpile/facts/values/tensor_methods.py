@@ -114,7 +114,7 @@ def _by_rules(
     constructing = frame.function is None or frame.constructs
     if not tensor and not _may_be_tensor(name, args, constructing):
         return None
-    rule = overload(rules, len(args) + 1, {a.keyword for a in args})
+    rule = overload(rules, args, own=1)
     sizes = any(p.kind == "sizes" for other in rules for p in other.parameters)  # type: ignore[attr-defined]
     sized = sizes and all(isinstance(a.value, (Static, Sequence)) for a in args)
     result = with_dims(frame, rule, rule.parameters[1:], args, receiver, sized)

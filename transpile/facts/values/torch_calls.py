@@ -65,7 +65,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     first = args[0].value if args else None
     if isinstance(first, Tensor) and any(is_initialiser(Torch(n)) for n in rules[0].torch_names):
         return first  # it gives back what it has written
-    result = _by_rule(frame, overload(rules, len(args), {a.keyword for a in args}), args)
+    result = _by_rule(frame, overload(rules, args), args)
     if Torch(name) in _CASTS and isinstance(result, Tensor) and isinstance(first, Sequence):
         return _of_list(result, first, any(a.keyword == "dtype" for a in args))
     return result
@@ -161,11 +161,15 @@ def _vague(value: Value) -> Value:
     return UNKNOWN
 
 
-def overload(rules: tuple[Any, ...], count: int, keywords: set[str | None]) -> Any:
-    """The first overload with enough parameters and these keywords; else the most common."""
+def overload(rules: tuple[Any, ...], args: TypingSequence[Argument], own: int = 0) -> Any:
+    """The first overload that types select, `max(x, 1)`; else the first with enough parameters and
+    these keywords; else the most common. `own`: the arguments in front of these."""
     if len(rules) == 1:
         return rules[0]
-    wanted = {k for k in keywords if k is not None} - _LAX
+    typed = next((d for d in rules if _is_selected(d, args, own)), None)
+    if typed is not None:
+        return typed
+    count, wanted = len(args) + own, {a.keyword for a in args} - {None} - _LAX
     for definition in rules:
         parameters = definition.parameters
         loose = any(p.kind in ("sizes", "rest") for p in parameters)
@@ -174,6 +178,31 @@ def overload(rules: tuple[Any, ...], count: int, keywords: set[str | None]) -> A
             if wanted <= {p.name for p in parameters}:
                 return definition
     return rules[0]
+
+
+def _is_selected(definition: Any, args: TypingSequence[Argument], own: int) -> bool:
+    """Whether a definition takes these arguments, and what is known of one selects it."""
+    named = {p.name: p for p in definition.parameters}
+    places = [p for p in definition.parameters if p.kind == "positional"]
+    selected = False
+    for i, argument in enumerate(args, own):
+        place = places[i] if i < len(places) else None
+        parameter = named.get(argument.keyword) if argument.keyword is not None else place
+        if parameter is None or argument.star:
+            return False
+        if parameter.accepts:
+            if _word(argument.value) not in parameter.accepts:
+                return False
+            selected = True
+    return selected
+
+
+def _word(value: Value) -> str:
+    """The word of the rule files for what a value certainly is."""
+    if isinstance(value, Tensor):
+        return "" if value.assumed or value.none else "Tensor"
+    is_int = isinstance(value, Static) and value.type == "int" and not value.loose
+    return "int" if is_int else ""
 
 
 # Reductions that torch's tracer wants of sizes: how many each takes, and what one must be.
