@@ -35,6 +35,7 @@ from .paths import Paths, module_of
 from .plan import Plan, Words
 from .report import Reports
 from .tied import Tied
+from .turns import two_kinds
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 
@@ -57,6 +58,9 @@ class Calls:
 
     def write(self) -> None:
         """Give params and state to calls; keys are given after it, the mode by `finish`."""
+        for name in two_kinds(self.function):
+            self.reports.report("module-value", name, UNKNOWN_PLACE)
+            name.replace(Unconverted("module-value", source_of(name)))
         for layers in self.function.nodes(Layers):
             self._scanned(layers)
         own = self.conventions.own_nodes

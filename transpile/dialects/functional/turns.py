@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Module, Sequence
 from ...model.expressions import Attribute, Call, Display, Name, Starred
 from ...model.names import target_names
 from ...model.node import Expression
+from ...model.program import Function
+from ...model.statements import Assign
 
 PAIRS = frozenset(("items", "named_children"))  # give names too
 
@@ -84,3 +86,21 @@ def element(name: str, target: Expression, value: Expression | None) -> Expressi
             return None
         target, value = target.elements[i], value.elements[i]
     return value if at is not None and not isinstance(value, Starred) else None
+
+
+def two_kinds(function: Function) -> list[Name]:
+    """The uses of names that are modules on one way, and lists of modules on another."""
+    found: dict[str, set[type]] = {}
+    for assign in (n for n in function.body.walk() if isinstance(n, Assign)):
+        target, value = assign.targets[0], assign.expression
+        if not isinstance(target, Name) or value is None or assign.operator:
+            continue
+        kept = value.value
+        if isinstance(kept, Module):
+            found.setdefault(target.id, set()).add(Module)
+        elif isinstance(kept, Sequence):
+            if any(isinstance(v, Module) for v in (kept.element, *(kept.items or ()))):
+                found.setdefault(target.id, set()).add(Sequence)
+    uses = [n for n in function.body.walk() if isinstance(n, Name) and len(found.get(n.id, ())) > 1]
+    stores = {t for n in function.body.walk() if isinstance(n, Assign) for t in n.targets}
+    return [n for n in uses if n not in stores and not isinstance(n.value, (Module, Sequence))]
