@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..facts.values.lattice import (
+    UNKNOWN,
     Class,
     Function,
     Mapping,
@@ -23,6 +24,7 @@ from ..facts.values.lattice import (
     Value,
     is_traced,
 )
+from ..model.effects import Apply
 from ..model.expressions import Attribute, Call, Dictionary, Display, Name, Subscript
 from ..model.names import dotted, everywhere, names_assigned, text
 from ..model.node import Expression
@@ -101,7 +103,7 @@ class _Stores:
             held = call.arguments[0]
             if isinstance(function, Attribute) and len(call.arguments) == 2:
                 held = function.object
-            if isinstance(self.of(held), Module) and _may_be_array(self.of(call.arguments[-1])):
+            if self._is_module(held) and _may_be_array(self.of(call.arguments[-1])):
                 self.changes.unconverted("dynamic-attribute", call, f"what {word} sets {_HIDDEN}")
         elif isinstance(function, Attribute) and function.name == "update":
             if (table := self._table(function.object)) is not None:
@@ -112,6 +114,13 @@ class _Stores:
         if isinstance(target, Subscript) and (table := self._table(target.object)) is not None:
             why = f"what is set by way of {table} {_HIDDEN}"
             self.changes.report("dynamic-attribute", target, why)
+
+    def _is_module(self, held: Expression) -> bool:
+        """Whether it is a module; of what a constructor was given that it is called tells."""
+        value = self.of(held)
+        called = (c.function for c in self.function.nodes(Call, Apply))
+        given = value == UNKNOWN and isinstance(held, Attribute)
+        return isinstance(value, Module) or given and any(text(f) == text(held) for f in called)
 
     def _by_setter(self, target: Expression) -> None:
         held = self.of(target.object) if isinstance(target, Attribute) else None
