@@ -26,7 +26,7 @@ BODIES = {
     "asserted": ("assert torch.cuda.is_available(), 'train on a GPU'\nassert(x.is_cuda and FAST)\nassert FAST\nassert torch.is_tensor(x)\nreturn x", "assert FAST\nassert isinstance(x, jax.Array)\nreturn x"),
     "a device of its own": ("device = torch.device('cuda')\nif device.type == torch.device('cuda:0').type and not torch.cuda.is_available():\n    x = x + 1\nif device.type == 'cuda':\n    x = x * 2\nreturn x.to(device)", "x = x + 1\nreturn x"),
     "devices": ("if torch.cuda.device_count() > 1:\n    x = x * 2\nreturn x", "return x"),
-    "a type by device": ("T = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor\nreturn x.type(T)", "return x.astype(int)"),
+    "a type by device": ("T = torch.cuda.LongTensor if x.is_cuda else torch.LongTensor\nreturn x.type(T)", "T = jax.Array\nreturn x.astype(int)"),
     "hasattr": ("if hasattr(F, 'gelu'):\n    return x + 1\nreturn x", "return x + 1"),
     "hasattr of what is not there": ("if hasattr(torch, 'no_such'):\n    return torch.no_such(x)\nreturn x", "return x"),
     "versions": ("if torch.__version__ >= '2.4':\n    x = x + 1\nif torch.__version__ < '1.10':\n    x = x + 2\nreturn x * (3 if version.parse(torch.__version__) > version.parse('1.5.0') else 4)", "x = x + 1\nreturn x * 3"),
