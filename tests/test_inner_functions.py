@@ -80,7 +80,10 @@ def test_an_inner_function_takes_and_returns_the_state(name):
     compare(source, result)
 
 
-@pytest.mark.parametrize("name", CHECKPOINTED)
+LEFT = pytest.mark.xfail(strict=True, reason="a method with params that is handed to a function that calls it is refused: module-value")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=LEFT) if n == "by the project's own function" else n for n in CHECKPOINTED])
 def test_what_is_checkpointed_may_have_state(name):
     """In backward torch runs it again, and updates the statistics a second time: that is said."""
     source = MODULE.format(body=CHECKPOINTED[name])

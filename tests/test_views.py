@@ -291,7 +291,10 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+LEFT = pytest.mark.xfail(strict=True, reason="a write on one side of a choice by what is known while tracing is refused: aliased-write")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=LEFT) if n == "a choice of a write that is read later" else n for n in PROGRAMS])
 def test_program(name):
     compare(PROGRAMS[name], three())
 
