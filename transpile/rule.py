@@ -17,7 +17,16 @@ Number = Union[bool, int, float, complex]
 # Arguments that say where or how torch keeps a tensor. JAX decides that elsewhere, so every rule knowingly drops them;
 # `out` and `inplace` are the engine's: it rebinds the variable that torch would have written.
 PLACEMENT = frozenset(
-    {"device", "layout", "memory_format", "non_blocking", "pin_memory", "requires_grad", "out", "inplace"}
+    {
+        "device",
+        "layout",
+        "memory_format",
+        "non_blocking",
+        "pin_memory",
+        "requires_grad",
+        "out",
+        "inplace",
+    }
 )
 
 
@@ -118,12 +127,19 @@ def overloads(modules: Iterable[types.ModuleType]) -> dict[str, list[Callable[..
     return table
 
 
-def select(candidates: Sequence[Callable[..., Any]], args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., Any] | None:
+def select(
+    candidates: Sequence[Callable[..., Any]], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[..., Any] | None:
     """The first overload that takes these arguments: the signature binds and every annotation fits."""
     for function in candidates:
         signature = inspect.signature(function)
-        dropped = {k: v for k, v in kwargs.items() if k not in PLACEMENT or k in signature.parameters}
-        dropped = {_ALIASES.get(k, k) if k not in signature.parameters else k: v for k, v in dropped.items()}
+        dropped = {
+            k: v for k, v in kwargs.items() if k not in PLACEMENT or k in signature.parameters
+        }
+        dropped = {
+            _ALIASES.get(k, k) if k not in signature.parameters else k: v
+            for k, v in dropped.items()
+        }
         if "key" in signature.parameters:
             dropped.setdefault("key", None)
         try:
@@ -135,7 +151,14 @@ def select(candidates: Sequence[Callable[..., Any]], args: Sequence[Any], kwargs
     return None
 
 
-_ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "self": "input"}
+_ALIASES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "input",
+    "x1": "input",
+    "x2": "other",
+    "self": "input",
+}
 
 
 def plain_keywords(function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -165,11 +188,17 @@ def _is(value: Any, annotation: Any) -> bool:
     if annotation is Size:
         return type(value).__name__ == "Size"
     if annotation is Dtype:
-        return value in (int, float, bool, complex) or any("dtype" in c.__name__ for c in type(value).__mro__) or isinstance(value, type)
+        return (
+            value in (int, float, bool, complex)
+            or any("dtype" in c.__name__ for c in type(value).__mro__)
+            or isinstance(value, type)
+        )
     if annotation is Device:
         return type(value).__name__ == "device" or isinstance(value, str)
     if annotation in (int, float) and not array:
-        return isinstance(value, int if annotation is int else (int, float)) and not isinstance(value, bool)
+        return isinstance(value, int if annotation is int else (int, float)) and not isinstance(
+            value, bool
+        )
     if annotation in (tuple, list):
         return isinstance(value, (tuple, list))
     return isinstance(annotation, type) and isinstance(value, annotation) and not array

@@ -24,7 +24,13 @@ def main() -> None:
 
 @main.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="File or directory to write.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="File or directory to write.",
+)
 @click.option("--target", type=click.Choice(TARGETS), default="functional", show_default=True)
 def convert(path: Path, output: Path, target: str) -> None:
     """Convert a file or a directory of PyTorch source to JAX."""
@@ -36,7 +42,10 @@ def convert(path: Path, output: Path, target: str) -> None:
         raise click.ClickException(str(error)) from None
     _print(report.diagnostics)
     written = sum(f.target is not None for f in report.files)
-    click.echo(f"{written} of {len(report.files)} files written, {len(report.diagnostics)} diagnostics", err=True)
+    click.echo(
+        f"{written} of {len(report.files)} files written, {len(report.diagnostics)} diagnostics",
+        err=True,
+    )
     sys.exit(2 if report.failed else 1 if report.diagnostics else 0)
 
 
@@ -53,12 +62,31 @@ def check(path: Path) -> None:
 
 @main.command()
 @click.argument("subject")
-@click.option("--init", default="", help="Constructor arguments, as Python: 'GPTConfig(n_layer=2)'.")
+@click.option(
+    "--init", default="", help="Constructor arguments, as Python: 'GPTConfig(n_layer=2)'."
+)
 @click.option("--inputs", default="", help="Shapes: 'f32[2,3] i32[2,16]<50'.")
-@click.option("--example", type=click.Path(exists=True), help="A file with example() -> (constructor arguments, inputs).")
-@click.option("--converted", type=click.Path(exists=True), help="Verify this file rather than converting anew.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def verify(subject: str, init: str, inputs: str, example: str | None, converted: str | None, output_format: str) -> None:
+@click.option(
+    "--example",
+    type=click.Path(exists=True),
+    help="A file with example() -> (constructor arguments, inputs).",
+)
+@click.option(
+    "--converted",
+    type=click.Path(exists=True),
+    help="Verify this file rather than converting anew.",
+)
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def verify(
+    subject: str,
+    init: str,
+    inputs: str,
+    example: str | None,
+    converted: str | None,
+    output_format: str,
+) -> None:
     """Compare a torch class with its conversion: SUBJECT is FILE::CLASS. This imports and runs the file's code."""
     import json
     import subprocess
@@ -68,9 +96,20 @@ def verify(subject: str, init: str, inputs: str, example: str | None, converted:
         raise click.UsageError("SUBJECT must be FILE::CLASS, and the file must exist")
     if not inputs and not example:
         raise click.UsageError("give --inputs or --example")
-    request = {"path": path, "cls": cls, "init": init, "inputs": inputs, "example": example, "converted": converted}
+    request = {
+        "path": path,
+        "cls": cls,
+        "init": init,
+        "inputs": inputs,
+        "example": example,
+        "converted": converted,
+    }
     click.echo(f"verify runs the code of {path} in a process of its own", err=True)
-    done = subprocess.run([sys.executable, "-m", "transpile.proof.verification", json.dumps(request)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "transpile.proof.verification", json.dumps(request)],
+        capture_output=True,
+        text=True,
+    )
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
         error = (done.stderr.strip().splitlines() or ["no output"])[-1]
@@ -103,7 +142,9 @@ def _table(subject: str, result: dict[str, Any]) -> None:
 def explain(id: str) -> None:
     """Say what a diagnostic means and what to do."""
     if id not in CATALOGUE:
-        raise click.ClickException(f"there is no diagnostic {id!r}; known: {', '.join(sorted(CATALOGUE))}")
+        raise click.ClickException(
+            f"there is no diagnostic {id!r}; known: {', '.join(sorted(CATALOGUE))}"
+        )
     what, advice = CATALOGUE[id]
     click.echo(f"{id}\n\n{what}\n{advice}")
 

@@ -113,9 +113,7 @@ def convert_path(source: str | Path, out: str | Path | None, target: str = "func
     place = None if out is None else _support_path(Path(out), single)
     existing = place.read_text("utf-8") if place is not None and place.exists() else None
     _check_support(place, existing, target)
-    converted, support = _converted(
-        list(sources.values()), package, root, report, existing, target
-    )
+    converted, support = _converted(list(sources.values()), package, root, report, existing, target)
     for made in converted:
         file = File(root / made.path, None, made.diagnostics, made.changed)
         report.files.append(file)

@@ -1,7 +1,7 @@
 """A name for the data of a module's array, through which that is written, is the array itself.
 
-    w = self.proj.weight.data                      init.xavier_uniform_(self.proj.weight.data
-    init.xavier_uniform_(w.view(n, -1))       →                         .view(n, -1))
+w = self.proj.weight.data                      init.xavier_uniform_(self.proj.weight.data
+init.xavier_uniform_(w.view(n, -1))       →                         .view(n, -1))
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ def copied(module: Any) -> Any:
     on a layer, has no deep copy in torch: its values go along.
     """
     kept = (v for child in module.modules() for v in vars(child).values())
-    memo: dict[int, Any] = {id(v): v.detach().clone() for v in kept if getattr(v, "grad_fn", None) is not None}
+    memo: dict[int, Any] = {
+        id(v): v.detach().clone() for v in kept if getattr(v, "grad_fn", None) is not None
+    }
     new = copy.deepcopy(module, memo)
     for child in new.modules():
         for name, value in vars(child).items():
@@ -26,7 +28,12 @@ def copied(module: Any) -> Any:
 
 def _over(function: types.FunctionType, memo: dict[int, Any]) -> types.FunctionType:
     """The same function over the copies of what it closes over."""
-    cells = tuple(types.CellType(memo.get(id(cell.cell_contents), cell.cell_contents)) for cell in function.__closure__ or ())
-    new = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
+    cells = tuple(
+        types.CellType(memo.get(id(cell.cell_contents), cell.cell_contents))
+        for cell in function.__closure__ or ()
+    )
+    new = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, cells
+    )
     new.__kwdefaults__ = function.__kwdefaults__
     return new

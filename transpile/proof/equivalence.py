@@ -41,7 +41,14 @@ class Report:
         return {"ok": self.ok, "rows": [asdict(row) for row in self.rows]}
 
 
-def verify(torch_module: Any, jax_module: Any, *inputs: Any, training: bool = False, dtype: str = "float64", **keywords: Any) -> Report:
+def verify(
+    torch_module: Any,
+    jax_module: Any,
+    *inputs: Any,
+    training: bool = False,
+    dtype: str = "float64",
+    **keywords: Any,
+) -> Report:
     """Compare outputs and gradients under jit, and in training mode the new state.
 
     `inputs` are torch tensors or anything else that both sides take. float64 is strict (1e-7); in float32 the JAX error
@@ -52,7 +59,15 @@ def verify(torch_module: Any, jax_module: Any, *inputs: Any, training: bool = Fa
     return report
 
 
-def _compare(report: Report, torch_module: Any, jax_module: Any, inputs: Any, keywords: Any, training: bool, dtype: str) -> None:
+def _compare(
+    report: Report,
+    torch_module: Any,
+    jax_module: Any,
+    inputs: Any,
+    keywords: Any,
+    training: bool,
+    dtype: str,
+) -> None:
     import jax
     import torch
 
@@ -69,7 +84,11 @@ def _compare(report: Report, torch_module: Any, jax_module: Any, inputs: Any, ke
         args = [_cast(x, torch.float64) for x in inputs]
         kwargs = {k: _cast(v, torch.float64) for k, v in keywords.items()}
         if training and _is_random(reference, args, kwargs):
-            report.rows.append(Row("output", tag, True, None, "not compared: draws random numbers in training mode"))
+            report.rows.append(
+                Row(
+                    "output", tag, True, None, "not compared: draws random numbers in training mode"
+                )
+            )
             return
         before = copied(reference)
         want, want_grads, want_state = _torch_side(reference, args, kwargs)
@@ -84,20 +103,35 @@ def _compare(report: Report, torch_module: Any, jax_module: Any, inputs: Any, ke
             want, want_grads, want_state = _torch_side(narrow, args, kwargs)
         with _quiet(jax_module, silenced), jax.default_matmul_precision("highest"):
             got, got_grads, got_state = _jax_side(jax_module, before, args, kwargs, training)
-        narrowest = max((float(np.finfo(y.dtype).eps) for y in want if y.dtype.kind in "fc"), default=0.0)
-        strict = max(STRICT, 64 * narrowest)  # what the model itself makes in float32 is right to a few units in its last place
+        narrowest = max(
+            (float(np.finfo(y.dtype).eps) for y in want if y.dtype.kind in "fc"), default=0.0
+        )
+        strict = max(
+            STRICT, 64 * narrowest
+        )  # what the model itself makes in float32 is right to a few units in its last place
         bound = (lambda mine, theirs, true: _strict(mine, theirs, strict)) if wide else _twice
         _rows(report, "output", tag, got, want, exact[0], bound)
         _rows(report, "gradient", tag, got_grads, want_grads, exact[1], bound)
         if training and got_state:
-            _rows(report, "state", tag, got_state, {k: v for k, v in want_state.items() if k in got_state}, exact[2], bound)
+            _rows(
+                report,
+                "state",
+                tag,
+                got_state,
+                {k: v for k, v in want_state.items() if k in got_state},
+                exact[2],
+                bound,
+            )
     finally:
         torch.set_default_dtype(default)
         jax.config.update("jax_enable_x64", x64)
 
 
 def _cast(value: Any, dtype: Any) -> Any:
-    return in_each(lambda v: v.to(dtype) if hasattr(v, "is_floating_point") and v.is_floating_point() else v, value)
+    return in_each(
+        lambda v: v.to(dtype) if hasattr(v, "is_floating_point") and v.is_floating_point() else v,
+        value,
+    )
 
 
 def _arrays(value: Any) -> Any:
@@ -112,7 +146,9 @@ def _without_dropout(module: Any) -> list[str]:
     names = []
     for name, child in module.named_modules():
         for attribute in ("p", "dropout", "attn_drop", "dropout_p"):
-            if isinstance(getattr(child, attribute, None), float) and ("rop" in type(child).__name__ or attribute != "p"):
+            if isinstance(getattr(child, attribute, None), float) and (
+                "rop" in type(child).__name__ or attribute != "p"
+            ):
                 setattr(child, attribute, 0.0)
                 names.append(f"{name}.{attribute}" if name else attribute)
     return names
@@ -185,13 +221,18 @@ def _torch_side(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
     grads: dict[str, Any] = {}
     if isinstance(total, torch.Tensor):
         found = torch.autograd.grad(total, [*named.values(), *floats], allow_unused=True)
-        values = [torch.zeros_like(p) if g is None else g for p, g in zip([*named.values(), *floats], found)]
+        values = [
+            torch.zeros_like(p) if g is None else g
+            for p, g in zip([*named.values(), *floats], found)
+        ]
         grads = dict(zip([*named, *(f"input {i}" for i in range(len(floats)))], values))
     state = {k: v.detach().numpy() for k, v in module.named_buffers()}
     return [y.detach().numpy() for y in out], {k: g.numpy() for k, g in grads.items()}, state
 
 
-def _jax_side(module: Any, original: Any, args: Any, kwargs: Any, training: bool) -> tuple[Any, Any, Any]:
+def _jax_side(
+    module: Any, original: Any, args: Any, kwargs: Any, training: bool
+) -> tuple[Any, Any, Any]:
     import jax
     import jax.numpy as jnp
 
@@ -200,7 +241,9 @@ def _jax_side(module: Any, original: Any, args: Any, kwargs: Any, training: bool
     arrays, named = _arrays((args, kwargs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
     floats = [i for i in places if jnp.issubdtype(arrays[i].dtype, jnp.floating)]
-    float_names = [k for k, v in named.items() if hasattr(v, "dtype") and jnp.issubdtype(v.dtype, jnp.floating)]
+    float_names = [
+        k for k, v in named.items() if hasattr(v, "dtype") and jnp.issubdtype(v.dtype, jnp.floating)
+    ]
 
     def run(params: Any, inputs: Any, by_name: Any) -> Any:
         full = list(arrays)
@@ -210,7 +253,9 @@ def _jax_side(module: Any, original: Any, args: Any, kwargs: Any, training: bool
 
     def loss(params: Any, inputs: Any, by_name: Any) -> Any:
         out, new_state = run(params, inputs, by_name)
-        total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.floating))
+        total = sum(
+            jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.floating)
+        )
         return total, (out, new_state)
 
     inputs, by_name = [arrays[i] for i in floats], {k: named[k] for k in float_names}
@@ -218,10 +263,16 @@ def _jax_side(module: Any, original: Any, args: Any, kwargs: Any, training: bool
     ys = leaves(out)
     grads: dict[str, Any] = {}
     if any(jnp.issubdtype(y.dtype, jnp.floating) for y in ys):
-        (tree, more, named_more) = jax.jit(jax.grad(lambda *a: loss(*a)[0], (0, 1, 2), allow_int=True))(params, inputs, by_name)
+        (tree, more, named_more) = jax.jit(
+            jax.grad(lambda *a: loss(*a)[0], (0, 1, 2), allow_int=True)
+        )(params, inputs, by_name)
         grads = {k: np.asarray(v) for k, v in flatten(tree).items()}
         grads |= {f"input {i}": np.asarray(g) for i, g in enumerate([*more, *named_more.values()])}
-    return [np.asarray(y) for y in ys], grads, {k: np.asarray(v) for k, v in flatten(new_state).items()}
+    return (
+        [np.asarray(y) for y in ys],
+        grads,
+        {k: np.asarray(v) for k, v in flatten(new_state).items()},
+    )
 
 
 def caller(module: Any, training: bool) -> Callable[..., Any]:
@@ -275,7 +326,9 @@ def _error(a: Any, b: Any) -> float:
     return float(difference.max(initial=0.0)) / scale
 
 
-def _rows(report: Report, check: str, tag: str, got: Any, want: Any, exact: Any, bound: Any) -> None:
+def _rows(
+    report: Report, check: str, tag: str, got: Any, want: Any, exact: Any, bound: Any
+) -> None:
     if isinstance(want, list):
         if len(got) != len(want):
             report.rows.append(Row(check, tag, False, None, f"{len(got)} arrays for {len(want)}"))
@@ -309,12 +362,19 @@ def verify_init(make_torch: Callable[[], Any], jax_module: Any) -> Report:
     size = min((p.numel() for p in first.parameters()), default=1)
     times = max(2, min(64, DRAWS // max(size, 1)))
     torch_draws = [_tensors(m) for m in [first, *(make_torch() for _ in range(times - 1))]]
-    for where, make, called in (("params", jax_module.init, "params"), ("state", jax_module.init_state, "buffers")):
+    for where, make, called in (
+        ("params", jax_module.init, "params"),
+        ("state", jax_module.init_state, "buffers"),
+    ):
         made = jax.jit(make)
         jax_draws = [flatten(made(k)) for k in jax.random.split(jax.random.key(0), times)]
         names = [n for n, (kind, _) in torch_draws[0].items() if kind == where]
         bad = []
-        missing = set(flatten(from_torch(first, jax_module)[0])) - set(jax_draws[0]) if where == "params" else set()
+        missing = (
+            set(flatten(from_torch(first, jax_module)[0])) - set(jax_draws[0])
+            if where == "params"
+            else set()
+        )
         if missing:
             bad.append(f"not made: {', '.join(sorted(missing)[:5])}")
         for name in names:
@@ -325,11 +385,21 @@ def verify_init(make_torch: Callable[[], Any], jax_module: Any) -> Report:
             why = _distribution(a, b)
             if why:
                 bad.append(f"{name}: {why}")
-        extra = set(jax_draws[0]) - set(names) if where == "params" else ()  # what is no buffer of torch can be state here
+        extra = (
+            set(jax_draws[0]) - set(names) if where == "params" else ()
+        )  # what is no buffer of torch can be state here
         if extra:
             bad.append(f"not in torch: {', '.join(sorted(extra)[:5])}")
         if names:
-            report.rows.append(Row("init", f"{times} draws", not bad, None, "; ".join(bad[:3]) or f"{len(names)} {called}"))
+            report.rows.append(
+                Row(
+                    "init",
+                    f"{times} draws",
+                    not bad,
+                    None,
+                    "; ".join(bad[:3]) or f"{len(names)} {called}",
+                )
+            )
     return report
 
 
@@ -353,7 +423,12 @@ def _distribution(a: Any, b: Any) -> str:
     return ""
 
 
-def verify_lowering(torch_module: Any, jax_module: Any, *inputs: Any, platforms: tuple[str, ...] = ("cpu", "cuda", "tpu")) -> Report:
+def verify_lowering(
+    torch_module: Any,
+    jax_module: Any,
+    *inputs: Any,
+    platforms: tuple[str, ...] = ("cpu", "cuda", "tpu"),
+) -> Report:
     """Lower the jitted module for each platform, which needs none of them."""
     import jax
 
@@ -371,8 +446,14 @@ def verify_lowering(torch_module: Any, jax_module: Any, *inputs: Any, platforms:
 
     for platform in platforms:
         try:
-            exported = jax.export.export(jax.jit(run), platforms=[platform])(params, [arrays[i] for i in places])
+            exported = jax.export.export(jax.jit(run), platforms=[platform])(
+                params, [arrays[i] for i in places]
+            )
             report.rows.append(Row("lowering", platform, bool(exported.mlir_module_serialized)))
         except Exception as error:
-            report.rows.append(Row("lowering", platform, False, None, f"{type(error).__name__}: {str(error)[:120]}"))
+            report.rows.append(
+                Row(
+                    "lowering", platform, False, None, f"{type(error).__name__}: {str(error)[:120]}"
+                )
+            )
     return report

@@ -86,7 +86,11 @@ def run(request: dict[str, Any]) -> Report:
         if inside:
             sys.path.insert(0, str(root))
             original = importlib.import_module(name)
-            torch_modules = {k: sys.modules.pop(k) for k in list(sys.modules) if k.split(".")[0] == name.split(".")[0]}
+            torch_modules = {
+                k: sys.modules.pop(k)
+                for k in list(sys.modules)
+                if k.split(".")[0] == name.split(".")[0]
+            }
             sys.path.insert(0, str(out))
             converted = importlib.import_module(name)
             del torch_modules
@@ -95,7 +99,15 @@ def run(request: dict[str, Any]) -> Report:
             converted = load(target, f"jax_{target.stem}", target.parent)
         report = Report()
         for diagnostic in diagnostics:
-            report.rows.append(Row("diagnostic", f"{diagnostic.line}", True, None, f"{diagnostic.id}: {diagnostic.message}"))
+            report.rows.append(
+                Row(
+                    "diagnostic",
+                    f"{diagnostic.line}",
+                    True,
+                    None,
+                    f"{diagnostic.id}: {diagnostic.message}",
+                )
+            )
         torch.manual_seed(0)
         args_torch, inputs = _example(request, original)
         args_jax = args_torch if request.get("example") else _arguments(request["init"], converted)
@@ -105,7 +117,9 @@ def run(request: dict[str, Any]) -> Report:
         torch_module = make()
         for training in (False, True):
             for dtype in ("float64", "float32"):
-                report.rows += verify(torch_module, jax_module, *inputs, training=training, dtype=dtype).rows
+                report.rows += verify(
+                    torch_module, jax_module, *inputs, training=training, dtype=dtype
+                ).rows
         report.rows += verify_init(make, jax_module).rows
         report.rows += verify_lowering(torch_module.eval(), jax_module, *inputs).rows
         return report
@@ -118,7 +132,11 @@ def _construct(cls: Any, arguments: tuple[Any, Any]) -> Any:
 
 def _example(request: dict[str, Any], original: Any) -> tuple[Any, list[Any]]:
     if request.get("example"):
-        example: Any = load(Path(request["example"]).resolve(), "example_of_inputs", Path(request["example"]).resolve().parent)
+        example: Any = load(
+            Path(request["example"]).resolve(),
+            "example_of_inputs",
+            Path(request["example"]).resolve().parent,
+        )
         made = example.example()
         arguments, inputs = made
         return (tuple(arguments), {}), list(inputs)
@@ -134,8 +152,16 @@ def _arguments(text: str, module: Any) -> Any:
 def failure(error: BaseException) -> str:
     """What went wrong, and the last line that it went through outside this package and the libraries."""
     own = str(Path(__file__).parent)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((own, "<")) and "site-packages" not in f.filename]
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}: {frames[-1].line})" if frames else ""
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if not f.filename.startswith((own, "<")) and "site-packages" not in f.filename
+    ]
+    where = (
+        f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}: {frames[-1].line})"
+        if frames
+        else ""
+    )
     what = str(error).strip().splitlines()
     return f"{type(error).__name__}: {what[0] if what else ''}{where}"
 

@@ -63,20 +63,33 @@ def to_array(tensor: Any) -> Any:
     return jnp.asarray(tensor.numpy())
 
 
-def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], original: Any, params: Any, state: Any) -> None:
+def _fill(
+    module: Any,
+    prefix: str,
+    tensors: dict[str, tuple[str, Any]],
+    original: Any,
+    params: Any,
+    state: Any,
+) -> None:
     import jax
 
     own_state = _own_names(module, "init_state", jax)
     own_params = _own_names(module, "init", jax)
     children = dict(module.children())
     tail = prefix + "." if prefix else ""
-    direct = {name[len(tail) :]: where_value for name, where_value in tensors.items() if name.startswith(tail) and "." not in name[len(tail) :]}
+    direct = {
+        name[len(tail) :]: where_value
+        for name, where_value in tensors.items()
+        if name.startswith(tail) and "." not in name[len(tail) :]
+    }
     for name, (where, value) in direct.items():
         if name in children:
             continue
         if own_state is not None and name in own_state or own_state is None and where == "state":
             state[name] = value
-        elif own_params is not None and name in own_params or own_params is None and where != "state":
+        elif (
+            own_params is not None and name in own_params or own_params is None and where != "state"
+        ):
             params[name] = value
         else:
             _check_constant(module, f"{tail}{name}", value)
@@ -93,11 +106,15 @@ def _fill(module: Any, prefix: str, tensors: dict[str, tuple[str, Any]], origina
         _fill(child, f"{tail}{name}", tensors, inner, params[name], state[name])
     for method, made, own in (("init", params, own_params), ("init_state", state, own_state)):
         if "parametrizations" in (own or ()):
-            made["parametrizations"] = _nested(_shapes(module, method)["parametrizations"], f"{tail}parametrizations", tensors)
+            made["parametrizations"] = _nested(
+                _shapes(module, method)["parametrizations"], f"{tail}parametrizations", tensors
+            )
     for name in own_params or ():
         value = getattr(original, _theirs(name), None) if original is not None else None
         if name not in params and name not in children and hasattr(value, "detach"):
-            params[name] = to_array(value)  # a parameter under one configuration, a plain tensor under another
+            params[name] = to_array(
+                value
+            )  # a parameter under one configuration, a plain tensor under another
     for name in own_state or ():
         if name not in state:
             value = getattr(original, _theirs(name), None) if original is not None else None
@@ -131,7 +148,9 @@ def _check_constant(module: Any, path: str, value: Any) -> None:
         return
     if hasattr(own, "shape") and not agree(own, value):
         how = "computes" if computed else "was built with"
-        raise ValueError(f"{path} is a constant of {type(module).__name__}, which {how} another value than the source holds")
+        raise ValueError(
+            f"{path} is a constant of {type(module).__name__}, which {how} another value than the source holds"
+        )
 
 
 def agree(own: Any, value: Any) -> bool:
@@ -165,7 +184,9 @@ def _shapes(module: Any, method: str) -> Any:
 
     try:
         with jax.numpy_dtype_promotion("standard"):
-            return jax.eval_shape(getattr(module, method), jax.ShapeDtypeStruct((), jax.random.key(0).dtype))
+            return jax.eval_shape(
+                getattr(module, method), jax.ShapeDtypeStruct((), jax.random.key(0).dtype)
+            )
     except Exception:
         return None
 
@@ -190,7 +211,9 @@ def _by_reading(module: Any, method: str) -> set[str] | None:
                 source = inspect.getsource(vars(cls)[method])
             except (OSError, TypeError):
                 return None
-            found |= set(re.findall(rf'\b{what}\["(\w+)"\] = ', source)) | set(re.findall(r'"(\w+)": ', source))
+            found |= set(re.findall(rf'\b{what}\["(\w+)"\] = ', source)) | set(
+                re.findall(r'"(\w+)": ', source)
+            )
     return found | {name for name, _ in module.children()}
 
 

@@ -1,7 +1,7 @@
 """What is run again in backward: `nnx.remat`, with the module in it, where that changes or draws.
 
-    jax.checkpoint(self.block)(x)    nnx.remat(lambda module, *args: module(*args))(self.block, x)
-    jax.checkpoint(self.f)(x)        nnx.remat(lambda module, *args: module.f(*args))(self, x)
+jax.checkpoint(self.block)(x)    nnx.remat(lambda module, *args: module(*args))(self.block, x)
+jax.checkpoint(self.f)(x)        nnx.remat(lambda module, *args: module.f(*args))(self, x)
 """
 
 from __future__ import annotations

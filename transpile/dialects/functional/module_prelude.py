@@ -19,10 +19,16 @@ class Module:
     """
 
     def init(self, key):
-        return {name: child.init(jax.random.fold_in(key, i)) for i, (name, child) in enumerate(self.children())}
+        return {
+            name: child.init(jax.random.fold_in(key, i))
+            for i, (name, child) in enumerate(self.children())
+        }
 
     def init_state(self, key):
-        return {name: child.init_state(jax.random.fold_in(key, i)) for i, (name, child) in enumerate(self.children())}
+        return {
+            name: child.init_state(jax.random.fold_in(key, i))
+            for i, (name, child) in enumerate(self.children())
+        }
 
     def children(self):
         """The submodules by name, each once: one that has two names has its params under the first."""
@@ -59,7 +65,12 @@ def call(method, params, state, *args, key=None, training=False, **kwargs):
 
 @functools.cache
 def _effects(function):
-    return frozenset(inspect.signature(function).parameters) & {"params", "state", "key", "training"}
+    return frozenset(inspect.signature(function).parameters) & {
+        "params",
+        "state",
+        "key",
+        "training",
+    }
 
 
 class _Container(Module):
@@ -75,7 +86,11 @@ class _Container(Module):
     def places(self):
         """``(name, layer or None)`` for each place, in order."""
         empty = self._empty
-        return [(name, v) for name, v in vars(self).items() if isinstance(v, Module) or v is None and name in empty]
+        return [
+            (name, v)
+            for name, v in vars(self).items()
+            if isinstance(v, Module) or v is None and name in empty
+        ]
 
     def layers(self):
         """The places, but a layer used twice keeps its first name."""
@@ -183,7 +198,10 @@ class Copies(ModuleList):
             name = ".".join(str(entry.key) for entry in path)
             return own if changed & {name, name.rpartition(".")[0]} else jnp.copy(first)
 
-        return {name: jax.tree_util.tree_map_with_path(value, own, params["0"]) for name, own in params.items()}
+        return {
+            name: jax.tree_util.tree_map_with_path(value, own, params["0"])
+            for name, own in params.items()
+        }
 
 
 class ModuleDict(_Container):
@@ -233,7 +251,9 @@ class ParameterDict(ModuleDict):
     """A dict of parameters, in the order of their names where a plain dict gives them, as torch has them."""
 
     def update(self, parameters):
-        plain = hasattr(parameters, "items") and not isinstance(parameters, (collections.OrderedDict, ModuleDict))
+        plain = hasattr(parameters, "items") and not isinstance(
+            parameters, (collections.OrderedDict, ModuleDict)
+        )
         super().update(sorted(parameters.items()) if plain else parameters)
 
 
@@ -259,7 +279,11 @@ class Function(Module):
 
 def as_module(function):
     """What can be called like a module: modules and None as they are, other functions wrapped."""
-    return Function(function) if callable(function) and not isinstance(function, (Module, type)) else function
+    return (
+        Function(function)
+        if callable(function) and not isinstance(function, (Module, type))
+        else function
+    )
 
 
 def split(key, n):
@@ -306,7 +330,9 @@ def _with_value(init, name, function):
         original = f"{name}_orig"  # of spectral_norm, which shares its memory with the weight until the first call
         for place in {name, original} & arrays.keys():
             arrays[place] = function(arrays[place], again)
-        return {place: array for place, array in arrays.items() if array is not None or place != name}
+        return {
+            place: array for place, array in arrays.items() if array is not None or place != name
+        }
 
     return init_again
 
@@ -332,7 +358,9 @@ def _reinitialise_own(module, prefix, function):
         start = f"{prefix}." if prefix else ""
         names = [start + ".".join(str(entry.key) for entry in path) for path, _ in leaves]
         keys = jax.random.split(again, len(leaves) or 1)
-        return params | tree.unflatten(function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys))
+        return params | tree.unflatten(
+            function(name, leaf, k) for name, (_, leaf), k in zip(names, leaves, keys)
+        )
 
     module.init = init_again
 
@@ -361,7 +389,9 @@ def reset_parameters(module):
 
 def resets(module):
     """Whether a module can give itself initial values: it has a method for that, or is a layer that makes params."""
-    layers = (cls for cls in type(module).__mro__ if cls.__module__ == __name__ and cls is not Module)
+    layers = (
+        cls for cls in type(module).__mro__ if cls.__module__ == __name__ and cls is not Module
+    )
     return hasattr(module, "reset_parameters") or any("init" in vars(cls) for cls in layers)
 
 
@@ -384,7 +414,9 @@ def like(module, name):
     """The shape and dtype of a param of a module, or of one that it computes from others; None where there is none."""
     # of a function made here: JAX keeps what it has traced, and init may change yet
     params = jax.eval_shape(lambda key: module.init(key), jax.random.key(0))
-    return next((params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params), None)
+    return next(
+        (params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params), None
+    )
 
 
 def shape(module, name):
@@ -402,10 +434,16 @@ def dry_run(function, *args, **kwargs):
 
     def trace(key):
         output, _ = run(*_beginnings(module, key), *args, key=key, training=True, **kwargs)
-        found.append(jax.tree.map(lambda y: Shape(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output))
+        found.append(
+            jax.tree.map(
+                lambda y: Shape(y.shape, y.dtype) if isinstance(y, jax.Array) else y, output
+            )
+        )
 
     jax.eval_shape(trace, jax.random.key(0))
-    return jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, Shape) else y, found[0])
+    return jax.tree.map(
+        lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, Shape) else y, found[0]
+    )
 
 
 def _beginnings(module, key):
@@ -428,13 +466,20 @@ def named_parameters(module, params=None):
 
     shapes = jax.eval_shape(first, jax.random.key(0))
     arrays = shapes if params is None else params
-    return iter([(".".join(path), functools.reduce(dict.__getitem__, path, arrays)) for path in paths])
+    return iter(
+        [(".".join(path), functools.reduce(dict.__getitem__, path, arrays)) for path in paths]
+    )
 
 
 def _paths(params):
     """The path of each array: of a module's own before those of its submodules, as torch lists them."""
     own = [(name,) for name, value in params.items() if not isinstance(value, dict)]
-    below = [(name, *path) for name, value in params.items() if isinstance(value, dict) for path in _paths(value)]
+    below = [
+        (name, *path)
+        for name, value in params.items()
+        if isinstance(value, dict)
+        for path in _paths(value)
+    ]
     return own + below
 
 

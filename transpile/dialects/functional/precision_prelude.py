@@ -28,7 +28,9 @@ def in_float64(function):
 
 def built(made):
     """An object and, of a module, all that is below it."""
-    return modules(made) if isinstance(made, Module) else [made] if hasattr(made, "__dict__") else []
+    return (
+        modules(made) if isinstance(made, Module) else [made] if hasattr(made, "__dict__") else []
+    )
 
 
 def rounded(value):

@@ -36,14 +36,14 @@ GROWING = frozenset("append extend insert pop remove clear update setdefault add
 SAYS = ("jax.debug.print", "jax.debug.callback")  # which know their place
 _NUMBERS = frozenset("jnp.pi jnp.e jnp.inf jnp.nan jnp.newaxis np.pi np.inf np.nan".split())
 _LIBRARIES = ("jnp.", "jax.", "lax.")
+
+
 class CallEffects(Protocol):
     def host(self, node: Node, besides: Set[Node] = frozenset()) -> str | None:
         """What code does to the host, in words, besides some nodes."""
 
     def of_call(self, call: Call) -> Effects:
         """What one call does, its arguments left out."""
-
-
 
 
 class Obstacle(NamedTuple):
@@ -62,7 +62,11 @@ class Obstacles:
     """
 
     def __init__(
-        self, carrying: Carrying, where: str, unharmed: tuple[type[Value], ...], effects: CallEffects
+        self,
+        carrying: Carrying,
+        where: str,
+        unharmed: tuple[type[Value], ...],
+        effects: CallEffects,
     ) -> None:
         self.carrying, self.where, self.unharmed = carrying, where, unharmed
         self.effects = effects

@@ -58,7 +58,9 @@ def taken_out(frame: Frame, node: Call) -> Expression | None:
                                                       return self.bn.running_mean + output
     """
     assert frame.current is not None
-    read = {p for n in below(frame.current, Attribute, Read) if (p := frame.state.path(n)) is not None}
+    read = {
+        p for n in below(frame.current, Attribute, Read) if (p := frame.state.path(n)) is not None
+    }
     changed = sorted(p for p in read if on_module(p) and _changes(frame, node, p))
     where = {p: elsewhere(frame, node, p) for p in changed}
     beside = [p for p in changed if "beside" in where[p]]

@@ -1,6 +1,6 @@
 """A function or module that is run again in backward: a call like any other of it.
 
-    checkpoint(self.block, x)        jax.checkpoint(self.block)(x), an Apply of self.block
+checkpoint(self.block, x)        jax.checkpoint(self.block)(x), an Apply of self.block
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
 
-_OPTIONS = frozenset(
-    "use_reentrant determinism_check debug preserve_rng_state early_stop".split()
-)
+_OPTIONS = frozenset("use_reentrant determinism_check debug preserve_rng_state early_stop".split())
 
 
 def is_run_again(node: Call) -> bool:

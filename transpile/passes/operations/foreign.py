@@ -42,7 +42,9 @@ def host(c: Conversion, node: Call, name: str) -> None:
         return
     if any(_needs(known(argument), library in _HOST) for argument in node.arguments):
         message = f"{name} computes with the numbers of an array, which it has not under jax.jit: "
-        c.changes.report("unsupported", node, message + "call it outside, or write it with jax.numpy")
+        c.changes.report(
+            "unsupported", node, message + "call it outside, or write it with jax.numpy"
+        )
 
 
 def _needs(value: Value, host: bool) -> bool:
