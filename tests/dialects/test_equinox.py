@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from transpile import convert_source
 from transpile.facts.values import lattice
 from transpile.model.effects import Apply, Cond, Layers, Read, Tie
 from transpile.model.expressions import Attribute, Name
@@ -248,3 +249,23 @@ def test_configs_are_frozen(name):
     more, mark = CONFIGS[name]
     made, _, _ = written(f"@dataclass\nclass Config:\n    dim: int = 4\n{more}")
     assert f"{mark}\nclass Config:" in made
+
+
+def test_the_state_gets_a_list_with_another_entry():
+    """Set in place, the entry would change in the state that the caller still has, too."""
+    text = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sums = {"a": torch.zeros(2)}
+
+    def forward(self, x):
+        self.sums["a"] = x + 1
+        return self.sums["a"] * 2
+"""
+    code = convert_source(text, "equinox").code
+    assert 'nn.put(state, self.sums, nn.with_entry(state.get(self.sums), "a", x + 1))' in code

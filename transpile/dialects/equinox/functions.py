@@ -42,6 +42,7 @@ from ..threading.keys import Keys
 from ..threading.making import completes
 from ..threading.result_names import Names
 from ..threading.state import Extraction
+from . import entries
 from .forms import filtered, through
 from .leaves import Leaves, place
 from .plan import WORDS, Plan
@@ -83,6 +84,7 @@ class Running:
         self._refuse()
         if not self.building:
             if self.threads.gives:
+                entries.write(self.function, self.signatures)
                 Extraction(self, Names(self._taken)).function(self.function)
                 self._returns()
                 self._taken |= taken(self.function)

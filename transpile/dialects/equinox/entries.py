@@ -1,0 +1,30 @@
+"""Entries of lists and dicts of arrays in the state: the state gets a list with another entry.
+
+self.sums["b"] = x    →    Write(self.sums, with_entry(self.sums, "b", x))
+
+Set in place the entry would change in the state that the caller still has, too.
+"""
+
+from __future__ import annotations
+
+from ...model.copy import clone
+from ...model.effects import Read, Support, Write
+from ...model.expressions import Call, Subscript
+from ...model.program import Function
+from ...model.statements import Assign, Block
+from ..threading.signatures import Signatures
+
+
+def write(function: Function, signatures: Signatures) -> None:
+    """Make the stores of entries of one function writes of the whole."""
+    for assign in function.nodes(Assign):
+        target, block = assign.targets[0], assign.parent
+        if len(assign.targets) > 1 or assign.operator or not isinstance(block, Block):
+            continue
+        if not isinstance(target, Subscript) or assign.expression is None:
+            continue
+        held = target.object
+        if isinstance(held, Read) and signatures.is_state(held):
+            given = [clone(held), target.index, assign.expression]
+            whole = Call(Support("with_entry"), given)
+            block.substitute(assign, [Write(held, whole)])
