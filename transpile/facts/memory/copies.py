@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 from ...model.expressions import Attribute, Call, Constant
+from ...model.node import Expression
 from .indices import number
 
+_IN_ORDER = frozenset("contiguous reshape reshape_as flatten ravel unflatten".split())
 _MOVING = frozenset("permute transpose t movedim moveaxis swapaxes swapdims".split())
 
 
@@ -28,6 +30,14 @@ def moves_apart(node: Call) -> bool:
         if any(b != a + 1 for a, b in zip(places, places[1:])):
             return True
     return False
+
+
+def may_be_moved(node: Expression) -> bool:
+    """Whether an expression is a view of what lies in order, and a copy of anything else:
+    `x.t().reshape(-1)`."""
+    if not isinstance(node, Call) or not isinstance(node.function, Attribute):
+        return False
+    return node.function.name in _IN_ORDER
 
 
 def is_moved(node: Call, function: Attribute) -> bool:

@@ -39,7 +39,7 @@ from ..values.lattice import (
 )
 from . import indices
 from .calling import Calling
-from .copies import is_moved, moves_apart
+from .copies import is_moved, may_be_moved, moves_apart
 from .paths import of
 from .places import NOTHING, Part, Places, union
 from .spellings import is_inplace_name, is_tensor
@@ -68,7 +68,8 @@ class Sharing(Calling):
         path = self.path(viewed) if viewed is not None else None
         if viewed is None or path is not None:
             return path
-        return None if is_cast(node) or is_cast(viewed) else self.view_base(viewed)
+        copied = is_cast(node) or is_cast(viewed) or may_be_moved(node)
+        return None if copied else self.view_base(viewed)
 
     def _viewed(self, node: Any) -> Expression | None:
         """What an expression is a certain view of."""
