@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ...facts.values.lattice import Module
+from ...model.copy import clone
 from ...model.effects import Read
 from ...model.expressions import (
     Attribute,
@@ -204,7 +205,7 @@ class Holders:
             "items",
             "named_children",
         ):
-            words = Call(Attribute(over.function.object, "values"), [])
+            words = Call(Attribute(clone(over.function.object), "values"), [])
             return self._call(words) if at == 1 and len(parts) == 2 else None
         kind = over.function.id if isinstance(over.function, Name) else ""
         if kind == "enumerate" and at == 1 and over.arguments:

@@ -121,9 +121,12 @@ def _keys(file: File, reports: Reports) -> None:
 
 
 def _outside(file: File) -> list[Node]:
-    return [n for n in file.walk() if not _is_inside(n)]
-
-
-def _is_inside(node: Node) -> bool:
-    """Whether a node runs when a function does: defaults of parameters do not."""
-    return any(isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors())
+    """The nodes that run when a file is imported, outer ones first: of functions their decorators
+    and defaults."""
+    found, stack = list[Node](), list[Node]([file])
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        body = node.body if isinstance(node, Function) else None
+        stack.extend(child for child in reversed(node.children()) if child is not body)
+    return found
