@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.effects import PARAM, Write
+from ...model.effects import PARAM, Read, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.program import Function
 from ...model.statements import ExpressionStatement, Return
@@ -17,7 +17,7 @@ class Writers:
         self.conventions = conventions
         calls = {c: f for f in conventions.functions for c in calls_of(f)}
         may = {f for f in conventions.functions if self._may(f)}
-        self.found = {f for f in may if any(w.target.kind == PARAM for w in f.nodes(Write))}
+        self.found = {f for f in may if any(map(_is_of_param, f.nodes(Write)))}
         while more := {by for c, by in calls.items() if self.run(c)} & may - self.found:
             self.found |= more
         while wrong := {f for c, by in calls.items() for f in self._wrong(c, by)} & self.found:
@@ -49,3 +49,8 @@ class Writers:
 def _is_self(function: Attribute, by: Function) -> bool:
     own = by.parameters[0].name if by.owner is not None and by.parameters else None
     return isinstance(function.object, Name) and function.object.id == own
+
+
+def _is_of_param(write: Write) -> bool:
+    """Whether it writes a param by its name; a walk over params binds the name of one."""
+    return isinstance(write.target, Read) and write.target.kind == PARAM
