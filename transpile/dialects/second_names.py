@@ -45,17 +45,38 @@ _HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 
 def spell_out(project: Project, modules: Modules) -> None:
     """Give each submodule of a project one name."""
+    read = _Reads(project)
     for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
         init = modules.home(cls).methods(cls).get("__init__")
         if init is not None and init.parameters:
-            _Names(project, cls, init).write()
+            _Names(project, cls, init, read).write()
+
+
+class _Reads:
+    """The attributes of a project by their names: looked up for each submodule of each class."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._by_name: dict[str, list[Attribute]] | None = None
+
+    def of(self, name: str) -> list[Attribute]:
+        if self._by_name is None:
+            self._by_name = {}
+            for node in (n for file in self.project.ordered for n in file.walk()):
+                if isinstance(node, Attribute):
+                    self._by_name.setdefault(node.name, []).append(node)
+        return self._by_name.get(name, [])
+
+    def changed(self) -> None:
+        """What was found is no more what there is."""
+        self._by_name = None
 
 
 class _Names:
     """The names that the constructor of one class gives to submodules."""
 
-    def __init__(self, project: Project, cls: Class, init: Function) -> None:
-        self.project, self.cls, self.init = project, cls, init
+    def __init__(self, project: Project, cls: Class, init: Function, read: _Reads) -> None:
+        self.project, self.cls, self.init, self.read = project, cls, init, read
         self.me = init.parameters[0].name
         self.family = {cls, *project.family(cls)}
 
@@ -91,6 +112,7 @@ class _Names:
                 again = Attribute(clone(declare.targets[0].object), first)  # type: ignore[attr-defined]
                 again.value = made.value
                 made.replace(again)
+                self.read.changed()
 
     # --- second names -----------------------------------------------------------------------------
 
@@ -148,11 +170,11 @@ class _Names:
         made.file = self.cls.file
         self.init.body.take(declare)
         self.cls.body.insert_after(self.init, [made])
+        self.read.changed()
 
     def _reads(self, name: str) -> list[Attribute]:
         """Where an attribute of this class is read."""
-        nodes = (n for f in self.project.ordered for n in f.walk() if type(n) is Attribute)
-        return [n for n in nodes if n.name == name and self._is_own(n.object)]
+        return [n for n in self.read.of(name) if type(n) is Attribute and self._is_own(n.object)]
 
     def _is_own(self, node: Expression) -> bool:
         value = node.value
@@ -171,11 +193,9 @@ class _Names:
             return False  # what is given has its place elsewhere too
         if len({type(s.parent) for s in stores}) != 1 or stores[0].parent is not self.init.body:
             return False
-        for file in self.project.ordered:
-            for node in (n for n in file.walk() if n not in inside):
-                if isinstance(node, Attribute) and node.name == name:
-                    if self._is_own(node.object) or node.object.value in (None, UNKNOWN):
-                        return False
+        for node in (n for n in self.read.of(name) if n not in inside):
+            if self._is_own(node.object) or node.object.value in (None, UNKNOWN):
+                return False
         reads = [n for n in self.init.body.walk() if isinstance(n, Attribute) and n.name == name]
         own = [n for n in reads if isinstance(n.object, Name) and n.object.id == self.me]
         return any(map(self._is_put, own)) and not self._are_asked()
@@ -221,6 +241,7 @@ class _Names:
                 made = Name(local)
                 made.value = node.value
                 node.replace(made)
+        self.read.changed()
 
 
 def _holds(new: New) -> bool:
