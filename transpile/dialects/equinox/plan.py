@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
@@ -33,9 +33,9 @@ class Facts(Protocol):
 class Plan:
     """The conventions of a project's functions in Equinox."""
 
-    def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
+    def __init__(self, project: Project, facts: Facts, signatures: Signatures) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
-        self.signatures = Signatures(project, facts, kept)
+        self.signatures = signatures
         self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}

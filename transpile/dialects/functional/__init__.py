@@ -45,8 +45,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     there = Prelude(existing or "", "~")
     reports = Reports(Faults("the functional dialect"))
     solve = lambda: Conventions(project, facts, there.names())
-    as_methods(project, solve, lambda t: t.takes or t.draws or t.params or t.mode, reports)
-    plan = Plan(project, facts, there.names())
+    threaded = lambda t: t.takes or t.draws or t.params or t.mode
+    plan = Plan(project, facts, as_methods(project, solve, threaded, reports))
     plan.repeated.update(name for name, _ in repeated(plan))
     report_shared(plan, reports)
     report_unwritten(project, facts.modules, reports)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from ...facts.effects import EffectsOf
@@ -50,9 +50,9 @@ class Words(NamedTuple):
 class Plan:
     """The conventions of a project's functions."""
 
-    def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
+    def __init__(self, project: Project, facts: Facts, conventions: Conventions) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
-        self.conventions = Conventions(project, facts, kept)
+        self.conventions = conventions
         self.param_writers = Writers(self.conventions)
         self.unsettled = self.conventions.unsettled
         self.numbers = numbers(self.conventions.functions)

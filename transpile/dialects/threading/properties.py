@@ -9,7 +9,7 @@ x * self.doubled                   x * self.doubled(params)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module
@@ -30,29 +30,33 @@ _SETTER = (
 )
 
 
+S = TypeVar("S", bound=Signatures)
+
+
 class Reports(Protocol):
     def refuse(self, id: str, statement: Statement, why: str) -> None: ...
 
 
 def as_methods(
     project: Project,
-    solve: Callable[[], Signatures],
+    solve: Callable[[], S],
     takes: Callable[[Threads], bool],
     reports: Reports,
-) -> None:
+) -> S:
     """Let what takes what is threaded be a method, and calls of it what reads it; `solve` finds the
-    threads of the program as it is, `takes` says of which a method has to be given any."""
+    threads of the program as it is, `takes` says of which a method has to be given any. Gives those
+    of the program as it is then."""
     properties = [
         f
         for f in project.functions()
         if project.is_property(f) and f.owner is not None and project.is_module(f.owner)
     ]
-    while properties:
+    while True:
         signatures = solve()
         names = {f.name for f in properties if takes(signatures.of(f)) or _sets_arrays(f)}
         needed = {f for f in properties if f.name in names}  # classes below may have their own
         if not needed:
-            return
+            return signatures
         properties = [f for f in properties if f not in needed]
         kept = {f for f in needed if len(_of_name(f)) > 1}
         for function in [one for f in kept for one in _of_name(f)]:
