@@ -39,3 +39,10 @@ def test_constructors_hand_placement_on():
 def test_what_does_nothing_leaves_no_statement():
     code = convert_source("import torch\n\n\ndef f(x):\n    torch.cuda.synchronize()\n    return torch.exp(x)\n").code
     assert code.endswith("def f(x):\n    return jnp.exp(x)\n")
+
+
+def test_a_branch_that_only_synchronised_goes():
+    code = convert_source(
+        "import torch\n\n\ndef f(x, timed):\n    if timed:\n        torch.cuda.synchronize()\n    return torch.exp(x)\n"
+    ).code
+    assert code.endswith("def f(x, timed):\n    return jnp.exp(x)\n")

@@ -4,7 +4,8 @@ torch.cuda.synchronize()     None         nothing
 x.requires_grad_()           x        →   nothing
 x = x.to(device)             x = x        nothing
 
-What the user wrote like that stays, and so does what has a comment behind it.
+What the user wrote like that stays, but for a lone None, and so do names that have a comment behind
+them.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from typing import Any
 from ..model.expressions import Call, Display, Name, NamedExpression, OpaqueExpression, is_none
 from ..model.layout import comments
 from ..model.node import Expression, Statement
-from ..model.program import Function, Scope
+from ..model.program import File, Function, Scope
 from ..model.statements import Assign, Block, ExpressionStatement, If
 from ..model.statements import Pass as PassStatement
 from .pass_ import Changes, Pass
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
-    """Take them out of one function."""
+    """Take them out of one scope; of a file or a class the lone Nones."""
     changes = Changes(scope)
-    if isinstance(scope, Function):
-        _block(scope.body, changes, {s for s in scope.nodes(*_KINDS) if _is_idle(s)})
+    is_idle = _is_idle if isinstance(scope, Function) else _is_lone_none
+    _block(scope.body, changes, set(filter(is_idle, scope.nodes(*_KINDS))))  # type: ignore[attr-defined]
     return changes
 
 
@@ -45,11 +46,11 @@ def _block(block: Block, changes: Changes, idle: set[Statement]) -> bool:
                 for rest in part.body[1:]:
                     changes.remove(rest)
     if block.body and len(going) == len(block.body):
-        if isinstance(block.parent, Function):
+        if not isinstance(block.parent, Scope):
+            return True
+        if not isinstance(block.parent, File):
             changes.substitute(block.body[0], [PassStatement()])
             going = going[1:]
-        else:
-            return True
     for statement in going:
         changes.remove(statement)
     return False
@@ -60,14 +61,20 @@ _KINDS = (ExpressionStatement, Assign)
 
 def _is_idle(statement: Statement) -> bool:
     """Whether a pass has left nothing of it."""
+    if _is_lone_none(statement):
+        return True
     if not statement.touched or comments(statement)[1]:
         return False
     if isinstance(statement, ExpressionStatement):
-        return is_none(statement.expression) or isinstance(statement.expression, Name)
+        return isinstance(statement.expression, Name)
     if not isinstance(statement, Assign) or statement.operator or statement.annotation is not None:
         return False
     value = statement.expression
     return len(statement.targets) == 1 and value is not None and _same(statement.targets[0], value)
+
+
+def _is_lone_none(statement: Statement) -> bool:
+    return isinstance(statement, ExpressionStatement) and is_none(statement.expression)
 
 
 def _same(target: Expression, value: Expression) -> bool:

@@ -6,13 +6,12 @@ import ast
 from typing import Any, NamedTuple
 
 from ..model.copy import Change, clone, rebuilt
-from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name, is_none
+from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name
 from ..model.names import dotted
 from ..model.node import Expression, Node
 from ..model.operators import Unary
 from ..model.program import Scope
 from ..model.rulebook import Rulebook
-from ..model.statements import ExpressionStatement
 from ..source.lower_ast import expression, lowered
 from .operations.literals import UNDECIDED, literal
 from .pass_ import Changes, Pass
@@ -46,9 +45,6 @@ def run(scope: Scope, facts: Any) -> Changes:
     changes = Changes(scope)
     table = rewrites(facts.rulebook)
     words = {_word(rewrite.before) for rewrite in table} | set(_COMPUTED)
-    for statement in scope.nodes(ExpressionStatement):
-        if is_none(statement.expression):  # of `torch.cuda.synchronize()`
-            changes.remove(statement)
     for node in scope.nodes(Call, Attribute):
         if _word(node) in words or isinstance(node, Call) and "axis" in node.keywords:
             changes.replace(node, lambda n: simplified(n, table))
