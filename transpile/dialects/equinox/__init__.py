@@ -13,7 +13,6 @@ from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
 from ...model.statements import Block
-from ...passes.pass_ import source_of
 from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import Writer
@@ -23,6 +22,7 @@ from ..definitions import Prelude, Rules, Written
 from ..faults import Faults, raising
 from ..imports import Words, fit
 from ..output import Output
+from ..reports import Reports
 from ..shared import report_repeated, report_shared
 from ..threading.properties import as_methods
 from ..threading.signatures import Signatures
@@ -30,7 +30,6 @@ from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
 from .plan import Facts, Plan
-from .report import Reports
 
 WORDS = Words().adding(
     {
@@ -85,8 +84,7 @@ def _refuse_unwritten(project: Project, reports: Reports) -> None:
     for node in [n for file in project.ordered for n in file.walk() if isinstance(n, New)]:
         name = node.function.name if isinstance(node.function, Support) else ""
         if name in UNWRITTEN:
-            reports.report("no-rule", node, f"{UNWRITTEN[name]} has no form in Equinox yet")
-            node.replace(Unconverted("no-rule", source_of(node)))
+            reports.unconverted("no-rule", node, f"{UNWRITTEN[name]} has no form in Equinox yet")
 
 
 def _others(file: File, plan: Plan) -> Iterator[Function]:

@@ -28,12 +28,12 @@ from ...model.statements import (
     Return,
 )
 from ..fresh import fresh, taken
+from ..reports import Reports
 from ..threading.changes import is_applied, is_part_of_module, root
 from .bodies import WALKS, freezes, jumps, leaves
 from .listed import makes_list, of_list, stored
 from .places import Places, Unplaced, block_of
 from .plan import Plan
-from .report import Reports
 
 _ADDING = ("add_module", "register_module", "append")
 _UNKNOWN = "a loop changes modules or params that it comes to in a way not known"

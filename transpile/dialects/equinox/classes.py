@@ -9,6 +9,7 @@ from ...model.node import Expression, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, Pass
 from ...source.lower_ast import expression
+from ..reports import Reports
 from .changes import Changing
 from .computed import Computed
 from .constructors import Building, eqx
@@ -16,7 +17,6 @@ from .fields import Declared, Fields
 from .functions import Running
 from .plan import Plan
 from .presence import Presence
-from .report import Reports
 
 BLANK = ("\n", "")
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")

@@ -20,9 +20,9 @@ from ...model.node import Expression
 from ...model.operators import Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass
+from ..reports import Reports
 from .places import Places, block_of
 from .plan import Plan
-from .report import Reports
 
 
 class Building:

@@ -36,6 +36,7 @@ from ...model.turns import turns
 from ...passes.pass_ import source_of
 from ..closures import Closures
 from ..fresh import fresh, taken
+from ..reports import Reports
 from ..threading.checkpoints import UPDATED, checkpointed
 from ..threading.handed import give_streams
 from ..threading.keys import Keys
@@ -46,7 +47,6 @@ from . import entries
 from .forms import filtered, through
 from .leaves import Leaves, place
 from .plan import WORDS, Plan
-from .report import Reports
 
 # An Equinox module is frozen once it is built.
 _REFUSED = {

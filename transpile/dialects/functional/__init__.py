@@ -20,13 +20,13 @@ from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Output
 from ..repeated import repeated
+from ..reports import Reports
 from ..shared import report_shared
 from ..threading.properties import as_methods
 from . import outside, wide
 from .classes import ClassWriter
 from .conventions import Conventions
 from .plan import Facts, Plan
-from .report import Reports
 from .unrolled import unroll
 from .unwritten import report_unwritten
 

@@ -27,13 +27,13 @@ from ...model.node import Expression, Node
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
+from ..reports import Reports
 from ..threading.checkpoints import UPDATED, checkpointed
 from .conventions import Conventions
 from .given import called_once, is_given, lists_given, modules_given, named_once
 from .path import Path
 from .paths import Paths, module_of
 from .plan import Plan, Words
-from .report import Reports
 from .tied import Tied
 from .turns import two_kinds
 
@@ -59,8 +59,7 @@ class Calls:
     def write(self) -> None:
         """Give params and state to calls; keys are given after it, the mode by `finish`."""
         for name in two_kinds(self.function):
-            self.reports.report("module-value", name, UNKNOWN_PLACE)
-            name.replace(Unconverted("module-value", source_of(name)))
+            self.reports.unconverted("module-value", name, UNKNOWN_PLACE)
         for layers in self.function.nodes(Layers):
             self._scanned(layers)
         own = self.conventions.own_nodes
@@ -157,8 +156,7 @@ class Calls:
         lists = lists_given(call)
         if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
             for argument in lists:
-                self.reports.report("module-value", argument, LISTED)
-                argument.replace(Unconverted("module-value", source_of(argument)))
+                self.reports.unconverted("module-value", argument, LISTED)
 
     def _path(self, call: Call) -> Path | None:
         module = module_of(call)
@@ -248,8 +246,7 @@ class Calls:
         path = self.paths.of(module)
         if threads.takes or path is None:
             why = UNKNOWN_PLACE if not threads.takes else "what has a state is handed on as a value"
-            self.reports.report("module-value", value, why)
-            value.replace(Unconverted("module-value", source_of(value)))
+            self.reports.unconverted("module-value", value, why)
             return
         call = Call(Attribute(Name("functools"), "partial"), [clone(value)])
         if threads.params:

@@ -7,10 +7,10 @@ from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Block, Return
+from ..reports import Reports
 from .constructor import Constructor
 from .functions import Running
 from .plan import Plan
-from .report import Reports
 
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
 

@@ -15,11 +15,11 @@ from ...model.expressions import Call, Constant, Dictionary, Display, Name
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, Block, ExpressionStatement, Return
+from ..reports import Reports
 from ..threading.making import completes
 from ..threading.threads import calls_of
 from .paths import Paths
 from .plan import Plan, Words
-from .report import Reports
 
 FOR_THE_CALL = (
     "forward writes the data of a parameter: here that holds for the call; write it in params "

@@ -40,6 +40,7 @@ from ...model.program import Function, Parameter
 from ...model.statements import Assign, Return
 from ...passes.pass_ import source_of
 from ..fresh import fresh, taken
+from ..reports import Reports
 from ..threading.counting import at_start
 from ..threading.handed import give_streams
 from ..threading.keys import Keys
@@ -55,7 +56,6 @@ from .leaves import Leaves
 from .path import Path
 from .paths import Paths, module_of
 from .plan import Plan, Words
-from .report import Reports
 
 _REFUSED = {
     Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
@@ -226,8 +226,7 @@ class Running:
             if isinstance(node, Statement):
                 self.reports.refuse(id, node, why)
             else:
-                self.reports.report(id, node, why)
-                node.replace(Unconverted(id, source_of(node)))
+                self.reports.unconverted(id, node, why)
 
     def _refuse_handed(self) -> None:
         """A function inside that takes state, handed on: `map(step, xs)` calls it without."""
@@ -241,8 +240,7 @@ class Running:
                 continue
             if self.plan.threads(made.function).takes:
                 why = f"{name.id} takes the state, and what it is handed to does not give it"
-                self.reports.report("state-in-expression", name, why)
-                name.replace(Unconverted("state-in-expression", source_of(name)))
+                self.reports.unconverted("state-in-expression", name, why)
             elif self.plan.threads(made.function).draws and not self.calls.gives_key(around, name):
                 call = Call(clone(name), [Starred(Name("inputs"))])
                 self.calls.drawing.add(call)

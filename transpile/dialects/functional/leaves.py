@@ -44,9 +44,9 @@ from ...model.node import Expression, Node
 from ...model.operators import Compare, Conditional
 from ...model.program import Function
 from ...model.statements import If
-from ...passes.pass_ import source_of
 from ..faults import raising
 from ..leaves import detached
+from ..reports import Reports
 from . import numbers
 from .computed import Computed
 from .given import is_listed, listing
@@ -54,7 +54,6 @@ from .lacking import may_lack
 from .paths import Paths
 from .plan import Plan, Words
 from .presence import answer, kept, put
-from .report import Reports
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 _OPEN = "it is not known which class this module has, and so where it has this"
@@ -97,7 +96,7 @@ class Leaves:
         """`getattr(self, f"weight_{i}")`"""
         path = self.paths.of(read.module)
         if path is None or len(read.kinds) > 1:
-            self._refuse(call, "dynamic-attribute", _MIXED)
+            self.reports.raises("dynamic-attribute", call, _MIXED)
             return
         entries = path.of(self.words.params if PARAM in read.kinds else self.words.state)
         if read.default is None:
@@ -140,23 +139,19 @@ class Leaves:
         asked = presence.asked(call, self.function)
         if asked is None:
             if presence.is_open(call):
-                self._refuse(call, "dynamic-attribute", _OPEN)
+                self.reports.raises("dynamic-attribute", call, _OPEN)
             return
         if asked.default is None and presence.is_certain(asked):
             put(call, Constant(True))
             return
         path = self.paths.of(asked.module)
         if path is None or presence.is_doubtful(asked):
-            self._refuse(call, "dynamic-attribute", _DOUBTFUL)
+            self.reports.raises("dynamic-attribute", call, _DOUBTFUL)
             return
         words = {PARAM: self.words.params, BUFFER: self.words.state}
         entries = {kind: path.of(word) for kind, word in words.items()}
         write = answer if asked.default is None else kept
         put(call, write(asked, entries))
-
-    def _refuse(self, node: Expression, id: str, why: str) -> None:
-        self.reports.report(id, node, why)
-        node.replace(raising(Unconverted(id, source_of(node)), Support))
 
     def _list(self, node: Call, module: Expression) -> None:
         """`self.net.parameters()`; of a module whose params are not known here the shapes alone, by
@@ -222,7 +217,7 @@ class Leaves:
             node.replace(owner)
             return
         if path is None:
-            self._refuse(node, "module-value", UNKNOWN_PLACE)
+            self.reports.raises("module-value", node, UNKNOWN_PLACE)
             return
         entries = path.of(whole)
         around = node.parent

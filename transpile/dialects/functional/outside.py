@@ -27,14 +27,13 @@ from ...model.names import names_assigned
 from ...model.node import Expression, Node
 from ...model.program import File, Function, Parameter
 from ...model.statements import Block, ExpressionStatement
-from ...passes.pass_ import source_of
 from ...source.lower_ast import expression
 from ..faults import raising
 from ..fresh import fresh
 from ..leaves import detached
+from ..reports import Reports
 from ..threading.changes import is_applied
 from .plan import Plan
-from .report import Reports
 
 _NO_PARAMS = (
     "this needs params, and the file has none: params = model.init(key), then model(params, x)"
@@ -57,7 +56,7 @@ def write(file: File, plan: Plan, reports: Reports) -> None:
 
 def _expression(node: Expression, plan: Plan, reports: Reports) -> None:
     if isinstance(node, Call) and _runs_model(node, plan):
-        _refuse(node, reports, _NO_PARAMS)
+        reports.unconverted("module-value", node, _NO_PARAMS)
     elif isinstance(node, Call) and isinstance(node.function, Attribute) and is_applied(node):
         given = [node.function.object, *node.arguments]  # `net.apply(fill)`
         node.replace(Call(Support("apply"), given))
@@ -71,7 +70,7 @@ def _expression(node: Expression, plan: Plan, reports: Reports) -> None:
     elif isinstance(node, BoundMethod):
         node.become(Attribute(node.object, node.name))
     elif isinstance(node, (Read, Mode)):
-        _refuse(node, reports, _VALUES)
+        reports.unconverted("module-value", node, _VALUES)
 
 
 def _runs_model(call: Call, plan: Plan) -> bool:
@@ -103,11 +102,6 @@ def _write(write: Write, file: File, reports: Reports) -> None:
     assert isinstance(block, Block)
     call = Call(Support("reinitialise"), [holder, Constant(target.name), made])
     block.substitute(write, [ExpressionStatement(call)])
-
-
-def _refuse(node: Expression, reports: Reports, why: str) -> None:
-    reports.report("module-value", node, why)
-    node.replace(Unconverted("module-value", source_of(node)))
 
 
 def _keys(file: File, reports: Reports) -> None:

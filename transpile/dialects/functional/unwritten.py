@@ -18,7 +18,7 @@ from ...model.program import Class
 from ...model.project import Project
 from ...model.statements import Assign, Block, ExpressionStatement
 from ...passes.pass_ import source_of
-from .report import Reports
+from ..reports import Reports
 
 _UNWRITTEN = frozenset({"Parametrized", "ParametrizationList"})
 _CALL = "parametrize.register_parametrization(…)"  # of which a declaration was made
@@ -44,8 +44,7 @@ def report_unwritten(project: Project, modules: Modules, reports: Reports) -> No
                     _refuse(new, reason, reports)
             elif word.name not in _UNWRITTEN and not _is_asked(word):
                 if (reason := why(word.name)) is not None:
-                    reports.report("unsupported", word, reason)
-                    word.replace(Unconverted("unsupported", source_of(word)))
+                    reports.unconverted("unsupported", word, reason)
 
 
 def _why(name: str, modules: Modules) -> str | None:

@@ -16,10 +16,10 @@ from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, ExpressionStatement
+from ...reports import Reports
 from .. import control
 from ..numbers import apart
 from ..plan import Plan
-from ..report import Reports
 from .arrays import take_out
 from .available import Available
 from .bases import beginnings_above

@@ -14,7 +14,6 @@ from ....model.effects import (
     Read,
     Support,
     Tie,
-    Unconverted,
     Write,
 )
 from ....model.expressions import (
@@ -31,15 +30,13 @@ from ....model.node import Expression, Node, Statement
 from ....model.operators import Conditional, Unary
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
-from ....passes.pass_ import source_of
-from ...faults import raising
 from ...fresh import fresh, taken
+from ...reports import Reports
 from ...threading.keys import Keys
 from .. import control
 from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
-from ..report import Reports
 from .events import copied, declares_none
 
 METHODS = {PARAM: "init", "buffer": "init_state"}
@@ -80,8 +77,7 @@ class Beginning:
             is_state = conventions.is_state(read)
             if is_state == (self.kind == PARAM) and (is_state or read.kind in (PARAM, MIXED)):
                 why = "a param begins with what is in the state, or the other way around"
-                self.reports.report("module-value", read, why)
-                read.replace(raising(Unconverted("module-value", source_of(read)), Support))
+                self.reports.raises("module-value", read, why)
 
     def _statement(self, statement: Statement, paths: Paths) -> None:
         if isinstance(statement, Declare) and declares_none(statement):

@@ -43,12 +43,11 @@ from ....model.node import Expression, Node
 from ....model.operators import Boolean, Compare, Conditional, Unary
 from ....model.program import Function
 from ....model.statements import Assign, Block, For, If
-from ....passes.pass_ import source_of
 from ...faults import raising
+from ...reports import Reports
 from ...threading.changes import is_applied
 from ...threading.threads import NOTHING
 from ..plan import Plan
-from ..report import Reports
 from .beginnings import draws
 from .probes import gives_shapes
 
@@ -100,8 +99,7 @@ class Building:
             node.replace(Call(shape, [Lambda([], node.expression)]))
         elif isinstance(node, Key) or self._lacks_key(node):
             why = "the constructor draws what is no param: it has no key"
-            self.reports.report("random-in-init", node, why)
-            node.replace(raising(Unconverted("random-in-init", source_of(node)), Support))
+            self.reports.raises("random-in-init", node, why)
         elif isinstance(node, Unconverted):
             node.replace(raising(node, Support))
         elif isinstance(node, Unset):
@@ -119,8 +117,7 @@ class Building:
             node.become(Attribute(node.object, node.name))
             return
         why = "a method that takes params, a key or the mode is kept, and has none of them"
-        self.reports.report("module-value", node, why)
-        node.replace(raising(Unconverted("module-value", source_of(node)), Support))
+        self.reports.raises("module-value", node, why)
 
     def _lacks_key(self, node: Node) -> bool:
         """Whether a call draws, and has not been given a key, as in `lambda w, key: f(w, key=key)`."""
@@ -183,8 +180,7 @@ class Building:
     def _probe(self, call: Call) -> None:
         if call not in self._shapes or self.plan.conventions.of_call(call).gives:
             why = "a module is run while the model is built, before its params are made"
-            self.reports.report("module-value", call, why)
-            call.replace(raising(Unconverted("module-value", source_of(call)), Support))
+            self.reports.raises("module-value", call, why)
             return
         words = [None, *call.keywords]
         call.replace(Call(Support("dry_run"), [call.function, *call.arguments], words))
@@ -205,8 +201,7 @@ class Building:
             _constant(node)
         else:
             why = "the value of an array is asked for before it is made"
-            self.reports.report("array-while-building", node, why)
-            node.replace(raising(Unconverted("array-while-building", source_of(node)), Support))
+            self.reports.raises("array-while-building", node, why)
 
 
 def _constant(node: Read) -> None:

@@ -12,7 +12,7 @@ from ....model.expressions import Call, Comprehension, Name
 from ....model.names import dotted, target_names
 from ....model.node import Expression
 from ....model.program import Function
-from ..report import Reports
+from ...reports import Reports
 from .events import Events
 
 _APART = (

@@ -29,9 +29,9 @@ from ....model.operators import Conditional
 from ....model.program import Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, For
 from ...fresh import fresh, taken
+from ...reports import Reports
 from ...threading.keys import Keys
 from ..plan import Plan
-from ..report import Reports
 from .arrays import arrays_of, take_out
 from .beginnings import draws, give
 from .events import Events, declares_none, is_own

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ....model.layout import comments
 from ....model.node import Node, Statement
 from ....model.statements import Block, If, Return
-from ..report import Reports
+from ...reports import Reports
 from .arrays import take_out
 from .events import Events
 

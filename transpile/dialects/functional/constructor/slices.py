@@ -28,7 +28,7 @@ from ....model.statements import (
     Return,
 )
 from ....passes.pass_ import source_of
-from ..report import Reports
+from ...reports import Reports
 from .arrays import arrays_of, take_out, turned
 from .available import Available
 from .changing import Changing, does_more
