@@ -6,13 +6,11 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...model.effects import Apply, Key, New, Support, Unconverted
-from ...model.expressions import Attribute, Call, Lambda, Name
-from ...model.node import Node
+from ...model.effects import Apply, New, Support, Unconverted
+from ...model.expressions import Attribute, Call, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
-from ...model.statements import Block
 from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import Writer
@@ -20,6 +18,7 @@ from ...source.splice import write as text_of
 from .. import captured, second_names, support
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults, raising
+from ..import_time import give_keys, outside
 from ..imports import Words, fit
 from ..output import Output
 from ..reports import Reports
@@ -67,7 +66,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
             writer.function(function)
     for file in files:
         _calls_outside(file, plan)
-        _draws_outside(file, reports)
+        give_keys(file, reports)
+        _raises_outside(file)
         wanted |= _spelled(file)
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
@@ -99,32 +99,16 @@ def _others(file: File, plan: Plan) -> Iterator[Function]:
 
 def _calls_outside(file: File, plan: Plan) -> None:
     """What is built outside of functions: in the file, in classes, as defaults of parameters."""
-    for node in [n for n in file.walk() if isinstance(n, (New, Apply))]:
-        if not _is_inside(node):
-            draws = plan.signatures.of_outside(node).draws
-            node.become(made := Call(node.function, node.arguments, node.keywords))
-            if draws:
-                made.append(expression("jax.random.key(0)"), "key")
+    for node in [n for n in outside(file) if isinstance(n, (New, Apply))]:
+        draws = plan.signatures.of_outside(node).draws
+        node.become(made := Call(node.function, node.arguments, node.keywords))
+        if draws:
+            made.append(expression("jax.random.key(0)"), "key")
 
 
-def _is_inside(node: Node) -> bool:
-    """Whether a node runs when a function does: defaults of parameters do not."""
-    return any(isinstance(n, Block) and isinstance(n.parent, Function) for n in node.ancestors())
-
-
-def _draws_outside(file: File, reports: Reports) -> None:
-    """Draws of a file's own statements, which run once: each has a key of its own."""
-    keys = [n for n in file.walk() if isinstance(n, Key)]
-    outside = [k for k in keys if not _is_inside(k)]
-    for number, key in enumerate(outside):
-        if any(isinstance(n, Lambda) for n in key.ancestors()):
-            reports.report("draw-in-value", key, "a function that draws is handed on without a key")
-            key.replace(Unconverted("draw-in-value", "a draw that has no key"))
-        else:
-            key.replace(expression(f"jax.random.key({number})"))
-    for node in [n for n in file.walk() if isinstance(n, Unconverted)]:
-        if not _is_inside(node):
-            node.replace(raising(node, lambda name: Attribute(Name("nn"), name)))
+def _raises_outside(file: File) -> None:
+    for node in [n for n in outside(file) if isinstance(n, Unconverted)]:
+        node.replace(raising(node, lambda name: Attribute(Name("nn"), name)))
 
 
 def _spelled(file: File | Class, within: bool = False) -> set[str]:

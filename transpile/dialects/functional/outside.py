@@ -24,12 +24,12 @@ from ...model.effects import (
 )
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
 from ...model.names import names_assigned
-from ...model.node import Expression, Node
-from ...model.program import File, Function, Parameter
+from ...model.node import Expression
+from ...model.program import File, Parameter
 from ...model.statements import Block, ExpressionStatement
-from ...source.lower_ast import expression
 from ..faults import raising
 from ..fresh import fresh
+from ..import_time import give_keys, outside
 from ..leaves import detached
 from ..reports import Reports
 from ..threading.changes import is_applied
@@ -43,13 +43,13 @@ _VALUES = "a file has no params: what it gives those of a model is theirs once i
 
 def write(file: File, plan: Plan, reports: Reports) -> None:
     """Write what stands in a file outside of its functions."""
-    for write in [n for n in _outside(file) if isinstance(n, Write)]:
+    for write in [n for n in outside(file) if isinstance(n, Write)]:
         _write(write, file, reports)
-    for node in reversed(_outside(file)):  # inner before outer
+    for node in reversed(outside(file)):  # inner before outer
         if isinstance(node, Expression) and not isinstance(node, Key):
             _expression(node, plan, reports)
-    _keys(file, reports)
-    for node in _outside(file):
+    give_keys(file, reports)
+    for node in outside(file):
         if isinstance(node, Unconverted):
             node.replace(raising(node, Support))
 
@@ -102,25 +102,3 @@ def _write(write: Write, file: File, reports: Reports) -> None:
     assert isinstance(block, Block)
     call = Call(Support("reinitialise"), [holder, Constant(target.name), made])
     block.substitute(write, [ExpressionStatement(call)])
-
-
-def _keys(file: File, reports: Reports) -> None:
-    keys = [n for n in _outside(file) if isinstance(n, Key)]
-    for number, key in enumerate(keys):
-        if any(isinstance(n, Lambda) for n in key.ancestors()):
-            reports.report("draw-in-value", key, "a function that draws is handed on without a key")
-            key.replace(Unconverted("draw-in-value", "a draw that has no key"))
-        else:
-            key.replace(expression(f"jax.random.key({number})"))
-
-
-def _outside(file: File) -> list[Node]:
-    """The nodes that run when a file is imported, outer ones first: of functions their decorators
-    and defaults."""
-    found, stack = list[Node](), list[Node]([file])
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        body = node.body if isinstance(node, Function) else None
-        stack.extend(child for child in reversed(node.children()) if child is not body)
-    return found
