@@ -32,7 +32,7 @@ CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
 HOLDING = ("Transformer", "DataParallel", "TripletMarginWithDistance", "Parameter")
 _QUESTIONS = frozenset(("isinstance", "hasattr", "type"))
-_ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
+ADDING = frozenset(("append", "add_module", "insert", "extend", "register_module"))
 
 
 class Conventions(Protocol):
@@ -87,7 +87,7 @@ class Placed:
                         yield path.split(".")[1], node.expression, above
         elif isinstance(node, Call):
             function = node.function
-            if isinstance(function, Attribute) and function.name in _ADDING:
+            if isinstance(function, Attribute) and function.name in ADDING:
                 path = dotted(function.object) or ""
                 plain = isinstance(function.object.value, (Sequence, Mapping))  # a list of Python's
                 if path.startswith(f"{self.me}.") and not plain:

@@ -19,9 +19,7 @@ from ..model.node import Expression, Node
 from ..model.operators import Binary
 from ..model.program import Function
 from ..model.statements import Assign, For, While
-from .placed import Placed, Plan
-
-_GROWING = frozenset(("append", "insert", "extend", "add_module", "register_module"))
+from .placed import ADDING, Placed, Plan
 
 
 def repeated(plan: Plan) -> Iterator[tuple[str, Node]]:
@@ -62,7 +60,7 @@ class _Repeats:
                     yield name, node.expression
         elif isinstance(node, Call) and isinstance(node.function, Attribute):
             name = dotted(node.function.object)
-            if node.function.name in _GROWING and name is not None:
+            if node.function.name in ADDING and name is not None:
                 yield from ((name, argument) for argument in node.arguments)
 
     def _adds(self, name: str, value: Expression, repeating: set[str]) -> bool:

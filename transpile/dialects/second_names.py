@@ -37,10 +37,10 @@ from ..model.program import Class, Function, Parameter
 from ..model.project import Project
 from ..model.statements import Assign, Block, Return
 from .fresh import fresh, taken
+from .placed import ADDING, CONTAINERS
 
-_GROWING = frozenset(("append", "extend", "insert", "add_module", "register_module", "pop"))
+_GROWING = ADDING | {"pop"}
 _WALKS = frozenset("children named_children modules named_modules named_parameters".split())
-_HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 
 
 def spell_out(project: Project, modules: Modules) -> None:
@@ -247,7 +247,7 @@ class _Names:
 def _holds(new: New) -> bool:
     """Whether it is a container of torch's."""
     function = new.function
-    return isinstance(function, Support) and function.name in _HOLDING
+    return isinstance(function, Support) and function.name in CONTAINERS
 
 
 def _is_path(node: Expression, me: str) -> bool:

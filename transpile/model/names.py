@@ -154,3 +154,8 @@ def jumps(node: Node) -> bool:
     if isinstance(node, Scope):
         return False
     return any(jumps(child) for child in node.children() if not hasattr(child, "value"))
+
+
+def is_target(node: Node) -> bool:
+    """Whether an assignment stores into a node, and not into a part of it."""
+    return isinstance(node.parent, Assign) and any(node is t for t in node.parent.targets)

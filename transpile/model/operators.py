@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .node import Expression
+from .node import Expression, Node
 
 
 class Unary(Expression):
@@ -66,3 +66,10 @@ class Conditional(Expression):
         super().__init__()
         self.body, self.test, self.orelse = body, test, orelse
         body.parent = test.parent = orelse.parent = self
+
+
+def sides(value: Node | None) -> list[Expression]:
+    """What an expression may be: both sides of a choice."""
+    if isinstance(value, Conditional):
+        return [*sides(value.body), *sides(value.orelse)]
+    return [value] if isinstance(value, Expression) else []

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..facts.memory.indices import number
 from ..model.expressions import Call, Display, Name, Slice, Starred, Subscript
-from ..model.names import bound_once, dotted, everywhere
+from ..model.names import bound_once, dotted, everywhere, is_target
 from ..model.node import Expression, Node
 from ..model.program import Function, Scope
 from ..model.project import Project
@@ -55,14 +55,10 @@ def _holds_sizes(function: Function, name: str) -> bool:
         if assign.expression in elements and isinstance(target, Name):
             named[target.id] = assign
     bounds = {part for s in everywhere(function, Slice) for part in s.walk()}
-    uses = [n for n in everywhere(function, Name) if n.id in named and not _is_target(n)]
+    uses = [n for n in everywhere(function, Name) if n.id in named and not is_target(n)]
     kept = {assign.expression for assign in named.values()}
     sliced = all(n in bounds for n in uses) and all(e in bounds or e in kept for e in elements)
     return sliced and named.keys() <= bound_once(function) and (bool(uses) or not named)
-
-
-def _is_target(node: Node) -> bool:
-    return isinstance(node.parent, Assign) and any(node is t for t in node.parent.targets)
 
 
 def _in_scope(project: Project, scope: Scope, taking: _Taking) -> Changes:

@@ -9,7 +9,7 @@ from ...model.effects import Key, New
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, target_names
 from ...model.node import Expression, Node
-from ...model.operators import Conditional
+from ...model.operators import sides
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement
 
@@ -20,8 +20,8 @@ FILLS = ("jnp.zeros", "jnp.ones", "jnp.full", "jnp.empty")
 
 def is_filled(value: Expression, function: Function) -> bool:
     """Whether a buffer is an array of one number, or drawn at once, on some way."""
-    sides = [_given(side, function) for side in _sides(value)]
-    return any(all(map(_is_fill, values)) for values in sides)
+    given = [_given(side, function) for side in sides(value)]
+    return any(all(map(_is_fill, values)) for values in given)
 
 
 def is_drawn(value: Expression, function: Function, effects: EffectsOf) -> bool:
@@ -50,14 +50,6 @@ def _changes(name: str, function: Function) -> Iterator[Call]:
         if isinstance(call, Call):
             if any(isinstance(a, Name) and a.id == name for a in call.arguments):
                 yield call
-
-
-def _sides(value: Expression) -> Iterator[Expression]:
-    if isinstance(value, Conditional):
-        yield from _sides(value.body)
-        yield from _sides(value.orelse)
-    else:
-        yield value
 
 
 def _given(value: Expression, function: Function) -> list[Expression]:

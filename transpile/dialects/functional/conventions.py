@@ -29,6 +29,7 @@ from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
+from ..placed import CONTAINERS
 from ..threading.changes import is_applied, root
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
@@ -40,7 +41,6 @@ from .presence import Presence
 from .unsettled import Unsettled
 from .walked import Walked, fills_others
 
-HOLDING = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
 
 
@@ -242,7 +242,7 @@ class Conventions(Signatures):
 
     def _is_of_container(self, function: Function) -> bool:
         owner = function.owner
-        return owner is not None and owner.name in HOLDING and self.modules.is_library(owner)
+        return owner is not None and owner.name in CONTAINERS and self.modules.is_library(owner)
 
 
 def is_inside(function: Function) -> bool:

@@ -15,8 +15,8 @@ from ...model.names import dotted, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
+from ..placed import ADDING
 
-_ADDING = frozenset(("append", "extend", "insert", "add_module", "register_module"))
 _THROUGH = frozenset(("enumerate", "zip", "list", "tuple", "reversed"))
 
 Key = tuple[str, Node | None]  # a path, or a name with the loop whose turns bind it
@@ -131,7 +131,7 @@ class _Search:
                 yield made, ""
         elif isinstance(node, Call) and len(node.arguments) > 0:
             word = node.function
-            if isinstance(word, Attribute) and word.name in _ADDING:
+            if isinstance(word, Attribute) and word.name in ADDING:
                 holder = self._holder(word.object)
                 if holder is not None:
                     yield node.arguments[-1], holder

@@ -13,7 +13,7 @@ from ...facts.values.lattice import Module, Sequence, Value, classes_of
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, New, NewArray, Support
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
 from ...model.node import Expression
-from ...model.operators import Conditional
+from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
@@ -100,10 +100,10 @@ class Plan:
         under some configuration."""
         found = {}
         for name, own in self._fields[cls].items():
-            sides = [side for value in own.values for side in _sides(value)]
-            others = [v for v in sides if own.kind == SUBMODULE and _is_own(v)]
+            ways = [side for value in own.values for side in sides(value)]
+            others = [v for v in ways if own.kind == SUBMODULE and _is_own(v)]
             if others:
-                only = len(sides) == 1
+                only = len(ways) == 1
                 found[name] = others[0].name if only else ""  # type: ignore[attr-defined]
         return found
 
@@ -251,14 +251,6 @@ class Plan:
         """Of a class and those that it inherits from."""
         lineage = reversed(self.modules.lineage(cls)) if cls is not None else ()
         return Ties(tie for one in lineage for tie in self._ties.get(one, ()))
-
-
-def _sides(value: Expression) -> Iterator[Expression]:
-    """What a value is on each way: `self.first if shared else nn.Linear(6, 6)`."""
-    if isinstance(value, Conditional):
-        yield from (*_sides(value.body), *_sides(value.orelse))
-    else:
-        yield value
 
 
 def _is_own(value: Expression) -> bool:

@@ -15,11 +15,10 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module
 from ...model.effects import Apply, Support, Unconverted, Write
 from ...model.expressions import Attribute
-from ...model.names import dotted
+from ...model.names import dotted, is_target
 from ...model.node import Statement
 from ...model.program import Class, Function
 from ...model.project import Project
-from ...model.statements import Assign
 from ..faults import raising
 from .signatures import Signatures
 from .threads import Threads
@@ -88,8 +87,7 @@ def _become(project: Project, needed: set[Function]) -> None:
 
 
 def _called(project: Project, read: Attribute, needed: set[Function]) -> None:
-    around = read.parent
-    if isinstance(around, Assign) and any(target is read for target in around.targets):
+    if is_target(read):
         return
     for owner, function in _found(project, read):
         if function in needed:

@@ -9,7 +9,7 @@ from ...model import program
 from ...model.expressions import Attribute, Call, Lambda, Name, Starred
 from ...model.names import dotted, in_scope, target_names
 from ...model.node import Expression
-from ...model.operators import Conditional
+from ...model.operators import sides
 from ...model.statements import Assign
 from . import constructors, containers, functions, methods, modules, python_calls, torch_calls
 from .frame import Argument, Env, Frame
@@ -122,10 +122,12 @@ def _names_attributes(frame: Frame, name: str) -> bool:
     found: set[str] = set()
     for assignment in in_scope(function.body, Assign):
         if any(name in target_names(t) for t in assignment.targets):
-            sides = _sides(assignment.expression)
-            if not all(isinstance(s, Attribute) and dotted(s.object) == own for s in sides):
+            if assignment.expression is None:  # `norm: Module`
                 return False
-            found |= {side.name for side in sides}
+            for side in sides(assignment.expression):
+                if not isinstance(side, Attribute) or dotted(side.object) != own:
+                    return False
+                found.add(side.name)
     if not found or not all(facts.attribute(cls, n) == UNKNOWN for n in found):
         return False
     if facts.read("constructing", facts.project.outermost(function)):
@@ -133,13 +135,6 @@ def _names_attributes(frame: Frame, name: str) -> bool:
     for n in sorted(found):
         facts.note(True, "wrapped", cls, n)
     return True
-
-
-def _sides(value: Any) -> list[Any]:
-    """What an expression may be: both sides of a choice."""
-    return (
-        [*_sides(value.body), *_sides(value.orelse)] if isinstance(value, Conditional) else [value]
-    )
 
 
 # --- super ---------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.names import is_target
 from ...model.node import Expression, Node
 from ...model.statements import Assign, Delete, ExpressionStatement
 from .by_name import written
@@ -24,8 +25,7 @@ def is_table(node: Node, names: frozenset[str] = _TABLES) -> bool:
 def is_entry(node: Subscript) -> bool:
     """`m._modules["a"]` where it is read: what is put there, or taken away, is another matter."""
     parent = node.parent
-    stored = isinstance(parent, Assign) and any(t is node for t in parent.targets)
-    return is_table(node) and not stored and not isinstance(parent, Delete)
+    return is_table(node) and not is_target(node) and not isinstance(parent, Delete)
 
 
 def placed(assign: Assign) -> bool:

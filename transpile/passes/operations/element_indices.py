@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ...facts.values.lattice import External, Tensor
 from ...model.effects import Put
 from ...model.expressions import Call, Name, Slice, Subscript
+from ...model.names import is_target
 from ...model.node import Expression, Node
 from ...model.statements import Assign
 from ...source.lower_ast import expression
@@ -49,12 +50,8 @@ def _only_indexes(c: Conversion, node: Call) -> bool:
         return False
     # a function inside may read it for another purpose
     names = [n for own in c.scope.own() for n in own.walk() if isinstance(n, Name)]
-    reads = [n for n in names if n.id == target.id and not _is_target(n)]
+    reads = [n for n in names if n.id == target.id and not is_target(n)]
     return bool(reads) and all(n in used for n in reads)
-
-
-def _is_target(node: Node) -> bool:
-    return isinstance(node.parent, Assign) and any(node is t for t in node.parent.targets)
 
 
 def _indices(c: Conversion) -> Iterator[Node]:

@@ -19,12 +19,11 @@ from ...facts.values.usage import used_as_objects
 from ...facts.values.vocabulary import PROPERTIES
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted
+from ...model.names import dotted, is_target
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Function, Parameter
 from ...model.rulebook import Definition
-from ...model.statements import Assign
 from ...rule import PLACEMENT
 from ...source.lower_ast import expression
 from ...source.splice import show
@@ -106,7 +105,7 @@ def _of_tensor(c: Conversion, node: Attribute, base: Tensor) -> bool:
     rules = c.rulebook.find(full)
     if rules:
         c.apply(node, rules, full, [asked(node, node.name)])
-    elif not base.assumed and not _is_assigned(node):
+    elif not base.assumed and not is_target(node):
         c.no_rule(node, full)
         return True
     return bool(rules)
@@ -123,14 +122,9 @@ def _is_of_object(c: Conversion, node: Expression) -> bool:
     found = [a for a in c.scope.nodes(Attribute) if dotted(a.object) == node.id]
     others = [a for a in found if a.name != "data"]
     return not any(
-        _is_assigned(a) or a.name in _OF_ARRAYS or c.rulebook.find(f"torch.Tensor.{a.name}")
+        is_target(a) or a.name in _OF_ARRAYS or c.rulebook.find(f"torch.Tensor.{a.name}")
         for a in others
     )
-
-
-def _is_assigned(node: Attribute) -> bool:
-    """`x.grad = None`"""
-    return isinstance(node.parent, Assign) and any(node is t for t in node.parent.targets)
 
 
 # --- torch's names --------------------------------------------------------------------------------

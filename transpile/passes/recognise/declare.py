@@ -22,9 +22,10 @@ from ...model.copy import clone
 from ...model.effects import BUFFER, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
 from ...model.node import Expression
+from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
-from .kinds import Kinds, sides
+from .kinds import Kinds
 from .registered import registered, set_while_running, wraps_own
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split

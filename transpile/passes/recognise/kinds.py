@@ -18,7 +18,7 @@ from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
 from ...model.expressions import Attribute, Call, Name
 from ...model.names import dotted, everywhere
 from ...model.node import Expression, Node
-from ...model.operators import Conditional
+from ...model.operators import sides
 from ...model.program import Class
 from ...model.program import Function as Method
 from ...model.statements import Assign
@@ -292,10 +292,3 @@ class Kinds:
             return value != NONE
         given = {p.name for p in method.parameters}
         return value == UNKNOWN and isinstance(node, Name) and node.id in given
-
-
-def sides(value: Node | None) -> list[Expression]:
-    """What an expression may be: both sides of a choice."""
-    if isinstance(value, Conditional):
-        return [*sides(value.body), *sides(value.orelse)]
-    return [value] if isinstance(value, Expression) else []

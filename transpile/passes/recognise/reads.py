@@ -22,7 +22,7 @@ from ...model.effects import (
     Unconverted,
 )
 from ...model.expressions import Attribute, Call
-from ...model.names import dotted, text
+from ...model.names import dotted, is_target, text
 from ...model.node import Node
 from ...model.program import Class
 from ...model.program import Function as Definition
@@ -44,13 +44,13 @@ def attribute(scene: Scene, node: Attribute) -> None:
     called = isinstance(node.parent, Call) and node.parent.function is node
     if isinstance(base, Module):
         if node.name == "training":
-            if not _is_stored(node):
+            if not is_target(node):
                 scene.changes.become(node, lambda n: Mode(n.object))
             return
         kind = None if called else array_kind(scene, base, value, node.name)
         if kind is not None and not isinstance(node.parent, Delete):
             scene.changes.become(node, lambda n: Read(n.object, n.name, kind))
-        elif not called and not _is_stored(node):
+        elif not called and not is_target(node):
             _as_value(scene, node, base, value)
     elif scene.building and _is_filled(scene, node):
         scene.changes.become(node, lambda n: Read(n.object, n.name, PARAM))
@@ -58,12 +58,8 @@ def attribute(scene: Scene, node: Attribute) -> None:
         scene.changes.change(node, lambda n: n.rename(CALL))  # `Net.forward`
 
 
-def _is_stored(node: Node) -> bool:
-    return isinstance(node.parent, Assign) and any(t is node for t in node.parent.targets)
-
-
 def _is_declared(node: Node) -> bool:
-    return isinstance(node.parent, Declare) and _is_stored(node)
+    return isinstance(node.parent, Declare) and is_target(node)
 
 
 # --- arrays --------------------------------------------------------------------------------------
@@ -189,7 +185,7 @@ def _is_param(scene: Scene, node: Attribute) -> bool:
     base, value = scene.of(node.object), scene.of(node)
     if not isinstance(base, Module):
         return False
-    if _is_stored(node):  # what it gets is what it is from here on
+    if is_target(node):  # what it gets is what it is from here on
         value = Tensor(param=True)
     return array_kind(scene, base, value, node.name) == PARAM
 

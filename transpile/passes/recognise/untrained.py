@@ -12,9 +12,10 @@ from ...facts.values.lattice import Tensor
 from ...model.effects import PARAM
 from ...model.expressions import Call
 from ...model.node import Expression, Node
+from ...model.operators import sides
 from ...model.program import Function
 from ...model.statements import Assign
-from .kinds import Kinds, sides
+from .kinds import Kinds
 from .scene import Scene
 from .stores import assigned, registration
 

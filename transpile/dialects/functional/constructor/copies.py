@@ -13,7 +13,7 @@ from ....model.names import dotted, target_names
 from ....model.node import Expression
 from ....model.program import Function
 from ...reports import Reports
-from .events import Events
+from .events import Events, deepcopied
 
 _APART = (
     "a copy of a module begins with random values of its own here, and in torch with those of the "
@@ -27,7 +27,8 @@ def write_copies(function: Function, events: Events, reports: Reports, modules: 
     for call in function.nodes(Call, Apply):
         around = call.parent
         moves = around is not None and any(events.copies(around, k) for k in (PARAM, BUFFER))
-        if _copied(call) is not None and not moves:
+        given = deepcopied(call)
+        if given is not None and _may_be_module(given) and not moves:
             reports.report("taken-for-granted", call, _APART)
 
 
@@ -54,7 +55,7 @@ def _listed(new: New) -> tuple[Expression, Expression] | None:
     turns = new.arguments[0]
     if not isinstance(turns, Comprehension) or len(turns.clauses) != 1 or turns.kind == "dict":
         return None
-    clause, module = turns.clauses[0], _copied(turns.element, listed=True)
+    clause, module = turns.clauses[0], deepcopied(turns.element)
     counted = isinstance(clause.iterable, Call) and dotted(clause.iterable.function) == "range"
     if module is None or not counted or clause.conditions:
         return None
@@ -65,12 +66,5 @@ def _listed(new: New) -> tuple[Expression, Expression] | None:
     return (module, sizes[0]) if len(sizes) == 1 else None
 
 
-def _copied(value: Expression | None, listed: bool = False) -> Expression | None:
-    """What `copy.deepcopy(layer)` copies: a module, or what was given; `listed`: among modules."""
-    if not isinstance(value, Call) or len(value.arguments) != 1:
-        return None
-    named = (dotted(value.function) or "").rpartition(".")[2] == "deepcopy"
-    given = value.arguments[0]
-    known = given.value
-    is_module = listed or isinstance(known, Module) or known in (None, UNKNOWN)
-    return given if named and is_module else None
+def _may_be_module(given: Expression) -> bool:
+    return isinstance(given.value, Module) or given.value in (None, UNKNOWN)

@@ -173,11 +173,16 @@ def _name(write: Write) -> str:
 
 def copied(value: Expression | None) -> Expression | None:
     """The module of `copy.deepcopy(module)`."""
+    given = deepcopied(value)
+    return given if given is not None and isinstance(given.value, Module) else None
+
+
+def deepcopied(value: Expression | None) -> Expression | None:
+    """What `copy.deepcopy(x)` copies, of whatever make."""
     if not isinstance(value, Call) or len(value.arguments) != 1:
         return None
-    given = value.arguments[0]
     named = (dotted(value.function) or "").rpartition(".")[2] == "deepcopy"
-    return given if named and isinstance(given.value, Module) else None
+    return value.arguments[0] if named else None
 
 
 def _goes_over_params(node: Node) -> bool:
