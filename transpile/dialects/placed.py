@@ -23,7 +23,7 @@ from ..model.expressions import (
 from ..model.names import dotted, target_names
 from ..model.node import Expression, Node
 from ..model.operators import Conditional
-from ..model.program import Function
+from ..model.program import Function, Parameter
 from ..model.project import Project
 from ..model.statements import Assign, For, While
 from .threading.changes import root
@@ -136,9 +136,7 @@ class Placed:
         targets = self.plan.conventions.targets(call) or []
         if not isinstance(call.value, Module) or len(targets) != 1 or targets[0].owner is not None:
             return []
-        asked, names = _only_asked(targets[0]), [p.name for p in targets[0].parameters]
-        given = enumerate(zip(call.arguments, call.keywords))
-        return [a for i, (a, w) in given if (w or "".join(names[i : i + 1])) not in asked]
+        return _kept_of(call, targets[0].parameters, _only_asked(targets[0]))
 
     def _kept(self, new: New) -> list[Expression]:
         """The arguments that a new module may keep: a layer of torch's keeps none but for those
@@ -153,11 +151,14 @@ class Placed:
         if not makers or any(m is None for m in makers):
             return list(new.arguments)
         asked = set.intersection(*(_only_asked(m) for m in makers if m is not None))
-        names = [p.name for p in makers[0].parameters[1:]]  # type: ignore[union-attr]
-        given = zip(new.arguments, new.keywords)
-        return [
-            a for i, (a, w) in enumerate(given) if (w or "".join(names[i : i + 1])) not in asked
-        ]
+        return _kept_of(new, makers[0].parameters[1:], asked)  # type: ignore[union-attr]
+
+
+def _kept_of(call: Call, parameters: list[Parameter], asked: set[str]) -> list[Expression]:
+    """The arguments of a call, but for those of parameters that are only asked for attributes."""
+    names = [p.name for p in parameters]
+    given = enumerate(zip(call.arguments, call.keywords))
+    return [a for i, (a, w) in given if (w or "".join(names[i : i + 1])) not in asked]
 
 
 def _parts(value: Expression) -> Iterator[Expression]:

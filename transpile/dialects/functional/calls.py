@@ -30,7 +30,14 @@ from ...passes.pass_ import source_of
 from ..reports import Reports
 from ..threading.checkpoints import UPDATED, checkpointed
 from .conventions import Conventions
-from .given import called_once, is_given, lists_given, modules_given, named_once
+from .given import (
+    called_once,
+    is_given,
+    lists_given,
+    modules_given,
+    named_once,
+    parameter_for,
+)
 from .path import Path
 from .paths import Paths, module_of
 from .plan import Plan, Words
@@ -215,9 +222,7 @@ class Calls:
     def gives_key(self, call: Call, argument: Expression) -> bool:
         """Whether what a function is handed to calls it with a key."""
         for function in self.conventions.targets(call) or ():
-            at = call.arguments.index(argument)
-            names = [p.name for p in function.parameters][function.owner is not None :]
-            name = call.keywords[at] or "".join(names[at : at + 1])
+            name = parameter_for(call, argument, function)
             called = [c for c in function.nodes(Call) if dotted(c.function) == name]
             draw = [c for c in called if "key" in c.keywords or self.conventions.of_call(c).draws]
             return bool(called) and len(draw) == len(called)

@@ -90,13 +90,19 @@ def _handed(call: Call) -> list[Expression]:
     return [a for a in call.arguments if _is_module(a)]
 
 
+def parameter_for(call: Call, argument: Expression, function: Function) -> str:
+    """The name of the parameter that an argument is for; nothing where there is none."""
+    at = next(i for i, a in enumerate(call.arguments) if a is argument)
+    names = [p.name for p in function.parameters][function.owner is not None :]
+    return call.keywords[at] or "".join(names[at : at + 1])
+
+
 def called_once(call: Call, argument: Expression, targets: list[Function] | None) -> bool:
     """Whether what a call hands a module to is known to call that once at most."""
     if targets is None or len(targets) != 1:
         return False
-    function, at = targets[0], next(i for i, a in enumerate(call.arguments) if a is argument)
-    names = [p.name for p in function.parameters][function.owner is not None :]
-    name = call.keywords[at] or "".join(names[at : at + 1])
+    function = targets[0]
+    name = parameter_for(call, argument, function)
     reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
     called = [n for n in reads if isinstance(n.parent, Call) and n.parent.function is n]
     others = [n for n in reads if n not in called and not isinstance(n.parent, Compare)]
