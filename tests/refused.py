@@ -24,12 +24,8 @@ REFUSED: dict[str, list[str]] = {
         "test_constructors.py::test_constructors[with the name of a method here]",
     ],
     "a layer that may write its argument is taken to do so": [
-        "test_beginnings.py::test_a_body_that_leaves_its_argument[appended in a loop]",
         "test_beginnings.py::test_a_body_that_leaves_its_argument[by a function]",
         "test_beginnings.py::test_a_body_that_leaves_its_argument[the first replaced]",
-        "test_beginnings.py::test_a_body_that_writes_its_argument[written out]",
-        "test_language.py::test_module[a Sequential that begins in place-False]",
-        "test_language.py::test_module[a Sequential that begins in place-True]",
         "test_language.py::test_program[a tensor that is the object's alone]",
         "test_subclasses.py::test_module[inplace that nobody sets-False]",
         "test_subclasses.py::test_module[inplace that nobody sets-True]",

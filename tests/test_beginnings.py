@@ -88,3 +88,10 @@ def test_a_body_that_writes_its_argument(name):
     assert [d.id for d in result.diagnostics] == ([reported] if reported else []), (result.diagnostics, result.code)
     if not reported:
         _assert_equal(result, source)
+
+
+@pytest.mark.parametrize("first", ["nn.ELU(inplace=True)", "nn.Flatten(), nn.ELU(inplace=True)"])
+def test_a_module_that_writes_by_its_body_is_refused_where_its_argument_is_read(first):
+    inner = f"class Block(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.body = nn.Sequential({first}, nn.Linear(n, n))\n\n    def forward(self, x):\n        return self.body(x)\n\n\n"
+    result = convert_source(HEAD + inner + MODULE.removeprefix(HEAD).format(made="        self.body = Block(n)").replace("self.body(y) + y", "y + self.body(y) * y"))
+    assert {d.id for d in result.diagnostics} == {"mutated-argument"}, (result.diagnostics, result.code)

@@ -6,7 +6,8 @@ are built begin with something else, none of them writes what it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ...model.effects import Apply, New
 from ...model.expressions import (
@@ -160,21 +161,32 @@ def _of_name(node: Name) -> Iterator[Expression | None]:
             yield from _of_list(assign.expression)
             if not assign.operator or assign.parent is scope.body:
                 return
-    for call in scope.nodes(*_CALLS):
-        function = call.function
-        if not isinstance(function, Attribute) or not isinstance(function.object, Name):
-            continue
-        if function.object.id == node.id and function.name in ("append", "extend", "insert"):
-            yield from (
-                [call.arguments[-1]] if function.name != "extend" else _of_list(call.arguments[-1])
-            )
-            if _is_certain(call, scope.body):
-                return
+    added = {c: word for c in scope.nodes(*_CALLS) if (word := _adding(c, node.id))}
+    certain = {c.parent for c, word in added.items() if word == "append"}
+    for call, word in added.items():
+        if word == "insert" or not _follows(call, certain):
+            last = call.arguments[-1]
+            yield from _of_list(last) if word == "extend" else [last]
 
 
 def _is_empty(node: Expression) -> bool:
     return isinstance(node, Display) and not node.elements
 
 
-def _is_certain(call: Node, body: Block) -> bool:
-    return isinstance(call.parent, ExpressionStatement) and call.parent.parent is body
+def _adding(call: Call | Apply | New, name: str) -> str | None:
+    """How a call puts something into the list of this name: `layers.append(conv)`."""
+    function = call.function
+    if not isinstance(function, Attribute) or not isinstance(function.object, Name):
+        return None
+    adds = function.object.id == name and function.name in ("append", "extend", "insert")
+    return function.name if adds and call.arguments else None
+
+
+def _follows(call: Node, certain: Collection[Node | None]) -> bool:
+    """Whether one of these statements has run before a call: it stands earlier in a block around."""
+    for inner in (call, *call.ancestors()):
+        if isinstance(inner.parent, Block):
+            earlier = itertools.takewhile(lambda one: one is not inner, inner.parent.body)
+            if any(one in certain for one in earlier):
+                return True
+    return False

@@ -186,13 +186,35 @@ class Spellings:
         inner = value.element if value.items is None else None
         return None if inner is not None and self.module_writes(inner) is not False else False
 
+    def begins(self, node: Any) -> Expression | None:
+        """The argument that a Sequential is certain to write, and does not give back."""
+        value = of(node.function) if isinstance(node, Call) else None
+        if not isinstance(value, Module) or not node.arguments or self.gives_back(value):
+            return None
+        return node.arguments[0] if self.module_writes(value) else None
+
+    def leading(self, value: Module) -> int:
+        """How many layers a Sequential begins with that write their argument, or are Identity
+        before one that does; 0 where the first is a Sequential itself."""
+        count = 0
+        for i, (_, item) in enumerate(value.items or ()):
+            if not isinstance(item, Module) or item.items:
+                break
+            if item.inplace:
+                count = i + 1
+            elif any(str(ref).rpartition(".")[2] != "Identity" for ref in item.classes):
+                break
+        return count
+
     def passes_on(self, value: Value) -> bool:
         """Whether a layer returns its argument as it is, or a view of it."""
         if not isinstance(value, Module) or value.inplace is not False:
             return False
         kinds = {r.rpartition(".")[2] for r in value.classes if isinstance(r, str)}
-        same = all(self.views.get(k.lower()) == "same" or k == "Identity" for k in kinds)
-        return bool(kinds) and same
+        viewing = "Identity", "Flatten", "Unflatten"
+        return bool(kinds) and all(
+            self.views.get(k.lower()) == "same" or k in viewing for k in kinds
+        )
 
     # --- shapes ----------------------------------------------------------------------------------
 

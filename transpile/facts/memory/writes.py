@@ -75,6 +75,8 @@ def sites(state: State, statement: Node) -> Iterator[Site]:
         written = state.program.spellings.written(call)
         if written is not None:
             yield Site(call, written.subject, call)
+        elif (begun := state.program.spellings.begins(call)) is not None:
+            yield Site(call, begun, call)
     if isinstance(statement, Assign) and statement.expression is not None:
         if statement.operator:
             if writes_augmented(state, statement):

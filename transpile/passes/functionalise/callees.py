@@ -30,7 +30,6 @@ from .aliases import follow, refuse
 from .frame import Frame
 from .order import elsewhere
 from .rebinding import written_path
-from .states import names_follow
 
 
 def taken_as_statement(frame: Frame, node: ExpressionStatement) -> Statement | None:
@@ -61,7 +60,7 @@ def check_arguments(frame: Frame, node: Call) -> Expression | None:
         instead = _check(frame, node, target, call)
         if instead is not None:
             return instead
-    return _layer_writes(frame, node) or names_follow(frame, node)
+    return None
 
 
 def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression | None:
@@ -82,13 +81,13 @@ def _check(frame: Frame, node: Call, target: Target, call: Call) -> Expression |
         if _is_given_back(frame, node, plain) or _into_itself(frame, node, name, plain, summary):
             continue
         message = f"{target.name} changes {name} in place, and "
-        for own in _owns(frame, plain):
+        for own in owns(frame, plain):
             inside = own in frame.inside or bool(frame.state.sharing(own, frame.inside))
             assigned = isinstance(frame.current, Assign) and frame.current.expression is node
             if elsewhere(frame, node, own) - {"before"} and not assigned or inside:
                 message += f"{own} is read afterwards"
                 return frame.unconverted("mutated-argument", node, message)
-            _refuse(frame, node, own, f"{message}{own} is read afterwards")
+            refuse_lost(frame, node, own, f"{message}{own} is read afterwards")
     return None
 
 
@@ -197,7 +196,7 @@ def _into_itself(
     return True
 
 
-def _owns(frame: Frame, argument: Expression) -> list[str]:
+def owns(frame: Frame, argument: Expression) -> list[str]:
     """The names whose memory an argument may be: x of `x`, `x[0]`, `x.view(-1)`, `[x, x + 1]`."""
     own = written_path(frame, argument)
     if own is not None:
@@ -219,37 +218,14 @@ def _check_elements(frame: Frame, node: Call, target: Target, call: Call, summar
             parts = [value for _, value in given.pairs]
         if name not in names and not isinstance(argument, Starred):
             parts = [given]  # `*xs` makes a tuple of its own
-        for own in [own for part in parts for own in _owns(frame, part)]:
-            _refuse(frame, node, own, message)
+        for own in [own for part in parts for own in owns(frame, part)]:
+            refuse_lost(frame, node, own, message)
         holder = written_path(frame, given)
         if not parts and holder is not None:
-            _refuse(frame, node, holder, message, itself=False)
+            refuse_lost(frame, node, holder, message, itself=False)
 
 
-def _layer_writes(frame: Frame, node: Call) -> Expression | None:
-    """A Sequential that begins with an in-place activation writes its argument, and gives something
-    else; what stands for the call where its own statement reads the argument again."""
-    value, spellings = of(node.function), frame.spellings
-    if not isinstance(value, Module) or not node.arguments or spellings.gives_back(value):
-        return None
-    writes = frame.memory.writes_argument(node.function, frame.scope)
-    layer = nodes.source(node.function)
-    for own in _owns(frame, node.arguments[0]):
-        beside = bool(elsewhere(frame, node, own) - {"before"})
-        if writes:
-            message = f"{layer} begins with a layer that writes {own} in place"
-            if beside:
-                return frame.unconverted(
-                    "aliased-write", node, f"{message}, which is read beside it"
-                )
-            _refuse(frame, node, own, message, id="aliased-write")
-        elif writes is None and (beside or _lost(frame, node, own)):
-            message = f"{layer} may begin by writing {own} in place: here {own} keeps its value"
-            frame.changes.report("taken-for-granted", node, f"{message}; give it inplace=False")
-    return None
-
-
-def _refuse(
+def refuse_lost(
     frame: Frame,
     node: Call,
     own: str,
@@ -259,13 +235,13 @@ def _refuse(
 ) -> None:
     """What the callee has written, and what may be the same memory, raises where it is read; not
     `itself`, where that holds the new values."""
-    for path in _lost(frame, node, own, itself):
+    for path in lost(frame, node, own, itself):
         if path not in frame.poisoned:  # several functions that the call may run write it
             frame.poisoned.add(path)
             refuse(frame, path, node, message, id)
 
 
-def _lost(frame: Frame, node: Call, own: str, itself: bool = True) -> list[str]:
+def lost(frame: Frame, node: Call, own: str, itself: bool = True) -> list[str]:
     """The paths that have old values after a call that wrote what a path stands for."""
     current = frame.current
     assigned = isinstance(current, Assign) and node in set(current.walk())

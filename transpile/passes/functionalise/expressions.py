@@ -35,7 +35,8 @@ from .rebinding import (
     rebind,
     written_path,
 )
-from .states import taken_out
+from .sequences import begun
+from .states import names_follow, taken_out
 from .updates import report_lost, store_updates, updated_by
 
 
@@ -108,7 +109,7 @@ def _repeated(frame: Frame, node: Comprehension) -> None:
 
 
 def _call(frame: Frame, node: Call) -> None:
-    poison = check_arguments(frame, node)
+    poison = check_arguments(frame, node) or begun(frame, node) or names_follow(frame, node)
     if poison is not None:
         node.replace(poison)
         return
