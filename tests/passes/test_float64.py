@@ -1,13 +1,18 @@
 """Constants that are computed in float64 and kept in float32 are torch's to one unit in the last place, without JAX's x64."""
 
+import inspect
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from flax import nnx
 
 from transpile import convert_source
 
+from ..dialects.verified import built
 from ..small_programs import HEAD, load
 
 NUMPY = "betas = np.linspace(1e-4, 0.02, 1000)\n"
@@ -64,27 +69,36 @@ def units(got, want):
     return np.max(np.abs(got.astype(np.float64) - want) / unit)
 
 
-def worst(body):
+def worst(body, target="functional"):
     lines = "".join(f"        {line}\n" for line in body.replace("kept(", 'self.register_buffer("v", ').splitlines())
     source = f"{HEAD}{FUNCTIONS}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n{lines}{METHODS}"
-    result = convert_source(source)
+    result = convert_source(source, target)
     assert not result.diagnostics, (result.diagnostics, result.code)
     scope = {}
     exec(compile(source, "program.py", "exec"), scope)
-    want, module = scope["M"]()(torch.ones(1)).detach().numpy(), load(result)["M"]()
-    params, state = module.init(jax.random.key(0)), module.init_state(jax.random.key(0))
-
-    def run(params, state, x):
-        return module.apply(params, state, x)[0]
-
-    found = [np.asarray(f(params, state, jnp.ones(1))) for f in (run, jax.jit(run))]
+    want, cls = scope["M"]()(torch.ones(1)).detach().numpy(), load(result)["M"]
+    found = [np.asarray(y) for y in outputs(built(cls, cls), target, jnp.ones(1))]
     assert all(got.dtype == want.dtype == np.float32 for got in found), result.code
     return max(units(got, want) for got in found), result.code
 
 
+def outputs(module, target, x):
+    """What a module gives as it is, and jitted."""
+    if target == "functional":
+        params, state = module.init(jax.random.key(0)), module.init_state(jax.random.key(0))
+        run = lambda params, state, x: module.apply(params, state, x)[0]
+        return run(params, state, x), jax.jit(run)(params, state, x)
+    if target == "flax":
+        return module(x), nnx.jit(lambda module, x: module(x))(module, x)
+    given = [eqx.nn.State(module)] if "state" in inspect.signature(module.__call__).parameters else []
+    run = lambda x, *given: jax.tree.leaves(module(x, *given))[0]
+    return run(x, *given), eqx.filter_jit(run)(x, *given)
+
+
+@pytest.mark.parametrize("target", ("functional", "flax", "equinox"))
 @pytest.mark.parametrize("name", CONSTANTS)
-def test_constants(name):
-    distance, code = worst(CONSTANTS[name])
+def test_constants(name, target):
+    distance, code = worst(CONSTANTS[name], target)
     assert distance <= 1, code
 
 

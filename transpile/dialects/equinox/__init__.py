@@ -15,7 +15,7 @@ from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured, second_names, support
+from .. import captured, second_names, support, wide
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults, raising
 from ..import_time import give_keys, outside
@@ -39,7 +39,12 @@ WORDS = Words().adding(
     },
     {"eqx": "equinox"},
 )
-PRELUDES = ("prelude.py", "walks_prelude.py", "reparametrized_prelude.py")
+PRELUDES = (
+    "prelude.py",
+    "walks_prelude.py",
+    "reparametrized_prelude.py",
+    "precision_prelude.py",
+)
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
@@ -64,6 +69,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
             writer.write(cls)
         for function in _others(file, plan):
             writer.function(function)
+    wide.mark(files, facts)
     for file in files:
         _calls_outside(file, plan)
         give_keys(file, reports)
@@ -158,7 +164,8 @@ def _support(
         return {**WORDS.statements, **(imported(node.file) if node.file else {})}
 
     folder = Path(__file__).parent
-    preludes = [Prelude((folder / name).read_text("utf-8")) for name in PRELUDES]
+    paths = [*(folder / name for name in PRELUDES), wide.PRELUDE]
+    preludes = [Prelude(path.read_text("utf-8")) for path in paths]
     sources = [*preludes, Written(text, place, imports), Rules(facts.rulebook), existing]
     return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)
 

@@ -33,7 +33,7 @@ from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured
+from .. import captured, wide
 from ..definitions import Prelude, Rules, Written, imports_in
 from ..faults import Faults
 from ..imports import Words, fit
@@ -46,7 +46,7 @@ from .plan import Plan
 from .program import names_used
 
 HEADER = "The part of torch.nn that this code uses, in Flax NNX. Made by torch-to-jax."
-PRELUDES = ("prelude.py", "normed_prelude.py")
+PRELUDES = ("prelude.py", "normed_prelude.py", "precision_prelude.py")
 WORDS = Words().adding({"nnx": "from flax import nnx"}, {"nnx": "flax.nnx"})
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Declare: arrays.declare,
@@ -79,10 +79,12 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
     told = captured.refuse(project, facts.modules)
+    wide.mark(files, facts)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
     folder = Path(__file__).parent
-    preludes = [Prelude((folder / n).read_text("utf-8")) for n in PRELUDES]
+    paths = [*(folder / name for name in PRELUDES), wide.PRELUDE]
+    preludes = [Prelude(path.read_text("utf-8")) for path in paths]
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     output, faults = Output(diagnostics=told), Faults("the dialect flax")

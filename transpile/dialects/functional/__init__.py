@@ -14,7 +14,7 @@ from ...model.rule_files import imports_of
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import second_names, support
+from .. import second_names, support, wide
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults
 from ..imports import Words, fit
@@ -23,7 +23,7 @@ from ..repeated import repeated
 from ..reports import Reports
 from ..shared import report_shared
 from ..threading.properties import as_methods
-from . import outside, wide
+from . import outside
 from .classes import ClassWriter
 from .conventions import Conventions
 from .plan import Facts, Plan
@@ -58,7 +58,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
             writer.write(cls)
         for function in _others(file, plan):
             writer.function(function)
-    wide.mark(files, facts.stages)
+    wide.mark(files, facts)
     for file in files:
         outside.write(file, plan, reports)
         wanted |= _spelled(file)
@@ -130,5 +130,5 @@ def _prelude() -> Prelude:
     others, equal layers in one scan, keys, precision."""
     here = Path(__file__).parent
     names = ("module", "stacking", "reparametrized", "precision")
-    files = [*(here / f"{name}_prelude.py" for name in names), here / "prelude.py"]
+    files = [*(here / f"{name}_prelude.py" for name in names), here / "prelude.py", wide.PRELUDE]
     return Prelude("\n".join(file.read_text("utf-8") for file in files))

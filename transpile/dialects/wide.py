@@ -10,31 +10,41 @@ Computed in float32 the last of these differ from torch's by several units in th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
 
-from ...facts.stages import Stages
-from ...facts.values.lattice import NUMPY, Static, Tensor
-from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Name, OpaqueExpression
-from ...model.names import dotted
-from ...model.node import Node
-from ...model.operators import Compare
-from ...model.program import Class, File, Function
+from ..facts.values.lattice import NUMPY, Static, Tensor
+from ..model.effects import Support
+from ..model.expressions import Attribute, Call, Name, OpaqueExpression
+from ..model.names import dotted
+from ..model.node import Node
+from ..model.operators import Compare
+from ..model.program import Class, File, Function
 
 _WIDE = frozenset({"jnp.float64", "jnp.double", "jnp.complex128"})
 _MADE_BY = frozenset({"jnp.asarray", "jnp.array"})
+# What the decorator is, in the support files of all dialects.
+PRELUDE = Path(__file__).parent / "precision_prelude.py"
 
 
-def mark(files: Iterable[File], stages: Stages) -> None:
+class Facts(Protocol):
+    """What is asked: when code runs (facts.stages.Stages), what classes extend."""
+
+    stages: Any
+    modules: Any
+
+
+def mark(files: Iterable[File], facts: Facts) -> None:
     """Decorate the functions that compute constants in float64, also by way of others: those that
     no forward pass runs, the methods and properties among them that make constants."""
-    candidates = [f for file in files for f in _functions(file) if not stages.in_forward(f)]
-    wide: set[str] = set()
+    candidates = [f for file in files for f in _functions(file) if not facts.stages.in_forward(f)]
+    wide: set[Function] = set()
     while True:
-        found = {f.name for f in candidates if _is_wide(f, wide)}
+        found = {f for f in candidates if _is_wide(f, wide, facts)}
         if found <= wide:
             break
         wide |= found
-    for function in [f for f in candidates if _is_wide(f, wide)]:
+    for function in [f for f in candidates if f in wide]:
         function.decorators.append(Support("in_float64"))
         function.adopt()
         function.restate()
@@ -49,11 +59,15 @@ def _functions(scope: File | Class) -> Iterator[Function]:
             yield from _functions(statement)
 
 
-def _is_wide(function: Function, wide: set[str]) -> bool:
+def _is_wide(function: Function, wide: set[Function], facts: Facts) -> bool:
     nodes = list(function.body.walk())
     if any(isinstance(n, OpaqueExpression) and n.word.startswith("yield") for n in nodes):
         return False
-    return any(_computes(node, wide) for node in nodes)
+    names = {f.name for f in wide if f.name != "__init__"}
+    if function.name == "__init__" and function.owner is not None:  # `super().__init__()`
+        above = set(facts.modules.lineage(function.owner)[1:])
+        names |= {f.name for f in wide if f.name == "__init__" and f.owner in above}
+    return any(_computes(node, names) for node in nodes)
 
 
 def _computes(node: Node, wide: set[str]) -> bool:
