@@ -23,6 +23,9 @@ MOVED = {
     "self.k = d; self.w = nn.Parameter(torch.ones(self.k)); self.k *= 2": (
         'return {"w": jnp.ones(self.k_)}'  # it is another one once the model is built
     ),
+    "self.fc = nn.Linear(d, d); nn.init.zeros_(self.fc.bias); self.fc = nn.Linear(d, 1)": (
+        'nn.reinitialise(self.fc, "bias", lambda bias, key: jnp.zeros_like(bias))'
+    ),
     "self.fc = nn.Linear(d, d); nn.init.zeros_(self.fc.bias)": (
         'params["fc"]["bias"] = jnp.zeros_like(params["fc"]["bias"])'
     ),
@@ -115,6 +118,23 @@ RUNNING = {
         "return self.fc(x) + 0.1 * sum(p.pow(2).sum() for p in self.parameters())",
     ),
 }
+
+
+# what no other place can make again, and the line that tells
+REFUSED = {
+    "k = 1; w = torch.ones(1)\n        for i in range(d):\n            self.k = i\n"
+    "            w = torch.cat([w, torch.ones(self.k)])\n        self.w = nn.Parameter(w)": (
+        "unsupported: self.k is another one in each turn"
+    ),
+    "self.a = nn.Linear(d, d); self.b = nn.Linear(d, d); self.b.weight = self.a.weight; "
+    "self.b = nn.Linear(d, d)": "tied-weight: another module may be put later",
+}
+
+
+@pytest.mark.parametrize("init", REFUSED)
+def test_what_cannot_move_is_refused(init):
+    (told,) = convert(net(init))[0].diagnostics
+    assert f"{told.id}: {told.message}".startswith(REFUSED[init])
 
 
 @pytest.mark.parametrize("name", RUNNING)

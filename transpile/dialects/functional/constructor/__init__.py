@@ -35,6 +35,7 @@ _APART = (
     "params and state are both made of this draw, which init and init_state make apart: they agree "
     "in a checkpoint alone"
 )
+_REPLACED = "another module may be put later where one of these two arrays is"
 
 
 class Constructor:
@@ -57,8 +58,9 @@ class Constructor:
         apart(function)
         self._without_names_alone(function)
         properties = self.plan.properties(self.cls)
-        events = Events(function, self.plan.conventions, properties, self.plan.may_have)
+        events = Events(function, properties, self.plan)
         _say_ties(events)
+        self._ties_replaced(function, events)
         write_copies(function, events, self.reports, self.plan.modules)
         slices: dict[str, Slice] = {}
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
@@ -91,6 +93,15 @@ class Constructor:
             own = is_own(tie.target, function.parameters[0].name)
             if own and tie.target.name not in known:
                 function.body.remove(tie)
+
+    def _ties_replaced(self, function: Function, events: Events) -> None:
+        """An array that is tied, of a module that may be replaced later: what replaces it is not."""
+        for tie in function.nodes(Tie):
+            sides = (tie.target, tie.source)
+            if any(events.is_replaced(side, tie, here=True) for side in sides):
+                self.reports.refuse("tied-weight", tie, f"{_REPLACED}: tie it behind that")
+            elif any(events.is_replaced(side, tie) for side in sides):
+                self.reports.report("tied-weight", tie, f"{_REPLACED}: there it stays tied here")
 
     # --- what moves -------------------------------------------------------------------------------
 

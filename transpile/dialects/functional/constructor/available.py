@@ -17,13 +17,14 @@ from ....facts.modules import ARRAYS, FIELD
 from ....model.copy import clone
 from ....model.effects import Apply, Declare
 from ....model.expressions import Attribute, Call, Display, Name, is_none
-from ....model.names import text
+from ....model.names import dotted, text
 from ....model.node import Expression, Statement
 from ....model.program import Class, Function
-from ....model.statements import Assign
+from ....model.statements import Assign, Block
 from ...fresh import fresh
 from ..plan import Plan
 from .changing import Changing
+from .rebinding import Rebinding
 
 RESERVED = frozenset(("init", "init_state", "apply", "children", "add_module"))
 
@@ -40,9 +41,9 @@ class Available:
             for name in set(bound(statement)):
                 self._bindings.setdefault(name, []).append(at)
         self._taken = set(_attributes(cls, plan)) - arrays | set(_kept_above(init, cls, plan))
-        self._kept: dict[tuple[str, int], str] = {}
+        self._kept: dict[tuple[str, int | Statement], str] = {}
         self._stored: list[tuple[Statement, str, Expression]] = []
-        self._set = list(_assigned(cls, init, plan))
+        self.rebinding = Rebinding(cls, init, plan.modules)
 
     def is_local(self, name: str) -> bool:
         """Whether a name is the constructor's own."""
@@ -62,28 +63,30 @@ class Available:
             self._kept[name, version] = known
         return known
 
-    def changes(self, attribute: str, statement: Statement) -> bool:
-        """Whether a field may be another one by the time that the constructor has run."""
-        at = self._index(statement)
-        return any(name == attribute and (i is None or i >= at) for name, i in self._set)
-
     def changed_by_others(self, name: str) -> bool:
         return not self.plan.unsettled.is_settled(name)
 
-    def snapshot(self, attribute: str, value: Expression, statement: Statement) -> str:
+    def snapshot(
+        self, attribute: str, value: Expression, outer: Statement, place: Statement
+    ) -> str:
         """The field that keeps what another one, or a part of it, is at a statement:
-        `self.planes_`."""
-        at = self._index(statement)
-        setting = {i for name, i in self._set if name == attribute and i is not None}
-        body = enumerate(self.init.body.body[:at])
-        epoch = sum(i in setting or self._runs_methods(s) for i, s in body)
-        key = text(value), epoch
+        `self.planes_`. `outer`: the statement of the constructor's own block around it."""
+        key: tuple[str, int | Statement] = text(value), self._epoch(attribute, outer)
+        if self.rebinding.is_set_in(attribute, outer) or self._runs_methods(outer):
+            key, outer = (text(value), place), place
         known = self._kept.get(key)
         if known is None:
-            known = self._kept[key] = fresh(f"{attribute}_", self._taken | RESERVED)
+            named = (dotted(value) or attribute).removeprefix(f"{self.self_name}.")
+            known = fresh(f"{named.replace('.', '_')}_", self._taken | RESERVED)
+            self._kept[key] = known
             self._taken.add(known)
-            self._stored.append((statement, known, clone(value)))
+            self._stored.append((outer, known, clone(value)))
         return known
+
+    def _epoch(self, attribute: str, outer: Statement) -> int:
+        """How often a field may have been set before a statement of the constructor's own."""
+        body = self.init.body.body[: self._index(outer)]
+        return sum(self.rebinding.is_set_in(attribute, s) or self._runs_methods(s) for s in body)
 
     def is_made_above(self, name: str) -> bool:
         """Whether a class above makes an array of this name, on one way at least."""
@@ -121,10 +124,13 @@ class Available:
         """Let the constructor keep what was asked for."""
         for statement, field, value in self._stored:
             target = Attribute(Name(self.self_name), field)
-            self.init.body.insert_before(statement, [Assign([target], value)])
+            block = statement.parent
+            assert isinstance(block, Block)
+            block.insert_before(statement, [Assign([target], value)])
 
     def _index(self, statement: Statement) -> int:
-        return next(i for i, s in enumerate(self.init.body.body) if s is statement)
+        around = [statement, *statement.ancestors()]
+        return next(i for i, s in enumerate(self.init.body.body) if s in around)
 
     def _field(self, name: str, version: int) -> str | None:
         """A field that the user gives this value, and no other."""
@@ -135,26 +141,10 @@ class Available:
             for target, value in _pairs(assign):
                 if isinstance(value, Name) and value.id == name and isinstance(target, Attribute):
                     own = self.plan.fields(self.cls).get(target.name)
-                    once = sum(name == target.name for name, _ in self._set) == 1
+                    once = self.rebinding.is_set_once(target.name)
                     if own is not None and own.kind == FIELD and once:
                         return target.name
         return None
-
-
-def _assigned(cls: Class, init: Function, plan: Plan) -> Iterator[tuple[str, int | None]]:
-    """The fields that are set: in the constructor with the place there, elsewhere without one."""
-    modules = plan.modules
-    for one in {*modules.lineage(cls), *modules.below(cls)}:
-        for method in modules.home(one).methods(one).values():
-            me = method.parameters[0].name if method.parameters else ""
-            statements = enumerate(init.body.body) if method is init else [(None, method.body)]
-            for at, around in statements:
-                for node in around.walk():
-                    targets = node.targets if isinstance(node, Assign) else []
-                    for target in (t for whole in targets for t in whole.walk()):
-                        if isinstance(target, Attribute) and isinstance(target.object, Name):
-                            if target.object.id == me:
-                                yield target.name, at
 
 
 def _pairs(assign: Statement) -> Iterator[tuple[Expression, Expression]]:

@@ -8,8 +8,6 @@ would come after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ....facts.modules import SUBMODULE
 from ....facts.values.lattice import Module
 from ....facts.values.vocabulary import PARAMETERS
@@ -20,7 +18,8 @@ from ....model.node import Expression, Node, Statement
 from ....model.program import Function
 from ....model.statements import Assign, Block, ExpressionStatement, If
 from ...threading.changes import is_applied
-from ..conventions import Conventions
+from ..plan import Plan
+from .rebinding import Rebinding
 
 
 class Events:
@@ -30,13 +29,14 @@ class Events:
     def __init__(
         self,
         function: Function,
-        conventions: Conventions,
         properties: set[str],
-        may_have: Callable[..., bool],
+        plan: Plan,
     ) -> None:
-        self.function, self.conventions = function, conventions
+        self.function, self.conventions = function, plan.conventions
         self.properties = properties  # the constants that properties give
-        self.may_have = may_have  # whether a module may have arrays of a kind
+        self.may_have, self.unsettled = plan.may_have, plan.unsettled
+        owner = function.owner
+        self.rebinding = Rebinding(owner, function, plan.modules) if owner is not None else None
         self.self_name = function.parameters[0].name if function.parameters else ""
         statements = [n for n in function.body.walk() if isinstance(n, Statement)]
         self.put_off = {s for s in statements if self.kind(s) and not self._moves(s)}
@@ -109,12 +109,26 @@ class Events:
             path = dotted(target.object) if isinstance(target, Read) else None
             if path is None or path.partition(".")[0] != self.self_name:
                 return False
+            if self.is_replaced(target, statement):
+                return False
         around = statement.parent
         while around is not self.function:
             if not isinstance(around, (Block, If)):
                 return False
             around = around.parent
         return True
+
+    def is_replaced(self, target: Expression, place: Statement, here: bool = False) -> bool:
+        """Whether another module may stand where that of an array did, by the time that the model
+        has been built: `self.fc.bias` where `model.fc = Linear(4, 2)` follows. `here`: whether
+        this constructor puts it there."""
+        held = [n for n in target.walk() if isinstance(n, Attribute) and n is not target]
+        if not here and any(not self.unsettled.is_settled(n.name) for n in held):
+            return True
+        own = {n.name for n in held if is_own(n, self.self_name)}
+        return self.rebinding is not None and any(
+            self.rebinding.is_set_later(name, place, here) for name in own
+        )
 
     def _find_overtaken(self) -> None:
         """Values given before a walk over the modules stay before it, those of the module's own
@@ -191,7 +205,7 @@ def _goes_over_params(node: Node) -> bool:
     return isinstance(function, Attribute) and function.name in PARAMETERS
 
 
-def is_own(target: Expression, self_name: str) -> bool:
+def is_own(target: Node, self_name: str) -> bool:
     """Whether a target is an attribute of `self`."""
     held = target.object if isinstance(target, Attribute) else None
     return isinstance(held, Name) and held.id == self_name

@@ -14,7 +14,7 @@ from ....model.effects import Declare, Unconverted
 from ....model.expressions import Attribute, Name
 from ....model.layout import comments
 from ....model.names import target_names
-from ....model.node import Node, Statement
+from ....model.node import Statement
 from ....model.statements import (
     Assign,
     Block,
@@ -34,6 +34,7 @@ from .available import Available
 from .changing import Changing, does_more
 from .events import Events, declares_none, is_own
 from .naming import Naming
+from .rebinding import are_apart
 
 _NOT_AGAIN = "the arrays that are made of it cannot be made apart from the module"
 
@@ -131,7 +132,7 @@ class Slicer:
         body = self._block(node.body, "", needed, moved)
         made = For(clone(node.target), clone(node.iterable), Block(body))
         made.comments = comments(node)
-        self.naming.rename(made.iterable, outer, needed, node is outer)
+        self.naming.rename(made.iterable, outer, node, needed)
         needed -= set(target_names(node.target))
         return made
 
@@ -155,7 +156,7 @@ class Slicer:
             if made is absent:
                 return False
             if made.name == absent.name and not declares_none(made):
-                if not _are_apart(made, absent):
+                if not are_apart(made, absent):
                     return True
         return False
 
@@ -177,7 +178,7 @@ class Slicer:
             test, body, orelse = turned(test), orelse, []
         branch = If(test, Block(body), Block(orelse) if orelse else None)
         branch.comments = comments(node)
-        self.naming.rename(branch.test, outer, needed, node is outer)
+        self.naming.rename(branch.test, outer, node, needed)
         return branch
 
     def _choosing(
@@ -196,16 +197,20 @@ class Slicer:
             test, body, orelse = turned(test), orelse, []
         made_if = If(test, Block(body), Block(orelse) if orelse else None)
         made_if.comments = comments(node)
-        self.naming.rename(made_if.test, outer, needed, node is outer)
+        self.naming.rename(made_if.test, outer, node, needed)
         inside = [s for b in (node.body, node.orelse) if b is not None for s in b.body]
         if all(s in moved for s in inside):
             moved.add(node)
         return made_if
 
     def _taken(self, statement: Statement, outer: Statement, needed: set[str]) -> Statement:
+        turning = self.naming.turning(statement, statement)
+        if turning:
+            needed |= set(bound(statement))
+            return self._refused(statement, f"self.{turning[0]} is another one in each turn")
         made = clone(statement)
         made.comments = comments(statement)
-        self.naming.rename(made, outer, needed)
+        self.naming.rename(made, outer, statement, needed)
         return made
 
     def _makes(self, statement: Statement, needed: set[str]) -> bool:
@@ -280,13 +285,3 @@ def _without_empty_side(node: If) -> None:
 
 def _is_made_pass(statement: Statement) -> bool:
     return isinstance(statement, Pass) and statement.start < 0
-
-
-def _are_apart(one: Node, other: Node) -> bool:
-    """Whether two statements stand on the two sides of a branch."""
-    around = [one, *one.ancestors()]
-    for node in [other, *other.ancestors()]:
-        if isinstance(node.parent, If) and node.parent in around:
-            side = next(n for n in around if n.parent is node.parent)
-            return side is not node
-    return False
