@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
-from ...model.expressions import Attribute, Call
-from ...model.names import dotted, everywhere
 from ...model.program import Parameter
-from ...model.statements import Assign, ExpressionStatement
 from .annotations import annotated
 from .dicts import gone_over_for_dicts, used_as_dicts
 from .frame import Env, Frame
@@ -40,11 +36,8 @@ from .lattice import (
     least_dims,
 )
 from .numpy_names import is_bound_to_numpy
-from .stand_ins import gives_values, stood_for
+from .stand_ins import gives_values, is_cast_and_called, stood_for
 from .usage import is_asked, may_be_numpy, used_as_tensors, with_dims
-
-# Methods of modules that give the module.
-_PLACES = frozenset("cuda cpu to half bfloat16 double float eval train requires_grad_".split())
 
 
 def bound(frame: Frame) -> Env:
@@ -82,7 +75,7 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     # no tensor has keys, whatever calls of a function of this name give
     of_calls = isinstance(value, Tensor) and parameter.annotation is None
     if (is_anything(value) or of_calls) and name in used_as_dicts(facts, function):
-        value = Mapping(Tensor(assumed=True))
+        value = Mapping(UNKNOWN if _only_builds(frame) else Tensor(assumed=True))
     elif is_anything(value) and name in gone_over_for_dicts(facts, function):
         value = UNKNOWN
     return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
@@ -138,6 +131,13 @@ def _constructs(frame: Frame) -> bool:
     return frame.function.name in ("__init__", "__new__")
 
 
+def _only_builds(frame: Frame) -> bool:
+    """Whether it is a constructor, or runs in one alone: a dict it takes is of hyperparameters."""
+    assert frame.function is not None
+    building = frame.facts.read("constructing", frame.function)
+    return _constructs(frame) or bool(building) and not frame.facts.in_forward(frame.function)
+
+
 def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor: bool) -> Value:
     node = parameter.default
     default = frame.expression(node, {}) if node is not None else None
@@ -148,7 +148,7 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
     if default is not None and default != NONE:
         return _with_default(frame, default, seen, as_tensor)
     if _constructs(frame):
-        if seen is None and _is_cast_and_called(frame, parameter.name):
+        if seen is None and is_cast_and_called(frame, parameter.name):
             return Module(open=True)
         if seen in (None, NONE, UNKNOWN) and gives_values(frame.function, parameter.name):
             return INITIALISER
@@ -255,46 +255,3 @@ def _as_given(seen: Value | None, unseen: Value) -> Value:
     if seen is None or seen == NONE:
         return unseen
     return Static(MISSING, seen.type, loose=True) if isinstance(seen, Static) else seen
-
-
-# --- modules that are handed in ------------------------------------------------------------------
-
-
-def _is_cast_and_called(frame: Frame, name: str) -> bool:
-    """Whether a constructor keeps a cast of what it is given, `net.to(device)`, to call it.
-
-    A function has no such methods.
-    """
-    function, cls, project = frame.function, frame.cls, frame.facts.project
-    if function is None or cls is None or not project.is_module(cls):
-        return False
-    own = project.self_name(function)
-    for call in everywhere(function, Call):
-        if len(call.arguments) == 2 and dotted(call.function) == f"{own}.add_module":
-            if _is_cast_of(call.arguments[1], name):
-                return True
-    kept, cast = set(), False
-    for node in everywhere(function, Assign):
-        whole = _is_cast_of(node.expression, name)
-        if not whole and (node.expression is None or dotted(node.expression) != name):
-            continue
-        for target in map(dotted, node.targets):
-            if target is not None and target.startswith(f"{own}."):
-                if frame.facts.read("wrapped", cls, target.partition(".")[2]):
-                    kept.add(target)
-                    cast = cast or whole
-    if not kept or cast:
-        return cast
-    # `net.eval()` as a statement: what is no module gives another here, which nobody takes
-    alone = [s.expression for s in everywhere(function, ExpressionStatement)]
-    return any(_is_cast_of(e, one) for e in alone for one in {name, *kept})
-
-
-def _is_cast_of(value: Any, name: str) -> bool:
-    """`net.to(device).eval()` of this name."""
-    asked = isinstance(value, Call)
-    while isinstance(value, Call) and isinstance(value.function, Attribute):
-        if value.function.name not in _PLACES:
-            break
-        value = value.function.object
-    return asked and value is not None and dotted(value) == name

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from ...model.expressions import Call, is_none
-from ...model.names import dotted
+from typing import Any
+
+from ...model.expressions import Attribute, Call, is_none
+from ...model.names import dotted, everywhere
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
+from .frame import Frame
+
+# Methods of modules that give the module.
+_PLACES = frozenset("cuda cpu to half bfloat16 double float eval train requires_grad_".split())
 
 
 def gives_values(function: Function | None, name: str) -> bool:
@@ -34,3 +40,46 @@ def stood_for(function: Function | None, name: str) -> Expression | None:
                     if [dotted(t) for t in statement.targets] == [name]:
                         return statement.expression
     return None
+
+
+# --- modules that are handed in ------------------------------------------------------------------
+
+
+def is_cast_and_called(frame: Frame, name: str) -> bool:
+    """Whether a constructor keeps a cast of what it is given, `net.to(device)`, to call it.
+
+    A function has no such methods.
+    """
+    function, cls, project = frame.function, frame.cls, frame.facts.project
+    if function is None or cls is None or not project.is_module(cls):
+        return False
+    own = project.self_name(function)
+    for call in everywhere(function, Call):
+        if len(call.arguments) == 2 and dotted(call.function) == f"{own}.add_module":
+            if _is_cast_of(call.arguments[1], name):
+                return True
+    kept, cast = set(), False
+    for node in everywhere(function, Assign):
+        whole = _is_cast_of(node.expression, name)
+        if not whole and (node.expression is None or dotted(node.expression) != name):
+            continue
+        for target in map(dotted, node.targets):
+            if target is not None and target.startswith(f"{own}."):
+                if frame.facts.read("wrapped", cls, target.partition(".")[2]):
+                    kept.add(target)
+                    cast = cast or whole
+    if not kept or cast:
+        return cast
+    # `net.eval()` as a statement: what is no module gives another here, which nobody takes
+    alone = [s.expression for s in everywhere(function, ExpressionStatement)]
+    return any(_is_cast_of(e, one) for e in alone for one in {name, *kept})
+
+
+def _is_cast_of(value: Any, name: str) -> bool:
+    """`net.to(device).eval()` of this name."""
+    asked = isinstance(value, Call)
+    while isinstance(value, Call) and isinstance(value.function, Attribute):
+        if value.function.name not in _PLACES:
+            break
+        value = value.function.object
+    return asked and value is not None and dotted(value) == name
