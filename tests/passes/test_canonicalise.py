@@ -49,3 +49,19 @@ def test_statement(before):
     for scope in file.scopes():
         canonicalise.PASS.run(scope, None).commit()
     assert write(file) == f"{METHOD}{STATEMENTS[before]}\n"
+
+
+TRIED = "try:\n    {}\nexcept ImportError:\n    class autocast:\n        pass\n"
+IMPORT = "from torch.cuda.amp import autocast"
+FILES = {
+    TRIED.format(IMPORT): f"{IMPORT}\n",
+    "import torch\n" + TRIED.format("autocast = torch.cuda.amp.autocast"): f"import torch\n{IMPORT}\n",
+    TRIED.format("from torch import irfft as autocast"): "",  # torch has none today
+}
+
+
+@pytest.mark.parametrize("before", FILES)
+def test_stand_ins_of_contexts(before):
+    file = lower(before, PurePosixPath("module.py"))
+    canonicalise.PASS.run(file, None).commit()
+    assert write(file) == (FILES[before] or before)

@@ -17,6 +17,7 @@
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     torch.cat((out, x))                      torch.cat_with_empty((out, x)), of what begins empty
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
+    try: a = torch.autocast, except: …       a = torch.autocast, which is there today
     @register_model                          nothing: timm notes the function in a table
 
 Only what stands in the text decides it: no values are known yet.
@@ -33,10 +34,11 @@ from ...model.names import dotted, imported
 from ...model.node import Expression
 from ...model.operators import Conditional
 from ...model.program import Class, Function, Scope
-from ...model.statements import Assign, ExpressionStatement
+from ...model.statements import Assign, ExpressionStatement, Try
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, written
 from .choices import branch, chooses_writes
+from .contexts import has_stand_in, imported_context, renames_context, without_stand_in
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
 from .mapped import listed, mapped, maps_calls
@@ -65,9 +67,14 @@ def run(scope: Scope, facts: Any = None) -> Changes:
                 changes.replace(statement, branch)
         elif _is_lone(statement.expression):
             changes.change(statement.expression, lambda e: e.replace(e.elements[0]))
+    for attempt in scope.nodes(Try):
+        if has_stand_in(scope, attempt):
+            changes.change(attempt, without_stand_in)
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)
+        elif renames_context(scope, assign):
+            changes.replace(assign, imported_context)
     for subscript in scope.nodes(Subscript):
         if is_entry(subscript):
             changes.replace(subscript, lambda s: asked(s.object.object, s.index))
