@@ -28,6 +28,12 @@ class Unconverted:
     def __iter__(self):
         return self._use(True)
 
+    def __enter__(self):
+        return self._use(True)
+
+    def __exit__(self, *exception):
+        return None
+
     def _use(self, computes):
         if computes:
             raise NotImplementedError(self._message)
