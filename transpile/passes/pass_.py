@@ -9,8 +9,8 @@ from typing import Any
 from ..model.diagnostics import Diagnostic
 from ..model.edits import Edits
 from ..model.effects import Unconverted
-from ..model.node import Expression, Node
-from ..model.program import Scope
+from ..model.node import INSERTED, Expression, Node
+from ..model.program import File, Scope
 
 
 class Changes(Edits):
@@ -19,6 +19,11 @@ class Changes(Edits):
     def __init__(self, scope: Scope) -> None:
         super().__init__(scope)
         self.diagnostics: list[Diagnostic] = []
+        self.withdrawn: set[tuple[str, str, int, int]] = set()
+
+    def withdraw(self, id: str, node: Node) -> None:
+        """Take back what an earlier pass has reported of a node, which no longer holds."""
+        self.withdrawn.add((id, *place(node)))
 
     def report(self, id: str, node: Node, message: str) -> None:
         """A diagnostic at the place where a node, or the first part of it, stood in the source."""
@@ -45,15 +50,21 @@ class Pass:
 
 
 def place(node: Node) -> tuple[str, int, int]:
-    """Path, line and column of a node; those of the nearest part or ancestor that stood in the
-    source."""
+    """Path, line and column of a node, or of the one in whose place it stands; else those of the
+    nearest part or ancestor that stood in the source."""
+    around, slot = node.parent, node.slot
+    if node.start < 0 and slot not in (None, INSERTED) and around is not None and around.file:
+        assert slot is not None
+        return _line(around.file, slot[0])
     candidates = [node, *node.walk(), *node.ancestors()]
     found = next((n for n in candidates if n.start >= 0 and n.file is not None), None)
-    if found is None or found.file is None:
-        return "", 1, 1
-    text, start = found.file.text, found.start
-    line = text.count("\n", 0, start) + 1
-    return str(found.file.path), line, start - text.rfind("\n", 0, start)
+    return ("", 1, 1) if found is None or found.file is None else _line(found.file, found.start)
+
+
+def _line(file: File, start: int) -> tuple[str, int, int]:
+    """Path, line and column, from 1, of a place in a file."""
+    line = file.text.count("\n", 0, start) + 1
+    return str(file.path), line, start - file.text.rfind("\n", 0, start)
 
 
 def source_of(node: Node) -> str:

@@ -10,7 +10,7 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .small_programs import HEAD, both, both_modules, compare, three
+from ..small_programs import HEAD, both, both_modules, compare, three
 
 PROGRAMS = {
     "a diagonal": ("n = x.shape[0]\nmask = ~torch.eye(n, dtype=torch.bool)\nreturn (x @ x.t())[mask].view(n, -1)", "mask = ~np.eye(n, dtype=bool)"),
@@ -43,6 +43,7 @@ BY_DATA = {
     "handed on": "def g(m):\n    m[0] = True\n    return m\n\n\ndef f(x, y):\n    mask = torch.eye(4, 6).bool()\n    other = g(mask.clone())\n    return y[mask], other, g(mask)",
     "drawn": "mask = torch.rand(4, 6) > 0.5\nreturn y[mask]",
     "of a parameter": "def g(x, mask):\n    return x[mask.bool()]\n\n\ndef f(x, y):\n    return g(x, y > 0)",
+    "its copy is written": "mask = torch.eye(4, 6).bool()\nother = mask.clone()\nother[0] = True\nreturn y[mask], other",
     "taken by a store": "mask = torch.zeros(4, 6).bool()\nmask[0] = x[0] > 0\nreturn y[mask]",
 }
 

@@ -1,0 +1,132 @@
+"""Masks that sizes alone tell are NumPy's, known when a function is traced, so that they can choose.
+
+mask = ~jnp.eye(n, dtype=bool)         mask = ~np.eye(n, dtype=bool)
+return s[mask].reshape(n, -1)      →   return s[mask].reshape(n, -1)
+
+What NumPy has no word for, or would round otherwise, is computed at once and handed on as NumPy's:
+`with jax.ensure_compile_time_eval():`. A mask that follows from an array, a param, state or a draw
+stays what it is, and its report stays too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..facts.known import SHARED, TYPES, How, Known
+from ..facts.values.lattice import Function as FunctionValue
+from ..facts.values.lattice import Module, Tensor
+from ..model.effects import Apply, Put, Support
+from ..model.expressions import Attribute, Call, Display, Name, Subscript
+from ..model.names import dotted, in_scope
+from ..model.node import Expression
+from ..model.operators import Unary
+from ..model.program import Function, Scope
+from ..model.statements import Assign, Block, With
+from .pass_ import Changes, Pass
+
+_CHOOSING = frozenset({"jnp.nonzero", "jnp.argwhere"})
+_SELECT = "masked_select"
+
+
+def run(scope: Scope, facts: Any) -> Changes:
+    """Let the masks of a traced function be known that can be."""
+    changes = Changes(scope)
+    if not isinstance(scope, Function) or facts.stage(scope) not in ("traced", None):
+        return changes
+    uses = [n for n in in_scope(scope, Subscript, Call, Apply) if any(_choosing(n))]
+    if not uses:
+        return changes
+    known, lifted = Known(scope, facts.effects), list[Expression]()
+    for use in uses:
+        masks = list(_choosing(use))
+        if _are_known(known, masks):
+            lifted += masks
+            changes.withdraw("data-dependent-shape", use)
+    _lift(changes, known, lifted)
+    return changes
+
+
+def _choosing(use: Expression) -> Iterator[Expression]:
+    """What chooses: the masks of `x[mask]`, `jnp.nonzero(mask)` itself, the mask of a selection."""
+    if isinstance(use, Subscript):
+        index = use.index
+        parts = index.elements if isinstance(index, Display) and index.kind == "tuple" else [index]
+        yield from filter(_is_mask, parts)
+    elif isinstance(use, Call) and isinstance(use.function, Support):
+        yield from use.arguments[1:] if use.function.name == _SELECT else ()
+    elif isinstance(use, Call) and dotted(use.function) in _CHOOSING:
+        yield use
+
+
+def _is_mask(node: Expression) -> bool:
+    if isinstance(node, Unary) and node.operator == "~":
+        return _is_mask(node.operand)
+    return isinstance(node.value, Tensor) and node.value.kind == "b"
+
+
+def _are_known(known: Known, masks: list[Expression]) -> bool:
+    """Whether masks follow from what is known, none of which is used as only JAX's arrays are."""
+    if not masks or any(known.how(mask) != How.NUMPY for mask in masks):
+        return False
+    names = known.reached(known.needed(masks))
+    uses = in_scope(known.function, Put, Subscript, Call, Apply)
+    return not any(_is_for_jax(known, use, names) for use in uses)
+
+
+def _is_for_jax(known: Known, use: Expression, names: set[str]) -> bool:
+    """Whether one of these locals is changed here, indexed by traced arrays, or handed to what may
+    do so: `mask.at[0].set(1)`, `mask[labels]`, `store(mask)`."""
+    if isinstance(use, Put):
+        return dotted(use.base) in names
+    if isinstance(use, Subscript):
+        return dotted(use.object) in names and known.how(use) == How.NOT
+    assert isinstance(use, Call)
+    return _takes_any(use) and any(dotted(a) in names for a in use.arguments)
+
+
+def _takes_any(call: Call) -> bool:
+    """Whether a call is of a helper, a function or a module: what it does with an array is its own
+    affair."""
+    if isinstance(call.function, Support):
+        return call.function.name != _SELECT
+    return isinstance(call.function.value, (FunctionValue, Module))
+
+
+def _lift(changes: Changes, known: Known, masks: list[Expression]) -> None:
+    """Let these, and what they follow from, be NumPy's."""
+    for mask in masks:
+        _in_numpy(changes, mask)
+    for name in known.needed(masks):
+        for assign in known.bound[name]:
+            assert assign.expression is not None
+            if known.how(assign.expression) == How.NUMPY:
+                _in_numpy(changes, assign.expression)
+            else:
+                changes.change(assign, _at_once)
+
+
+def _in_numpy(changes: Changes, node: Expression) -> None:
+    """`np.eye(n)` of `jnp.eye(n)`"""
+    for word in _words(node):
+        changes.replace(word.object, Name("np"))
+
+
+def _words(node: Expression) -> Iterable[Attribute]:
+    found = (n for n in node.walk() if isinstance(n, Attribute) and dotted(n.object) == "jnp")
+    return [n for n in found if n.name in SHARED | TYPES]
+
+
+def _at_once(assign: Assign) -> None:
+    """`mask = …` in a block of its own, where nothing is traced."""
+    assert assign.expression is not None and isinstance(assign.parent, Block)
+    assign.expression.wrap(lambda value: Call(Attribute(Name("np"), "asarray"), [value]))
+    context = Call(Attribute(Name("jax"), "ensure_compile_time_eval"))
+    block = assign.parent
+    around = With([context, None], Block([]))
+    block.insert_before(assign, [around])
+    block.take(assign)
+    around.body.append([assign])
+
+
+PASS = Pass("lift_constants", ("stages", "values", "effects"), run)
