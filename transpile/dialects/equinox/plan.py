@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Modules
+from ...facts.stages import Stages
 from ...facts.values.lattice import Module, Sequence, Value
 from ...model.effects import BUFFER, MIXED, PARAM, Mode, Support, Tie
 from ...model.expressions import Attribute, Call, Name, is_none
@@ -27,6 +28,7 @@ WORDS = frozenset(("state", "key"))  # by which calls are given what a model tak
 class Facts(Protocol):
     modules: Modules
     effects: EffectsOf
+    stages: Stages
     rulebook: Rulebook
 
 

@@ -6,7 +6,6 @@ are built begin with something else, none of them writes what it is given.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ...model.effects import Apply, New
@@ -26,7 +25,7 @@ from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import File, Function
 from ...model.project import Project
-from ...model.statements import Assign, Block, ExpressionStatement
+from ...model.statements import Assign, Block
 from ..calls import Calls
 from ..origins import Origin
 from ..values.lattice import Module, Torch, Value
@@ -186,7 +185,8 @@ def _follows(call: Node, certain: Collection[Node | None]) -> bool:
     """Whether one of these statements has run before a call: it stands earlier in a block around."""
     for inner in (call, *call.ancestors()):
         if isinstance(inner.parent, Block):
-            earlier = itertools.takewhile(lambda one: one is not inner, inner.parent.body)
-            if any(one in certain for one in earlier):
+            body = inner.parent.body
+            at = next(i for i, one in enumerate(body) if one is inner)
+            if any(one in certain for one in body[:at]):
                 return True
     return False

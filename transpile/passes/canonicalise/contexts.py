@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from ...model.expressions import Name
 from ...model.names import imported
+from ...model.node import Statement
 from ...model.program import File, Scope
-from ...model.statements import Assign, Block, Import, Imported, Statement, Try
+from ...model.statements import Assign, Block, Import, Imported, Try
 
 _CONTEXTS = frozenset(
     f"torch.{name}"

@@ -45,7 +45,8 @@ def begun(frame: Frame, node: Call) -> Expression | None:
             continue
         leading = spellings.leading(value)
         if leading and not other & {"before"} and not frame.chosen and _is_known(frame, subject):
-            return _in_two(frame, node, value, leading)
+            _in_two(frame, node, value, leading)
+            return None
         message = f"{layer} begins with a layer that writes {own} in place"
         if other - {"before"}:
             return frame.unconverted("aliased-write", node, f"{message}, which is read beside it")
