@@ -216,6 +216,26 @@ EDITS = [
         on_statement("b", lambda block, s: block.insert_before(s, [statement("n")])),
         "a\nn()\nb\n",
     ),
+    *[
+        (
+            "def f():\n    a; b; c  # why\n    d\n",
+            lambda file, gone=gone: [
+                on_statement(word, lambda block, s: block.remove(s))(file) for word in gone
+            ],
+            f"def f():\n{lines}\n    d\n",
+        )
+        for gone, lines in {
+            "a": "    b\n    c  # why",
+            "ab": "    c  # why",
+            "bc": "    a  # why",
+            "abc": "    # why",
+        }.items()
+    ],
+    (
+        "def f():\n    a; b; c\n",
+        lambda file: [on_statement(w, lambda block, s: block.remove(s))(file) for w in "bc"],
+        "def f():\n    a\n",
+    ),
     (
         "def f():\n    a\n",
         on_statement("a", lambda block, s: block.remove(s)),

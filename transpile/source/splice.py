@@ -177,7 +177,12 @@ class Writer:
         """The text between statements, without that of those which have gone."""
         assert block.file is not None
         cuts = [p for p in block.patches or () if start <= p[0] and p[1] <= end + 1]
-        return _filled(block.file.text, start, end, [(a, min(b, end), t) for a, b, t in cuts])
+        text = block.file.text
+        gap = _filled(text, start, end, [(a, min(b, end), t) for a, b, t in cuts])
+        if not cuts or ";" not in gap:
+            return gap
+        behind = bool(text[:start].rpartition("\n")[2].strip())
+        return _without_semicolons(gap, behind, end < block.end)
 
     def _line(self, statement: Statement, indent: str, commented: bool) -> str:
         """A statement on lines of its own, with its comments."""
@@ -201,6 +206,18 @@ def _others(block: Block) -> bool:
 
 def _is_long(statement: Statement) -> bool:
     return bool(statement.parts) and any(isinstance(c, Block) for c in statement.children())
+
+
+def _without_semicolons(gap: str, behind: bool, before: bool) -> str:
+    """The text between statements without the semicolons of those which have gone: `a; b` of which
+    `b` is left. Whether it begins behind a statement, and ends before one."""
+    lines = gap.split("\n")
+    for i, line in enumerate(lines):
+        code, hash, comment = line.partition("#")
+        if ";" in code and not (behind and before and len(lines) == 1):
+            space = code[: len(code) - len(code.lstrip())] if i or not behind else "  " * bool(hash)
+            lines[i] = space + hash + comment
+    return "\n".join(lines)
 
 
 def _filled(text: str, start: int, end: int, pieces: list[Piece]) -> str:
