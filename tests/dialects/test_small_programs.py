@@ -407,6 +407,69 @@ class Net(nn.Module):
         with autocast(enabled=False):
             return self.net(x) + y
 """
+TIES = """
+class Side(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Linear(4, 4, bias=False)
+
+    def forward(self, x):
+        return torch.tanh(self.emb(x))
+
+    def encode(self, x):
+        return self(x) * self.emb.weight.sum()
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Side()
+        self.b = Side()
+        self.c = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        return self.c(self.b(self.a(x))) + self.a.encode(y) * self.b.emb.weight.mean()
+
+
+class Net(Base):
+    def __init__(self, share=True, other=False):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+        if share:
+            self.head.weight = self.b.emb.weight
+        if other:
+            self.extra = nn.Linear(4, 4)
+            self.c.weight = self.extra.weight
+        self.a.emb.weight = self.b.emb.weight
+
+    def forward(self, x, y):
+        x = self.head(super().forward(x, y))
+        return self.a(x) + self.head.weight.mean() * y
+"""
+
+
+def tied(tie):
+    return f"""
+class Net(nn.Module):
+    def __init__(self, x=False):
+        super().__init__()
+        self.a, self.b, self.head = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+        self.c = nn.Linear(4, 4, bias=False)
+        {tie}
+
+    def forward(self, x, y):
+        return self.head(self.c(self.a(x) + self.b(y)))
+"""
+
+
+CHAINED = tied("self.b.weight = self.a.weight; self.head.weight = self.b.weight")
+UNSEEN_TIES = {  # what is tied can not be told from a model that is built
+    "to one of two": """if x:
+            self.head.weight = self.a.weight
+        else:
+            self.head.weight = self.b.weight""",
+    "of what may have none": "if x:\n            self.c.bias = self.b.bias",
+}
 
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
@@ -426,5 +489,22 @@ def test_beside_torch(program, target):
 def test_a_state_that_torch_updates_twice_is_told(target):
     text = HEAD + CHECKPOINTS.replace("nn.Dropout(0.0)", "nn.BatchNorm1d(4)")
     (made,), _, _ = dialect.convert([given(text)], "", target)
-    assert [(d.id, d.line) for d in made.diagnostics] == [("taken-for-granted", n) for n in (21, 23)]
+    assert [(d.id, d.line) for d in made.diagnostics] == [
+        ("taken-for-granted", n) for n in (21, 23)
+    ]
     assert all("again in backward" in d.message for d in made.diagnostics)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("init", ["other=True", "share=False"])
+def test_ties_under_a_condition(init, target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + TIES, "Net", init, inputs, target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("tie", UNSEEN_TIES)
+def test_ties_that_are_refused(tie, target):
+    text = HEAD + tied(UNSEEN_TIES[tie])
+    (made,), _, _ = dialect.convert([given(text)], "", target)
+    assert {d.id for d in made.diagnostics} == {"tied-weight"}

@@ -21,6 +21,7 @@ from ...model.operators import Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass
 from ..reports import Reports
+from ..ties import UNSEEN
 from .places import Places, block_of
 from .plan import Plan
 
@@ -90,9 +91,8 @@ class Building:
     def _tie(self, tie: Tie) -> None:
         """One owner: the other side holds nothing, and its calls are given the owner's."""
         holder, name = dotted(tie.target.object), tie.target.name
-        if f"{holder}.{name}" not in self.plan.tied(self.cls):
-            why = "a tied weight has one owner, which both sides have to reach from here"
-            self.reports.refuse("tied-weight", tie, why)
+        if not self.plan.ties.knows(tie, self.cls, self.self_name):
+            self.reports.refuse("tied-weight", tie, UNSEEN)
             return
         if holder == self.self_name and name not in self.plan.arrays(self.cls):
             block_of(tie).remove(tie)  # `self.w = self.p` is a name alone

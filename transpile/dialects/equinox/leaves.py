@@ -28,13 +28,13 @@ from ...model.effects import (
     Unset,
 )
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript, is_none
-from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Compare, Unary
 from ...model.program import Function
 from ...model.statements import Assign
 from ..faults import raising
 from ..leaves import detached
+from ..ties import Tied, below
 from .layers import own
 from .plan import Plan
 
@@ -44,7 +44,8 @@ class Leaves:
 
     def __init__(self, function: Function, plan: Plan) -> None:
         self.function, self.plan = function, plan
-        self.ties = plan.tied(function.owner)
+        self.ties = plan.ties.of(function.owner)
+        self.me = function.parameters[0].name if function.parameters else "self"
         self.building = plan.is_building(function)
 
     def write(self) -> None:
@@ -105,18 +106,33 @@ class Leaves:
         )
 
     def _tied(self, node: Apply) -> None:
-        """A layer that has an array of another one is given it: it holds None itself."""
-        holder = dotted(node.function)
-        if holder is None or "." not in holder or self.building:
+        """A layer that has an array of another one, or has such a layer below it, is given it: it
+        holds None itself."""
+        run = node.function
+        if not isinstance(run.value, Module) and isinstance(run, Attribute):
+            run = run.object  # whose method it is
+        holder = below(run, self.me)
+        if not holder or self.building:
             return
-        for path, source in self.ties.items():
-            if path.rpartition(".")[0] == holder:
-                node.function.wrap(partial(_with_array, path, source))
+        for tied in [*self.ties.of(holder), *self.ties.below(holder)]:
+            run = run.wrap(partial(self._with_array, tied, holder))  # type: ignore[assignment]
+
+    def _with_array(self, tied: Tied, holder: str, layer: Expression) -> Expression:
+        """A layer with another's array in the place of its own."""
+        owner = _dotted(f"{self.me}.{tied.owner}")
+        given = owner if tied.always else Lambda([], owner)
+        name = Constant(tied.path.removeprefix(f"{holder}."))
+        return Call(Support("with_array"), [layer, name, given])
 
     def _read(self, node: Read) -> None:
-        tied = self.ties.get(f"{dotted(node.object)}.{node.name}")
-        if tied is not None:
-            node.replace(_dotted(tied))
+        holder = below(node.object, self.me)
+        tied = self.ties.array(holder, node.name)
+        if tied is not None and holder is not None:
+            if tied.always:
+                node.replace(_dotted(f"{self.me}.{tied.owner}"))
+            else:
+                node.object.wrap(partial(self._with_array, tied, holder))
+                node.become(Attribute(node.object, node.name))
             return
         plain = Attribute(node.object, node.name)
         if node.kind == CONSTANT or node.kind == BUFFER and not self.plan.signatures.is_state(node):
@@ -199,9 +215,3 @@ def _is_tested(node: Expression) -> bool:
 
 def _is_base(node: Expression) -> bool:
     return isinstance(node.parent, Subscript) and node.parent.object is node
-
-
-def _with_array(path: str, source: str, layer: Expression) -> Expression:
-    """A layer with another's array in the place of its own, by their paths."""
-    name = Constant(path.rpartition(".")[2])
-    return Call(Support("with_array"), [layer, name, _dotted(source)])

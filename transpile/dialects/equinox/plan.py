@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Protocol
 
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Modules
 from ...facts.stages import Stages
 from ...facts.values.lattice import Module, Sequence, Value
-from ...model.effects import BUFFER, MIXED, PARAM, Mode, Support, Tie
+from ...model.effects import BUFFER, MIXED, PARAM, Mode, Support
 from ...model.expressions import Attribute, Call, Name, is_none
-from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -20,6 +18,7 @@ from ...model.statements import Return
 from ..threading.reserved import rename_parameters
 from ..threading.signatures import Signatures
 from ..threading.threads import Threads
+from ..ties import ProgramTies
 
 STATE = "eqx.nn.StateIndex"
 WORDS = frozenset(("state", "key"))  # by which calls are given what a model takes
@@ -50,7 +49,9 @@ class Plan:
             for name, own in self.modules.fields(cls).items()
             if own.kind in ARRAYS and all(map(is_none, own.values))
         }
-        self._ties = {cls: dict(self._tied(cls)) for cls in owners}
+        self.ties = ProgramTies(
+            {cls: self.modules.home(cls).methods(cls).values() for cls in owners}, self.modules
+        )
         self._procedures = {
             f
             for f in self.signatures.functions
@@ -106,25 +107,6 @@ class Plan:
     def gives_state_alone(self, call: Call) -> bool:
         targets = self.signatures.targets(call) or []
         return bool(targets) and all(map(self.is_procedure, targets))
-
-    def _tied(self, cls: Class) -> Iterator[tuple[str, str]]:
-        """The arrays that are others', with those: `self.head.weight`, `self.tokens.weight`."""
-        for method in self.modules.home(cls).methods(cls).values():
-            for tie in method.nodes(Tie):
-                if method.name != "__init__" or tie.parent is not method.body:
-                    continue  # what is tied on one way alone has an owner on each way
-                holder, owner = dotted(tie.target.object), dotted(tie.source.object)
-                if holder is not None and owner is not None and method.parameters:
-                    me = method.parameters[0].name
-                    if f"{holder}.".startswith(f"{me}.") and f"{owner}.".startswith(f"{me}."):
-                        yield f"{holder}.{tie.target.name}", f"{owner}.{tie.source.name}"
-
-    def tied(self, cls: Class | None) -> dict[str, str]:
-        """Of a class and those that it inherits from."""
-        found: dict[str, str] = {}
-        for one in self.modules.lineage(cls) if cls is not None else ():
-            found |= self._ties.get(one, {})
-        return found
 
     def arrays(self, cls: Class) -> dict[str, Array]:
         """The arrays of a class, as they were declared before anything was edited."""

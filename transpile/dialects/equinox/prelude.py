@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import operator
 from collections import OrderedDict
 
 import equinox as eqx
@@ -173,10 +174,16 @@ def value(constant):
     return None if constant is None else constant[...]
 
 
-def with_array(layer, name, array):
-    """A layer with an array that another one owns."""
+def with_array(layer, path, array):
+    """A layer with an array that another one owns in the place of one that it, or a layer below it,
+    gave up; ``array``: as it is, or a function of nothing where it may have given up none."""
     is_none = lambda leaf: leaf is None
-    return eqx.tree_at(lambda m: getattr(m, name), layer, array, is_leaf=is_none)
+    where = operator.attrgetter(path)
+    if callable(array):
+        if where(layer) is not None:
+            return layer
+        array = array()
+    return eqx.tree_at(where, layer, array, is_leaf=is_none)
 
 
 def unconverted(id, source):

@@ -21,6 +21,7 @@ from ...model.expressions import (
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Conditional
 from ...model.statements import Assign, ExpressionStatement
+from ..ties import UNSEEN
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
 
@@ -196,12 +197,8 @@ def _detached(node: Write, value: Expression) -> Expression:
 
 def tie(low: Lowering, node: Tie) -> None:
     """One array has one owner: the other side has None in its place, and reads the owner's."""
-    if low.plan.tie_of(node) is None:
-        low.report(
-            "tied-weight",
-            node,
-            "an array that is tied on some ways alone, or by no plain path: tie it by hand",
-        )
+    if not low.plan.ties.knows(node, low.cls(node), low.self_name(node)):
+        low.report("tied-weight", node, UNSEEN)
         low.edits.change(
             node,
             lambda n: n.replace(

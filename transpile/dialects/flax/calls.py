@@ -20,20 +20,25 @@ from ...model.effects import (
     Unconverted,
     Walk,
 )
-from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Name,
+    Subscript,
+)
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Unary
 from ...model.statements import For
 from ...passes.pass_ import source_of
-from ...source.lower_ast import expression
 from .. import leaves
 from ..faults import raising
 from .checkpoints import checkpoint
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
 from .lowering import Lowering, nnx
 from .program import dotted_read
-from .reads import getattr_read
+from .reads import getattr_read, with_tied
 
 
 def new(low: Lowering, node: Call) -> None:
@@ -97,9 +102,12 @@ def apply(low: Lowering, node: Call) -> None:
     if checkpoint(low, node):
         return
     handed(low, node)
-    tied = low.plan.tied(low.unit(node), dotted_read(node.function))
-    if tied:
-        low.edits.change(node.function, lambda f: f.wrap(lambda f: _tied(low, f, tied)))
+    run = node.function
+    if not isinstance(run.value, Module) and isinstance(run, Attribute):
+        run = run.object  # whose method it is
+    path = dotted_read(run)
+    if path is not None and (tied := low.plan.tied(low.unit(node), path)):
+        low.edits.wrap(run, lambda f: with_tied(low, f, path, tied))
     if walked(low, node):
         return
     taken = {low.plan.takes[t] for t in low.plan.targets(node) if t in low.plan.takes}
@@ -116,14 +124,6 @@ def apply(low: Lowering, node: Call) -> None:
         plain.append(given, word)
 
     low.edits.change(node, edit)
-
-
-def _tied(low: Lowering, function: Expression, arrays: dict[str, str]) -> Call:
-    """`nn.tied(self.head, weight=self.tokens.weight)(x)`"""
-    made = Call(low.support("tied"), [function])
-    for name, source in arrays.items():
-        made.append(expression(source), name)
-    return made
 
 
 def walked(low: Lowering, node: Call) -> bool:

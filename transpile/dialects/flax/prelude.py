@@ -200,10 +200,17 @@ def scan_layers(layers, x, *args, **kwargs):
 
 
 def tied(module, **variables):
-    """The module with Variables of another one in the place of those that it gave up."""
+    """The module with Variables of another one in the place of those that it, or one below it,
+    gave up: as they are, or by a function where it may have given up none."""
     other = object.__new__(type(module))
     vars(other).update(vars(module))
-    vars(other).update({n: v for n, v in variables.items() if getattr(module, n) is None})
+    for path, variable in variables.items():
+        name, _, below = path.partition(".")
+        own = getattr(other, name, None)
+        if below and own is not None:
+            vars(other)[name] = tied(own, **{below: variable})
+        elif own is None:
+            vars(other)[name] = variable if isinstance(variable, nnx.Variable) else variable()
     return other
 
 

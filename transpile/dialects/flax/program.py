@@ -11,7 +11,7 @@ from typing import Any
 from ...facts.modules import ARRAYS, SUBMODULE, possibly_none
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
-from ...model.effects import Declare, Mode, NewArray, Support, Tie
+from ...model.effects import Declare, Mode, NewArray, Support
 from ...model.expressions import (
     Attribute,
     Name,
@@ -21,6 +21,7 @@ from ...model.node import Expression, Node
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ..output import Facts
+from ..ties import ProgramTies, Tied
 from .layers import FUNCTIONS
 
 RUNNING = frozenset({"running_mean", "running_var", "num_batches_tracked"})
@@ -46,9 +47,11 @@ class Program:
             for c in self.classes
         }
         self._computed = {c for c in self.classes if any(isinstance(n, NewArray) for n in c.walk())}
-        self.ties: dict[Class, dict[str, str]] = {}
-        self._known_ties: set[Tie] = set()
-        self._find_ties()
+        methods: dict[Class, list[Function]] = {c: [] for c in self.classes}
+        for function in self.units:
+            if (cls := self.owner(function)) is not None:
+                methods[cls].append(function)
+        self.ties = ProgramTies(methods, self.modules)
         self._find_modes()
 
     # --- what is in it ----------------------------------------------------------------------------
@@ -205,32 +208,13 @@ class Program:
 
     # --- ties -------------------------------------------------------------------------------------
 
-    def _find_ties(self) -> None:
-        """The arrays that are another module's, by the path of their own: `self.head.weight`."""
-        for function in self.units:
-            cls = self.owner(function)
-            for node in function.nodes(Tie):
-                target, source = dotted_read(node.target), dotted_read(node.source)
-                own = self.self_name(function)
-                known = all(p is not None and p.startswith(f"{own}.") for p in (target, source))
-                # what is tied on one way alone, `if tied: self.tie()`, has an owner on each way
-                always = function.name == "__init__" and node.parent is function.body
-                if cls is None or target is None or source is None or not (known and always):
-                    continue
-                for one in self.family(cls):
-                    self.ties.setdefault(one, {})[target] = source
-                self._known_ties.add(node)
-
-    def tie_of(self, node: Tie) -> Tie | None:
-        return node if node in self._known_ties else None
-
-    def tied(self, function: Function | None, path: str | None) -> dict[str, str]:
-        """The arrays of a module, by its path, that are owned elsewhere, with the owners' paths."""
-        cls = self.owner(function)
-        if cls is None or path is None or function in self.building:
-            return {}
-        found = {t.rpartition("."): source for t, source in self.ties.get(cls, {}).items()}
-        return {name: source for (holder, _, name), source in found.items() if holder == path}
+    def tied(self, function: Function | None, path: str | None) -> list[Tied]:
+        """The arrays of a module and of those below, by its path, that are owned elsewhere."""
+        me, _, holder = (path or "").partition(".")
+        if function is None or function in self.building or me != self.self_name(function):
+            return []
+        found = self.ties.of(self.owner(function))
+        return [*found.of(holder), *(found.below(holder) if holder else ())]
 
 
 def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:

@@ -5,12 +5,23 @@ from __future__ import annotations
 
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
 from ...model.effects import Declare, Read, Tie, Write
-from ...model.expressions import Attribute, Call, Constant, FormattedString, Subscript, is_none
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    FormattedString,
+    Lambda,
+    Starred,
+    Subscript,
+    is_none,
+)
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.statements import Assign, Block, If, Raise, Return
 from ...source.lower_ast import expression
+from ..ties import Tied
 from .lowering import Lowering, whole
 from .program import dotted_read
 
@@ -133,9 +144,32 @@ def getattr_read(low: Lowering, node: Call) -> None:
 def _read_of_tied(low: Lowering, node: Read) -> bool:
     """The read of an array that another module owns."""
     path = dotted_read(node)
-    source = low.plan.tied(low.unit(node), path.rpartition(".")[0] if path else None)
-    if path is None or node.name not in source:
+    if path is None:
         return False
-    owner = source[node.name]
-    low.edits.change(node, lambda n: n.replace(whole(expression(owner))))
+    holder = path.rpartition(".")[0]
+    found = [t for t in low.plan.tied(low.unit(node), holder) if t.array == node.name]
+    tied = next((t for t in found if f"{holder}.".endswith(f".{t.holder}.")), None)
+    if tied is None:
+        return False
+    if tied.always:
+        owner = expression(f"{low.self_name(node)}.{tied.owner}")
+        low.edits.change(node, lambda n: n.replace(whole(owner)))
+    else:
+        low.edits.wrap(node.object, lambda n: with_tied(low, n, holder, [tied]))
+        low.edits.change(node, lambda n: _plain(n).wrap(whole))
     return True
+
+
+def with_tied(low: Lowering, module: Expression, path: str, arrays: list[Tied]) -> Call:
+    """`nn.tied(self.head, weight=self.tokens.weight)(x)`"""
+    me, _, holder = path.partition(".")
+    made = Call(low.support("tied"), [module])
+    for tied in arrays:
+        owner = expression(f"{me}.{tied.owner}")
+        name = tied.path.removeprefix(f"{holder}.")
+        given = owner if tied.always else Lambda([], owner)
+        if "." in name:
+            made.append(Starred(Dictionary([Constant(name), given]), double=True))
+        else:
+            made.append(given, name)
+    return made

@@ -29,6 +29,7 @@ from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
 from ..reports import Reports
 from ..threading.checkpoints import UPDATED, checkpointed
+from ..ties import below
 from .conventions import Conventions
 from .given import (
     called_once,
@@ -41,7 +42,7 @@ from .given import (
 from .path import Path
 from .paths import Paths, module_of
 from .plan import Plan, Words
-from .tied import Tied
+from .tied import TiedParams
 from .turns import two_kinds
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
@@ -59,7 +60,7 @@ class Calls:
         self.function, self.plan, self.paths = function, plan, paths
         self.words, self.reports = words, reports
         self.conventions = plan.conventions
-        self.ties = plan.tied(function.owner)
+        self.tied = TiedParams(plan.ties.of(function.owner), words.params)
         self._modes: list[Call] = []
         self.drawing: set[Node] = set()  # what is handed on with a key
 
@@ -180,13 +181,11 @@ class Calls:
         return _is_above(call) and self.conventions.runs_container(call)
 
     def _params(self, path: Path, call: Call) -> Expression:
-        """The params that a call is given; a layer that has an array of another one gets it too."""
-        params = path.of(self.words.params)
-        found = self.ties.of(call.function, self.paths.self_name) if path.keys else []
-        if not found:
-            return params
-        sides = {a: _entries(found, a, self.words.params) for a in (False, True)}
-        return Dictionary([*sides[False], None, params, *sides[True]])
+        """The params that a call is given."""
+        return self._entry(path, module_of(call))
+
+    def _entry(self, path: Path, module: Expression | None) -> Expression:
+        return self.tied.of(path, below(module, self.paths.self_name))
 
     # --- layers that are scanned ------------------------------------------------------------------
 
@@ -200,7 +199,7 @@ class Calls:
         if threads.mode:
             self._modes.append(call)
         call.function = Support("scan_layers")
-        call.arguments[0:0] = [node.layers, path.of(self.words.params)]
+        call.arguments[0:0] = [node.layers, self._entry(path, node.layers)]
         call.keywords[0:0] = [None, None]
         call.adopt()
         call.restate()
@@ -255,7 +254,7 @@ class Calls:
             return
         call = Call(Attribute(Name("functools"), "partial"), [clone(value)])
         if threads.params:
-            call.append(path.of(self.words.params))
+            call.append(self._entry(path, module))
         if threads.draws:
             self.drawing.add(call)
             if not once:
@@ -272,12 +271,6 @@ class Calls:
             call.adopt()
             call.restate()
             call.wrap(lambda call: Lambda([Parameter("inputs", "*")], call))
-
-
-def _entries(ties: list[Tied], always: bool, params: str) -> list[Expression]:
-    """The names of tied arrays, each with its owner's."""
-    found = [t for t in ties if t.always == always]
-    return [part for t in found for part in (Constant(t.array), t.of(params))]
 
 
 def _is_above(call: Call) -> bool:

@@ -18,6 +18,7 @@ from ...model.statements import Assign, Block, ExpressionStatement, Return
 from ..reports import Reports
 from ..threading.making import completes
 from ..threading.threads import calls_of
+from ..ties import below
 from .paths import Paths
 from .plan import Plan, Words
 
@@ -58,7 +59,10 @@ def write_for_the_call(
 
 def _has_place(write: Write, function: Function, plan: Plan, paths: Paths) -> bool:
     target = write.target
-    own = plan.tied(function.owner).array(target.object, paths.self_name, target.name) is None
+    own = (
+        plan.ties.of(function.owner).array(below(target.object, paths.self_name), target.name)
+        is None
+    )
     path = paths.of(target.object)
     return target.kind == PARAM and path is not None and own and not (write.bound and path.keys)
 

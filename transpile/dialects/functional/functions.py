@@ -113,7 +113,9 @@ class Running:
             wholes = [words.params] * rewritten + [words.state] * self.threads.gives
             control.write(function, self.fresh, keys, wholes)
         self.calls.finish()
-        Leaves(self.function, self.plan, self.paths, self.words, self.reports).write()
+        tied = self.calls.tied
+        Leaves(self.function, self.plan, self.paths, self.words, self.reports, tied).write()
+        tied.fill_in(self.function.body)
         self.paths.write()
         self._copied_state()
         self._parameters()

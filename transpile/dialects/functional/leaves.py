@@ -47,6 +47,7 @@ from ...model.statements import If
 from ..faults import raising
 from ..leaves import detached
 from ..reports import Reports
+from ..ties import below
 from . import numbers
 from .computed import Computed
 from .given import is_listed, listing
@@ -54,6 +55,7 @@ from .lacking import may_lack
 from .paths import Paths
 from .plan import Plan, Words
 from .presence import answer, kept, put
+from .tied import TiedParams
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 _OPEN = "it is not known which class this module has, and so where it has this"
@@ -76,11 +78,16 @@ class Leaves:
     """The leaves of one function, those of functions that were made in it included."""
 
     def __init__(
-        self, function: Function, plan: Plan, paths: Paths, words: Words, reports: Reports
+        self,
+        function: Function,
+        plan: Plan,
+        paths: Paths,
+        words: Words,
+        reports: Reports,
+        tied: TiedParams,
     ) -> None:
         self.function, self.plan, self.paths = function, plan, paths
-        self.words, self.reports = words, reports
-        self.ties = plan.tied(function.owner)
+        self.words, self.reports, self.tied = words, reports, tied
 
     def write(self) -> None:
         for call in [n for n in self.plan.conventions.own_nodes(self.function) if _may_ask(n)]:
@@ -208,13 +215,9 @@ class Leaves:
             self._constant(node)
             return
         path = self.paths.of(node.object)
-        tied = self.ties.array(node.object, self.paths.self_name, node.name)
+        tied = self.tied.ties.array(below(node.object, self.paths.self_name), node.name)
         if tied is not None and path is not None:
-            owner = tied.of(self.words.params)
-            if not tied.always:
-                own = path.of(self.words.params)
-                owner = Call(Attribute(own, "get"), [Constant(node.name), owner])
-            node.replace(owner)
+            node.replace(self.tied.read(tied, path))
             return
         if path is None:
             self.reports.raises("module-value", node, UNKNOWN_PLACE)

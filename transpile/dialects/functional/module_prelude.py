@@ -323,6 +323,26 @@ def tie(module, name, owner, owners_name):
     module.tied = {**getattr(module, "tied", {}), name: (owner, owners_name)}
 
 
+def tied(params, path, owner):
+    """``params`` where an array that was tied is its owner's; as they are where it was not."""
+    *modules, name = path.split(".")
+    holder, array = _at(params, modules), _at(params, owner.split("."))
+    if holder is None or name in holder or array is None:
+        return params
+    return _with_entry(params, [*modules, name], array)
+
+
+def _at(params, path):
+    for name in path:
+        params = params.get(name) if isinstance(params, dict) else None
+    return params
+
+
+def _with_entry(params, path, value):
+    name, *below = path
+    return {**params, name: _with_entry(params[name], below, value) if below else value}
+
+
 def _with_value(init, name, function):
     def init_again(key):
         first, again = jax.random.split(key)

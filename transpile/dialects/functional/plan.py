@@ -20,12 +20,12 @@ from ...model.rulebook import Rulebook
 from ...model.statements import Return
 from ..threading.reserved import rename_parameters
 from ..threading.threads import Threads
+from ..ties import ProgramTies
 from .cheap import properties, written_outside
 from .conventions import Conventions
 from .listed import registered
 from .numbers import numbers
 from .param_writers import Writers
-from .tied import Ties, ties
 
 WORDS = frozenset(("params", "state", "key", "training"))  # by which a model is called
 
@@ -67,7 +67,7 @@ class Plan:
         stateful = self.conventions.stateful | written_outside(functions)
         self._properties = {cls: properties(cls, self.modules, stateful) for cls in owners}
         methods = {cls: self.modules.home(cls).methods(cls).values() for cls in owners}
-        self._ties = {cls: list(ties(methods[cls])) for cls in owners}
+        self.ties = ProgramTies(methods, self.modules)
         self.repeated = set[str]()  # the attributes under which one module may have two places
         self._aliases = {cls: self._second_names(cls) for cls in owners}
         self._registered = {cls: registered(init) for cls in owners if (init := self._init(cls))}
@@ -246,11 +246,6 @@ class Plan:
             if m.name != "__init__" and m not in self.conventions.initialisers
             for d in m.nodes(Declare)
         )
-
-    def tied(self, cls: Class | None) -> Ties:
-        """Of a class and those that it inherits from."""
-        lineage = reversed(self.modules.lineage(cls)) if cls is not None else ()
-        return Ties(tie for one in lineage for tie in self._ties.get(one, ()))
 
 
 def _is_own(value: Expression) -> bool:

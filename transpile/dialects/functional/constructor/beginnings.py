@@ -25,7 +25,6 @@ from ....model.expressions import (
     Name,
     Subscript,
 )
-from ....model.names import dotted
 from ....model.node import Expression, Node, Statement
 from ....model.operators import Conditional, Unary
 from ....model.program import Class, Function, Parameter
@@ -33,10 +32,12 @@ from ....model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...fresh import fresh, taken
 from ...reports import Reports
 from ...threading.keys import Keys
+from ...ties import UNSEEN
 from .. import control
 from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
+from ..tied import TiedParams, given_up
 from .events import copied, declares_none
 
 METHODS = {PARAM: "init", "buffer": "init_state"}
@@ -68,7 +69,8 @@ class Beginning:
         keys.function(self.function, self.words.key)
         keys.place()
         control.write(self.function, self.fresh, keys)
-        Leaves(self.function, self.plan, paths, self.words, self.reports).write()
+        tied = TiedParams(self.plan.ties.of(self.function.owner), self.words.params, building=True)
+        Leaves(self.function, self.plan, paths, self.words, self.reports, tied).write()
 
     def _without_others(self) -> None:
         """`init` has no state, and `init_state` no params."""
@@ -170,17 +172,11 @@ class Beginning:
         path = paths.of(tie.target.object)
         block = tie.parent
         assert isinstance(block, Block)
-        if path is None or dotted(tie.target.object) is None:
-            self.reports.refuse("tied-weight", tie, "it is not known where this array is")
+        if path is None or not self.plan.ties.knows(tie, self.function.owner, paths.self_name):
+            self.reports.refuse("tied-weight", tie, UNSEEN)
             return
         always = self.function.name == "init" and tie.parent is self.function.body
-        given: list[Expression] = [Constant(tie.target.name), *[Constant(None)] * (not always)]
-        pop = Call(Attribute(path.of(self.whole), "pop"), given)
-        made = ExpressionStatement(pop)
-        owner = f"{dotted(tie.source.object)}.{tie.source.name}".partition(".")[2]
-        above = tie.comments[0] if tie.comments else ""
-        made.comments = above, f"  # tied to {owner}"
-        block.substitute(tie, [made])
+        block.substitute(tie, [given_up(tie, path.of(self.whole), always)])
 
     # --- the form of keys -------------------------------------------------------------------------
 

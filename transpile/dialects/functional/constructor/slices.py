@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ....facts.bindings.activity import bound
 from ....model.copy import clone
-from ....model.effects import Declare, Unconverted
+from ....model.effects import Declare, Tie, Unconverted
 from ....model.expressions import Attribute, Name
 from ....model.layout import comments
 from ....model.names import target_names
@@ -210,7 +210,8 @@ class Slicer:
             return self._refused(statement, f"self.{turning[0]} is another one in each turn")
         made = clone(statement)
         made.comments = comments(statement)
-        self.naming.rename(made, outer, statement, needed)
+        if not isinstance(statement, Tie):  # whose paths are those of params, not values
+            self.naming.rename(made, outer, statement, needed)
         return made
 
     def _makes(self, statement: Statement, needed: set[str]) -> bool:

@@ -1,0 +1,134 @@
+"""Arrays that are others' in a module: `self.head.weight = self.tokens.weight`, `self.w = self.p`.
+
+The owner has the array, the other side is built without it, and what runs with it is given the
+owner's: where a tie is under a condition, what lacks the array when the model is called is tied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..facts.modules import Modules
+from ..facts.values.lattice import Module
+from ..model.effects import Tie
+from ..model.names import dotted
+from ..model.node import Node
+from ..model.program import Class, Function
+
+UNSEEN = (
+    "whether, or to what, this array is tied is not seen from the model when it is called: tie it on "
+    "all ways, and by plain paths"
+)
+
+
+class Tied(NamedTuple):
+    """An array that is another's, by paths below `self`; `always`, or under some configuration."""
+
+    holder: str
+    array: str
+    source: str  # as it was written; the owner's own array may be tied itself
+    owner: str
+    always: bool
+
+    @property
+    def path(self) -> str:
+        return f"{self.holder}.{self.array}" if self.holder else self.array
+
+
+class Ties:
+    """Those of one class, and of those that it inherits from, the last tie last."""
+
+    def __init__(self, found: Iterable[Tied] = ()) -> None:
+        self._found = list({tied.path: tied for tied in found}.values())
+
+    def of(self, holder: str | None) -> list[Tied]:
+        """The tied arrays that the module at a path has itself."""
+        return [tied for tied in self._found if tied.holder == holder]
+
+    def below(self, path: str) -> list[Tied]:
+        """Those of the modules below a path."""
+        return [tied for tied in self._found if tied.holder.startswith(f"{path}.")]
+
+    def array(self, holder: str | None, name: str) -> Tied | None:
+        """Whose an array of a module is."""
+        return next((tied for tied in self.of(holder) if tied.array == name), None)
+
+
+class ProgramTies:
+    """Those of a program's classes."""
+
+    def __init__(self, methods: Mapping[Class, Iterable[Function]], modules: Modules) -> None:
+        self.modules = modules
+        self._own: dict[Class, list[Tied]] = {}
+        owners: dict[tuple[Class, str], str] = {}
+        for cls in sorted(methods, key=lambda cls: len(modules.lineage(cls))):
+            self._own[cls] = []
+            for tied in _ties(methods[cls], modules):
+                above = {owners.get((c, tied.path), tied.owner) for c in modules.lineage(cls)[1:]}
+                if above <= {tied.owner}:  # else it is another's in what the classes above run
+                    self._own[cls].append(tied)
+                    owners[cls, tied.path] = tied.owner
+
+    def knows(self, tie: Tie, cls: Class | None, me: str | None) -> bool:
+        """Whether both sides of one are known when the model is called."""
+        said = _plain(tie, me, False)
+        own = self._own.get(cls, ()) if cls is not None else ()
+        return said is not None and (said.path, said.source) in {(t.path, t.source) for t in own}
+
+    def of(self, cls: Class | None) -> Ties:
+        """What a method of a class may meet: `self` may be of a class below."""
+        if cls is None:
+            return Ties()
+        lineage, below = reversed(self.modules.lineage(cls)), self.modules.below(cls)
+        return Ties(
+            [t._replace(always=False) for one in below for t in self._own.get(one, ())]
+            + [t for one in lineage for t in self._own.get(one, ())]
+        )
+
+
+def _ties(methods: Iterable[Function], modules: Modules) -> Iterator[Tied]:
+    """The ties of a class's methods whose both sides are known when the model is called."""
+    found = [(tie, tied) for m in methods for tie in m.nodes(Tie) if (tied := _said(tie, m))]
+    owners: dict[str, set[str]] = {}
+    for _, tied in found:
+        owners.setdefault(tied.path, set()).add(tied.owner)
+    settled: dict[str, str] = {}
+    for tie, tied in found:
+        if not tied.always and (len(owners[tied.path]) > 1 or _may_lack(tie, modules)):
+            continue  # it is not seen from the model what it was tied to, or that it was
+        if tied.owner in owners and tied.owner not in settled:
+            continue  # the owner has another one on some ways
+        if tied.always:
+            settled[tied.path] = settled.get(tied.owner, tied.owner)
+        yield tied._replace(owner=settled.get(tied.owner, tied.owner))
+
+
+def _said(tie: Tie, method: Function) -> Tied | None:
+    me = method.parameters[0].name if method.parameters else None
+    return _plain(tie, me, method.name == "__init__" and tie.parent is method.body)
+
+
+def _plain(tie: Tie, me: str | None, always: bool) -> Tied | None:
+    holder, owner = below(tie.target.object, me), below(tie.source.object, me)
+    if holder is None or owner is None:
+        return None
+    path = f"{owner}.{tie.source.name}" if owner else tie.source.name
+    return Tied(holder, tie.target.name, path, path, always)
+
+
+def _may_lack(tie: Tie, modules: Modules) -> bool:
+    """Whether a module may be without the array when it is not tied, as `Linear(d, d, bias=False)`."""
+    value = tie.target.object.value
+    if not isinstance(value, Module):
+        return True
+    classes = [] if value.open and not value.is_self else modules.classes_of(value.refs)
+    arrays = [modules.arrays(cls).get(tie.target.name) for cls in classes]
+    # what `self` alone gets by the tie is read only where it was tied
+    return not classes or any(not value.is_self if a is None else a.optional for a in arrays)
+
+
+def below(module: Node | None, me: str | None) -> str | None:
+    """`blocks.head` of `self.blocks.head`, nothing of `self`; None for what is no such path."""
+    first, _, rest = (dotted(module) or "").partition(".")
+    return rest if me is not None and first == me else None
