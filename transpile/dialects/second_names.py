@@ -79,6 +79,7 @@ class _Names:
         self.project, self.cls, self.init, self.read = project, cls, init, read
         self.me = init.parameters[0].name
         self.family = {cls, *project.family(cls)}
+        self._stored: dict[str, list[Assign]] | None = None
 
     def write(self) -> None:
         self._say_which()
@@ -98,7 +99,7 @@ class _Names:
             made = declare.expression
             if declare.kind != SUBMODULE or declare.parent is not self.init.body or made is None:
                 continue
-            if not isinstance(made.value, Module) or len(list(self._stores(declare.name))) != 1:
+            if not isinstance(made.value, Module) or len(self._stores(declare.name)) != 1:
                 continue
             if isinstance(made, Name) and made.id in once:
                 first = firsts.setdefault(made.id, declare.name)
@@ -112,7 +113,7 @@ class _Names:
                 again = Attribute(clone(declare.targets[0].object), first)  # type: ignore[attr-defined]
                 again.value = made.value
                 made.replace(again)
-                self.read.changed()
+                self._changed()
 
     # --- second names -----------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ class _Names:
             return False
         if isinstance(path, Attribute) and isinstance(path.object, Name):
             return False  # `self.b = self.a`: two names in one module
-        if len(list(self._stores(declare.name))) != 1:
+        if len(self._stores(declare.name)) != 1:
             return False
         above = {text(n) for n in _steps(path)}
         return not any(self._replaces(node, above) for node in self._after(declare))
@@ -146,16 +147,24 @@ class _Names:
             return node.function.name in _GROWING and text(node.function.object) in above
         return False
 
-    def _stores(self, name: str) -> Iterator[Node]:
+    def _stores(self, name: str) -> list[Assign]:
         """The statements of a family that give an attribute."""
-        for cls in self.family:
-            for method in self.project.methods(cls).values():
-                me = method.parameters[0].name if method.parameters else ""
-                for node in method.body.walk():
-                    for target in node.targets if isinstance(node, Assign) else ():
-                        held = target.object if isinstance(target, Attribute) else None
-                        if isinstance(held, Name) and held.id == me and target.name == name:  # type: ignore[attr-defined]
-                            yield node
+        if self._stored is None:
+            self._stored = {}
+            for cls in self.family:
+                for method in self.project.methods(cls).values():
+                    me = method.parameters[0].name if method.parameters else ""
+                    for node in (n for n in method.body.walk() if isinstance(n, Assign)):
+                        for target in node.targets:
+                            held = target.object if isinstance(target, Attribute) else None
+                            if isinstance(held, Name) and held.id == me:
+                                self._stored.setdefault(target.name, []).append(node)  # type: ignore[attr-defined]
+        return self._stored.get(name, [])
+
+    def _changed(self) -> None:
+        """What was found is no more what there is."""
+        self.read.changed()
+        self._stored = None
 
     def _property(self, declare: Declare) -> None:
         path = declare.expression
@@ -170,7 +179,7 @@ class _Names:
         made.file = self.cls.file
         self.init.body.take(declare)
         self.cls.body.insert_after(self.init, [made])
-        self.read.changed()
+        self._changed()
 
     def _reads(self, name: str) -> list[Attribute]:
         """Where an attribute of this class is read."""
@@ -185,12 +194,12 @@ class _Names:
     def _is_for_others(self, name: str) -> bool:
         """Whether what has a name is held by a container of this module, and asked for by that
         name in the constructor alone."""
-        inside = set(self.init.body.walk())
-        stores = list(self._stores(name))
-        if any(s not in inside or not isinstance(s, Declare) for s in stores):
-            return False
-        if not all(isinstance(s.expression, New) for s in stores):  # type: ignore[attr-defined]
+        stores = self._stores(name)
+        if not all(isinstance(s, Declare) and isinstance(s.expression, New) for s in stores):
             return False  # what is given has its place elsewhere too
+        inside = set(self.init.body.walk())
+        if any(s not in inside for s in stores):
+            return False
         if len({type(s.parent) for s in stores}) != 1 or stores[0].parent is not self.init.body:
             return False
         for node in (n for n in self.read.of(name) if n not in inside):
@@ -241,7 +250,7 @@ class _Names:
                 made = Name(local)
                 made.value = node.value
                 node.replace(made)
-        self.read.changed()
+        self._changed()
 
 
 def _holds(new: New) -> bool:

@@ -51,6 +51,7 @@ class Signatures:
         self._group: dict[Function, Function] = {}
         self._joined()
         self._threads: dict[Function, Threads] = {}
+        self._asked: set[Function] = set()  # by what is being found
         self._solve()
         calls = [call for function in self.functions for call in calls_of(function)]
         self._targets |= {call: self._all_targets(call) for call in calls}
@@ -59,7 +60,9 @@ class Signatures:
     # --- questions --------------------------------------------------------------------------------
 
     def of(self, function: Function) -> Threads:
-        return self._threads.get(self.root(function), NOTHING)
+        root = self.root(function)
+        self._asked.add(root)
+        return self._threads.get(root, NOTHING)
 
     def of_call(self, call: Call) -> Threads:
         """What a call of the program takes and gives; nothing for one that was made since."""
@@ -228,18 +231,24 @@ class Signatures:
     # --- the fixed point --------------------------------------------------------------------------
 
     def _solve(self) -> None:
-        changed = True
-        while changed:
-            changed = False
-            for function in self.functions:
-                found = self._of_nodes(within([function.body]), function)
-                if found.takes and function.name == "__call__":
-                    found |= Threads(gives=True)  # what calls any layer takes a state from it
-                root = self.root(function)
-                old = self._threads.get(root, NOTHING)
-                if old | found != old:
-                    self._threads[root] = old | found
-                    changed = True
+        """Find the threads of each function, and again where those of one that it asked for have
+        changed."""
+        asking: dict[Function, dict[Function, None]] = {}
+        todo = dict.fromkeys(self.functions)
+        while todo:
+            function = next(iter(todo))
+            del todo[function]
+            self._asked = set()
+            found = self._of_nodes(within([function.body]), function)
+            if found.takes and function.name == "__call__":
+                found |= Threads(gives=True)  # what calls any layer takes a state from it
+            for asked in self._asked:
+                asking.setdefault(asked, {})[function] = None
+            root = self.root(function)
+            old = self._threads.get(root, NOTHING)
+            if old | found != old:
+                self._threads[root] = old | found
+                todo.update(asking.get(root, ()))
 
     def _of_nodes(self, nodes: Iterable[Node], function: Function) -> Threads:
         found = NOTHING
