@@ -55,6 +55,7 @@ class Facts:
     def __init__(self, stage=None):
         self.rulebook, self._stage = load(), stage
         self.values = SimpleNamespace(given_data=frozenset())
+        self.project = SimpleNamespace(by_star=lambda file: ())
 
     def stage(self, scope):
         return self._stage

@@ -136,6 +136,13 @@ class Project(Classes, Functions):
                     return found
         return None
 
+    def by_star(self, file: File, seen: frozenset[File] = frozenset()) -> set[str]:
+        """The names that `from .parts import *` binds in a file to what the other one imports."""
+        others = [self.files[star] for star in self.names[file].stars if star in self.files]
+        others = [other for other in others if other not in seen]
+        names = {name for other in others for name in self.names[other].imports}
+        return names.union(*(self.by_star(other, seen | {file}) for other in others))
+
     def meaning(self, name: str, seen: frozenset[str] = frozenset()) -> Definition:
         """What an absolute dotted name means: the project's, or torch's name where it has one."""
         return self.lookup(name, seen) or canonical(name)

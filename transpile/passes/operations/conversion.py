@@ -15,7 +15,7 @@ from ...model.effects import Unconverted
 from ...model.expressions import Name, NamedExpression
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.program import Class, Function, Scope
+from ...model.program import Class, File, Function, Scope
 from ...model.project import Project
 from ...model.rulebook import Definition, Rulebook
 from ...model.statements import ExpressionStatement, Import
@@ -70,7 +70,7 @@ class Conversion:
         self.beside: set[Node] = set()  # calls that make a number which meets an array
         self.kept: set[Node] = set()  # NumPy's numbers that meet no array: `int(np.sqrt(n))`
         self.told: set[str] = set()  # names of other libraries that were reported
-        self.imported = frozenset(_imported(scope))
+        self.imported = frozenset(_imported(scope, facts.project))
         parameters = scope.parameters if isinstance(scope, Function) else []
         self.given = frozenset(p.name for p in parameters)  # by a call, if the scope is a function
         self._handlers = handlers
@@ -207,9 +207,11 @@ def is_dropped(node: Node) -> bool:
     return isinstance(node.parent, ExpressionStatement)
 
 
-def _imported(scope: Scope) -> Iterable[str]:
+def _imported(scope: Scope, project: Project) -> Iterable[str]:
     """The names that imports bind in a scope and those around it."""
     for around in (scope, *scope.ancestors()):
         if isinstance(around, Scope):
             for statement in around.nodes(Import):
                 yield from (name.bound for name in statement.names)
+        if isinstance(around, File):
+            yield from project.by_star(around)
