@@ -82,7 +82,7 @@ def multi_head_attention_forward(
     projected = project_heads(inputs, None if use_separate_proj_weight else in_proj_weight, weights, in_proj_bias)
     output, seen = multi_head_attention(
         *projected,
-        num_heads,
+        num_heads=num_heads,
         bias_k=bias_k,
         bias_v=bias_v,
         add_zero_attn=add_zero_attn,

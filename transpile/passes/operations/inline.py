@@ -277,6 +277,7 @@ def _passed(rule: Specialised, node: Expression, word: str | None) -> Argument:
     """What a rule hands to another: a constant where it is one at this call."""
     constant = rule.constant(node)
     if constant is UNDECIDED:
-        return Argument(Name("_"), UNKNOWN, word)
+        star = ("**" if node.double else "*") if isinstance(node, Starred) else ""
+        return Argument(Name("_"), UNKNOWN, word, star)
     made = lower_expression(ast.parse(repr(constant), mode="eval").body)
     return Argument(made, known(made), word)

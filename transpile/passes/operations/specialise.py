@@ -12,7 +12,7 @@ from ...facts.values.lattice import NONE, Sequence, Static, Tensor, Torch, least
 from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
-from ...model.operators import Boolean, Compare, Unary
+from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.rulebook import Definition
 from ...model.statements import If, Raise, Return
 from ...source.lower_ast import lowered
@@ -83,6 +83,14 @@ class Specialised:
             return -inner if isinstance(inner, (int, float)) else UNDECIDED
         if isinstance(node, Call) and dotted(node.function) == "len":
             return self._length(node.arguments[0])
+        if isinstance(node, Conditional):  # `p if training else 0.0`, where p is 0
+            known, either = (
+                self.truth(node.test),
+                [self.constant(e) for e in (node.body, node.orelse)],
+            )
+            if known is UNDECIDED:
+                return either[0] if either[0] == either[1] else UNDECIDED
+            return either[0 if known else 1]
         if isinstance(node, (Boolean, Compare)) or isinstance(node, Unary):
             return self.truth(node)
         return UNDECIDED
