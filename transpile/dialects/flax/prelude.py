@@ -72,7 +72,17 @@ class Sequential(nnx.Module):
         named = len(layers) == 1 and isinstance(layers[0], dict)
         self.layers = ModuleDict(layers[0]) if named else nnx.List(layers)
 
+    def __getattr__(self, name):
+        layers = vars(self).get("layers")
+        if isinstance(layers, nnx.Dict) and name in layers:
+            return layers[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
     def __setattr__(self, name, value):
+        layers = vars(self).get("layers")
+        if isinstance(layers, nnx.Dict) and name in layers:
+            layers[name] = value
+            return
         super().__setattr__(name, value)
         if name != "layers" and isinstance(value, nnx.Module) and name not in self._added:
             super().__setattr__("_added", (*self._added, name))
