@@ -1,11 +1,14 @@
 """Small programs of many real ones' idioms, in three dialects, beside torch."""
 
+from pathlib import PurePosixPath
+
 import pytest
 import torch
 
 from transpile.command import dialect
+from transpile.source.files import Source
 
-from .verified import given, verify
+from .verified import built, converted, given, namespace, verify
 
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 FUNCTIONS = """
@@ -278,6 +281,53 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.mixed(self.fc(F.linear(x, self.weight, self.bias))) + y
 """
+MARKS = """
+def mark(p):
+    setattr(p, "_no_weight_decay", True)
+    return p
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.fc.bias._no_reinit = True
+        self.scale = mark(nn.Parameter(torch.ones(4)))
+        for p in self.parameters():
+            p.tag = str(p.ndim)
+
+    def forward(self, x, y):
+        x.seen = True
+        return self.fc(x) * self.scale + y
+"""
+NAMED = """
+from collections import OrderedDict
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = OrderedDict([("fc", nn.Linear(4, 4)), ("act", nn.GELU())])
+        self.mlp = nn.Sequential(layers)
+        nn.init.normal_(self.mlp.fc.weight, std=0.1)
+
+    def forward(self, x, y):
+        return self.mlp(x) + self.mlp.fc(y)
+"""
+ATTENTION = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.MultiheadAttention(4, 2)
+
+    def forward(self, x, y):
+        out, _ = F.multi_head_attention_forward(
+            x[:, None], y[:, None], y[:, None], 4, 2, self.inner.in_proj_weight,
+            self.inner.in_proj_bias, None, None, False, 0, self.inner.out_proj.weight,
+            self.inner.out_proj.bias, training=self.training,
+        )
+        return out
+"""
 WORDS = """
 class Attend(nn.Module):
     def __init__(self):
@@ -508,3 +558,24 @@ def test_ties_that_are_refused(tie, target):
     text = HEAD + tied(UNSEEN_TIES[tie])
     (made,), _, _ = dialect.convert([given(text)], "", target)
     assert {d.id for d in made.diagnostics} == {"tied-weight"}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_mark_that_is_read_is_told(target):
+    asked = "x = -x if getattr(x, 'seen', False) else x\n        return self.fc(x)"
+    text = HEAD + MARKS.replace("return self.fc(x)", asked)
+    (made,), _, _ = dialect.convert([given(text)], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("array-attribute", 23)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_names_that_a_star_brings(target):
+    net = NAMED.replace("nn.GELU()", "Inner(4, 4)").replace("self.mlp(x)", "F.relu(self.mlp(x))")
+    net = Source(PurePosixPath("net.py"), "from module import *\n" + net, "utf-8", False, "\n")
+    inner = given(HEAD + "class Inner(nn.Linear):\n    pass\n")
+    files, support, _ = dialect.convert([inner, net], "", target)
+    assert not [d for file in files for d in file.diagnostics]
+    converted(files[0].code, support)
+    namespace(files[0].code, "module")
+    cls = namespace(files[1].code, "net")["Net"]
+    assert built(cls, cls).mlp is not None

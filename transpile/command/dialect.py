@@ -18,6 +18,7 @@ from ..model import rule_files
 from ..model.diagnostics import Diagnostic
 from ..model.project import Project
 from ..passes import (
+    array_marks,
     boolean_operators,
     boxed_sizes,
     branches,
@@ -74,6 +75,7 @@ PASSES = (
     undefined_names.PASS,
     type_hints.PASS,
     fold.PASS,
+    array_marks.PASS,
     *recognise.PASSES,
     hidden_stores.PASS,
     detach.PASS,

@@ -26,6 +26,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "random-in-init": ("A random tensor is drawn while the module is built, outside its parameters.", "Register it as a buffer or parameter."),
     "draw-in-value": ("A function that draws is handed on as a value, and whoever calls it has no key for it.", "Call it where it is defined, or give it a parameter for the key."),
     "array-while-building": ("The value of an array is asked for while the model is built, before it is made.", "Ask for its shape or dtype, or compute it where the model runs."),
+    "array-attribute": ("An attribute that is set on a tensor is asked for: arrays have none of their own in JAX.", "Keep what it says on the module, or in a table by the names of params."),
     "module-value": ("A submodule is passed on as a value, in a way whose parameters cannot be followed.", "Call the submodule where it is defined."),
     "state-in-expression": ("A module with state is called where its new state cannot be returned.", "Call it in a statement of its own."),
     "parameter-write": ("The data of a parameter is written while the model runs.", "Write it in params after each step, or register it as a buffer: it is state then."),
