@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....facts.modules import Modules
-from ....model.expressions import Attribute, Name
+from ....model.expressions import Attribute, Call, Name
 from ....model.node import Node, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign, For, If, While
@@ -27,6 +27,11 @@ class Rebinding:
             self._sets.setdefault(name, []).append(assign)
         walked = (n for n in init.body.walk() if isinstance(n, Statement))
         self._order = {statement: i for i, statement in enumerate(walked)}
+        above = [s for s in init.body.body if any(map(_runs_constructor, s.walk()))]
+        if len(above) == 1:  # the constructors above are done where that is
+            bases = (modules.home(c).methods(c).get("__init__") for c in modules.lineage(cls)[1:])
+            inside = (a for base in bases if base is not None for a in base.nodes(Assign))
+            self._order |= dict.fromkeys(inside, self._order[above[0]])
 
     def is_set_once(self, name: str) -> bool:
         return len(self._sets.get(name, ())) == 1
@@ -53,6 +58,12 @@ class Rebinding:
         if any(isinstance(n, (For, While)) and n in around for n in assign.ancestors()):
             return True
         return self._order[assign] >= self._order[place] and not are_apart(assign, place)
+
+
+def _runs_constructor(node: Node) -> bool:
+    """`super().__init__(n)`, `Base.__init__(self, n)`"""
+    function = node.function if isinstance(node, Call) else None
+    return isinstance(function, Attribute) and function.name == "__init__"
 
 
 def _assigned(cls: Class, modules: Modules) -> Iterator[tuple[str, Assign]]:
