@@ -140,7 +140,7 @@ REFUSED: dict[str, list[str]] = {
         "passes/test_lift_constants.py::test_constants_of_a_module[by a method]",
         "passes/test_lift_constants.py::test_constants_of_a_module[turned round]",
     ],
-    "weight_norm by its module, annotated and private names, ties both ways, super().__call__, frozen params that forward writes": [
+    "annotated and private names, ties both ways, super().__call__, frozen params that forward writes": [
         "test_language.py::test_module[a bias tied both ways-False]",
         "test_language.py::test_module[a bias tied both ways-True]",
         "test_language.py::test_module[a frozen parameter that forward writes-False]",
@@ -151,8 +151,6 @@ REFUSED: dict[str, list[str]] = {
         "test_language.py::test_module[called around forward-True]",
         "test_language.py::test_module[private names-False]",
         "test_language.py::test_module[private names-True]",
-        "test_language.py::test_module[weight_norm by its module-False]",
-        "test_language.py::test_module[weight_norm by its module-True]",
     ],
     "a number that is no param under the name of an argument": [
         "test_optional_params.py::test_a_number_is_no_param[under the name of an argument-False]",

@@ -54,6 +54,56 @@ def test_normed(made):
     verify(NORMED.replace("{made}", made), "Net", "", [x], "flax")
 
 
+HELD = """
+import torch
+import torch.nn as nn
+from torch.nn.utils import spectral_norm, weight_norm
+from torch.nn.utils.parametrizations import spectral_norm as spectral, weight_norm as weight
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {made}
+
+    def forward(self, x):
+        {run}
+        return x
+"""
+PAIR = "self.a, self.b = {0}(nn.Linear(3, 3)), {0}(nn.Linear(3, 3))"
+LAYERS = "nn.ModuleList([{0}(nn.Conv1d(3, 3, 1)) for _ in range(2)])"
+RUNS = {
+    "called": (PAIR, "x = self.b(self.a(x))"),
+    "in loops": (
+        f"self.a, self.b = {LAYERS}, {LAYERS}",
+        "for a, b in zip(self.a, self.b):\n            x = x + b(torch.tanh(a(x.T).T.T)).T",
+    ),
+    "in a container": (
+        "self.net = nn.Sequential({0}(nn.Linear(3, 3)), nn.ReLU(), {0}(nn.Linear(3, 3)))",
+        "x = self.net(x)",
+    ),
+    "under a branch on data": (
+        PAIR,
+        "if x.sum() > 0:\n            x = self.a(x)\n        else:\n            x = self.b(x)",
+    ),
+    "on one way": (
+        "self.a = {0}(nn.Linear(3, 3)); self.b = nn.Linear(3, 3)\n"
+        "        if self.a.in_features > 2:\n            self.b = {0}(nn.Linear(3, 3))",
+        "x = self.b(self.a(x))",
+    ),
+}
+
+
+@pytest.mark.parametrize("norm", ["weight_norm", "spectral_norm", "weight", "spectral"])
+@pytest.mark.parametrize("name", RUNS)
+def test_what_they_ask_for(name, norm):
+    made, run = RUNS[name]
+    source = HELD.replace("{made}", made.replace("{0}", norm)).replace("{run}", run)
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, dtype=torch.float64)
+    verify(source, "Net", "", [x], "functional")
+
+
 def test_what_initialises_a_spectral_norm_gives_the_original_its_values():
     source = NORMED.replace("{made}", "self.a = spectral_norm(nn.Linear(3, 3))\n        self.b = nn.Tanh()")
     result = transpile.convert_source(source, "flax")

@@ -23,6 +23,7 @@ from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Torch, classes_of
 
 OPEN = Effects(open=True)
+HOLDERS = frozenset(("Container", "Reparametrized"))  # layers that stand for what they hold
 
 
 class EffectsOf:
@@ -165,16 +166,17 @@ class EffectsOf:
     def _calls_of(
         self, value: Module, path: str | None
     ) -> list[tuple[Function, str | None]] | None:
-        """What runs when a module is called; a container that is written out runs its items."""
+        """What runs when a module is called; one that stands for what it holds runs that."""
+        found: list[tuple[Function, str | None]] = []
         if value.open or not value.classes:
             return None
-        found: list[tuple[Function, str | None]] = []
+        holds = value.items is not None or value.element is not None
         for ref in value.refs:
             cls = self.modules.class_of(ref)
             called = self.modules.find(cls, "__call__") if cls is not None else None
-            if called is None:
+            if cls is None or called is None:
                 return None
-            if not self._is_container(value):
+            if not holds or not self._is_holder(cls):
                 found.append((called, path))
         for inner in self._items(value):
             below = self._calls_of(inner, None if path is None else f"{path}.*")
@@ -183,10 +185,10 @@ class EffectsOf:
             found += below
         return found
 
-    def _is_container(self, value: Module) -> bool:
-        """Whether what is called is known by what it holds: an nn.Sequential."""
-        held = value.items is not None or value.element is not None
-        return held and all(isinstance(ref, str) for ref in value.classes)
+    def _is_holder(self, cls: Class) -> bool:
+        """Whether what a layer of torch's runs is what it holds: nn.Sequential, weight_norm(l)."""
+        named = (c.name for c in self.modules.lineage(cls))
+        return self.modules.is_library(cls) and not HOLDERS.isdisjoint(named)
 
     def _items(self, value: Module) -> Iterator[Module]:
         values = [v for _, v in value.items] if value.items is not None else [value.element]

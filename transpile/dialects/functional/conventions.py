@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
@@ -42,6 +42,13 @@ from .unsettled import Unsettled
 from .walked import Walked, fills_others
 
 BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
+# what layers ask for that compute an array of the layer which they stand for
+COMPUTING = {
+    "WeightNorm": Threads(params=True),
+    "ParametrizedWeightNorm": Threads(params=True),
+    "SpectralNorm": Threads(takes=True, gives=True, params=True, mode=True),
+    "ParametrizedSpectralNorm": Threads(takes=True, gives=True, params=True, mode=True),
+}
 
 
 class Conventions(Signatures):
@@ -232,7 +239,22 @@ class Conventions(Signatures):
     def _of_call(self, call: Call) -> Threads:
         if isinstance(call, New) or _is_of_class(call):  # a constructor makes no arrays
             return NOTHING
-        return NOTHING if is_given(call) else super()._of_call(call)
+        if is_given(call):
+            return NOTHING
+        return super()._of_call(call) | self._computing(call.function.value)
+
+    def _computing(self, value: Value | None) -> Threads:
+        """What layers ask for beside the layers that they stand for."""
+        if not isinstance(value, Module):
+            return NOTHING
+        classes = self.modules.classes_of(value.refs)
+        own = {COMPUTING.get(c.name, NOTHING) for c in classes if self.modules.is_library(c)}
+        found = Threads(known=len(own) < 2)
+        held = value.element if value.items is None else None
+        inside = [held, *(item for _, item in value.items or ())]
+        for threads in [*own, *map(self._computing, inside)]:
+            found |= replace(threads, known=True)
+        return found
 
     # --- containers -------------------------------------------------------------------------------
 

@@ -87,7 +87,17 @@ def layer(frame: Frame, name: str, definition: Any, args: list[Argument]) -> Val
         whole=_whole(parameters, args),
         flags=frame.facts.results.deciding(definition, flags(parameters, args)),
     )
+    if frame.facts.rulebook.wraps(definition):
+        return dataclasses.replace(made, element=_wrapped(args))
     return containers.filled(frame, made, args, definition.name)
+
+
+def _wrapped(args: list[Argument]) -> Module:
+    """The layer that another one stands for: `weight_norm(conv)`."""
+    given = [
+        a.value for i, a in enumerate(args) if a.keyword == "module" or not a.keyword and not i
+    ]
+    return given[0] if given and isinstance(given[0], Module) else Module(open=True)
 
 
 def _whole(parameters: Sequence[Any], args: list[Argument]) -> bool:
