@@ -227,7 +227,6 @@ REFUSED = {
     "the larger of two": ("z = x * 1\nw = max(z, y * 1, key=lambda t: t.sum())\nw.add_(y)\nreturn z", "aliased-write"),
     "a copied list": ("import copy\nz = x * 1\nzs = copy.copy([z])\nzs[0].add_(y)\nreturn z", "aliased-write"),
     "running statistics that are arguments": ("return F.batch_norm(x, y[0], y[1], training=True)", "unsupported"),
-    "running statistics of one norm of several": ("class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('m', torch.zeros(2, 6))\n        self.register_buffer('v', torch.ones(2, 6))\n\n    def forward(self, x, i):\n        return F.batch_norm(x, self.m[i], self.v[i], None, None, self.training)\n\n\ndef f(x, y):\n    return M()(x, 0)", "unsupported"),
     "running statistics of instances": ("m, v = torch.zeros(4), torch.ones(4)\nreturn F.instance_norm(x[None], m, v)", "unsupported"),
     "star unpack written": ("z = x.clone()\na, *rest = z\na.add_(1)\nreturn z * y", "aliased-write"),
     "ternary name written": ("z = x.clone()\nw = y.clone()\nt = z if x.dim() == 2 else w\nt.add_(1)\nreturn z * w", "aliased-write"),

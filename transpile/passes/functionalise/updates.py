@@ -15,8 +15,8 @@ from ...model.node import Expression, Statement
 from ...model.operators import Conditional
 from ...model.statements import Assign, Block, If
 from . import nodes
-from .aliases import follow
 from .frame import Frame
+from .rebinding import lvalue, rebind
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,16 @@ def updated_by(frame: Frame, node: Call) -> Update | None:
     training = given.get("training")
     if training is None or is_constant(training, False):
         return None
-    arrays = [w for w in written if isinstance(w, Attribute) and frame.state.paths.is_array(w)]
+    arrays = [w for w in written if w is not None and _is_stored(frame, w)]
     if len(arrays) != len(written):
         return None
     return Update(f"{value.name}[updating]", words, [clone(a) for a in arrays], test)
+
+
+def _is_stored(frame: Frame, written: Expression) -> bool:
+    """Whether it is an array of a module, or a row of one: `self.means[step]`."""
+    held = lvalue(frame, written)
+    return isinstance(held, Attribute) and frame.state.paths.is_array(held)
 
 
 def report_lost(frame: Frame, node: Call) -> None:
@@ -83,11 +89,9 @@ def store_updates(frame: Frame, update: Update, node: Call) -> None:
     function.value = Torch(update.name)
     new = [nodes.name(frame.fresh(word)) for word in update.words]
     frame.before.append(Assign([Display("tuple", [result, *new])], node))
-    for one in update.written:
-        follow(frame, one, node)
-    kept: list[Statement] = [
-        nodes.store(one, clone(value)) for one, value in zip(update.written, new)
-    ]
+    kept: list[Statement] = []
+    for one, value in zip(update.written, new):
+        kept += rebind(frame, one, clone(value), node)
     if update.test is not None:
         kept = [If(clone(update.test), Block(kept))]
     frame.before_with_followers(kept)
