@@ -77,3 +77,12 @@ def test_an_owner_that_is_replaced_later_is_reported(dialect):
     lines = f"{TIE}\n        {EMBEDDING}"
     source = HEAD + CLASS.format(first=EMBEDDING, second=HEAD_LAYER, lines=lines)
     assert {d.id for d in convert_source(source, dialect).diagnostics} == {"tied-weight"}
+
+
+@pytest.mark.parametrize("dialect", ["functional", "flax", "equinox"])
+@pytest.mark.parametrize("replaced", [EMBEDDING, HEAD_LAYER], ids=["emb", "head"])
+def test_a_class_below_that_replaces_one_of_the_two_is_reported(replaced, dialect):
+    """The calls of the class above would read the owner's."""
+    source = HEAD + CLASS.format(first=EMBEDDING, second=HEAD_LAYER, lines=TIE)
+    below = f"\n\nclass Below(M):\n    def __init__(self):\n        super().__init__()\n        {replaced}\n"
+    assert {d.id for d in convert_source(source + below, dialect).diagnostics} == {"tied-weight"}

@@ -163,7 +163,7 @@ def _bind(node: Attribute, renamed: bool) -> None:
 # --- ties ----------------------------------------------------------------------------------------
 
 
-_REPLACED = "the owner gets another array later on: each of the two has its own then"
+_REPLACED = "one of the two gets another array later on: each has its own then"
 
 
 def tie(scene: Scene, assign: Assign) -> None:
@@ -174,11 +174,28 @@ def tie(scene: Scene, assign: Assign) -> None:
     if assign.__class__ is Assign and isinstance(source, Attribute):
         target = assign.targets[0]
         if isinstance(target, Attribute) and _is_param(scene, target) and _is_param(scene, source):
-            if is_replaced(source):
+            if is_replaced(source) or is_replaced(target.object) or _is_left(scene, target, source):
                 scene.changes.report("tied-weight", source, _REPLACED)
                 scene.changes.replace(assign, _refused)
             else:
                 scene.changes.become(assign, _tied)
+
+
+def _is_left(scene: Scene, target: Attribute, source: Attribute) -> bool:
+    """Whether a class below sets another module where one of the two is, and does not tie it:
+    `super().__init__(); self.fc = nn.Linear(d, d)` below `self.fc.weight = self.a.weight`."""
+    held = [(dotted(part) or "").split(".")[1:] for part in (target, source)]
+    modules = scene.modules
+    for cls in modules.below(scene.cls) if scene.cls is not None else ():
+        stored = set[str]()
+        for method in modules.home(cls).methods(cls).values():
+            me = f"{scene.project.self_name(method)}."
+            targets = [t for a in method.nodes(Assign, Declare) for t in a.targets]
+            stored |= {path.removeprefix(me) for t in targets if (path := dotted(t) or "")}
+        if any(path[0] in stored for path in held if len(path) > 1):
+            if ".".join(held[0]) not in stored:
+                return True
+    return False
 
 
 def _is_param(scene: Scene, node: Attribute) -> bool:
