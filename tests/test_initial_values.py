@@ -301,6 +301,71 @@ class M(A):
         super().__init__({"v": 1.})
         self.cfg["v"] = 2.
 """,
+    "in the branch that builds": """
+class M(nn.Module):
+    def __init__(self, deep=True):
+        super().__init__()
+        self.n = 1.
+        if deep:
+            self.n = 2.
+            self.fc = nn.Linear(3, 3)
+            nn.init.constant_(self.fc.weight, self.n)
+            nn.init.zeros_(self.fc.bias)
+            self.w = nn.Parameter(torch.full((3,), self.n))
+            self.n = 3.
+        else:
+            self.fc = nn.Linear(3, 3, bias=False)
+            nn.init.ones_(self.fc.weight)
+            self.w = nn.Parameter(torch.full((3,), 4.))
+            self.n = 4.
+    def forward(self, x):
+        return self.fc(x * self.w) * self.n
+""",
+    "of a layer that a class below replaces": """
+class A(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.out = nn.Linear(3, 3), nn.Linear(3, 3)
+        for fc in (self.fc, self.out):
+            nn.init.ones_(fc.weight)
+        nn.init.zeros_(self.fc.bias)
+        nn.init.zeros_(self.out.bias)
+    def forward(self, x):
+        return self.out(self.fc(x))
+class M(A):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3, bias=False)
+        nn.init.constant_(self.fc.weight, 0.5)
+""",
+    "of a layer that a method has built": """
+class A(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.build()
+        nn.init.ones_(self.fc.weight)
+        nn.init.ones_(self.fc.bias)
+    def build(self):
+        self.fc, self.out = nn.Linear(3, 3), nn.Linear(3, 3)
+class M(A):
+    def __init__(self):
+        super().__init__()
+        nn.init.zeros_(self.out.weight)
+        nn.init.ones_(self.out.bias)
+    def forward(self, x):
+        return self.out(self.fc(x))
+""",
+    "of attention whose projection is another": """
+class M(nn.MultiheadAttention):
+    def __init__(self):
+        super().__init__(3, 1)
+        nn.init.ones_(self.in_proj_weight)
+        self.out_proj = nn.Linear(3, 3)
+        nn.init.ones_(self.out_proj.weight)
+        nn.init.ones_(self.out_proj.bias)
+    def forward(self, x):
+        return super().forward(x, x, x)[0]
+""",
     "set from outside": """
 class A(nn.Module):
     def __init__(self):
@@ -331,7 +396,8 @@ def test_a_layer_that_comes_in_place_of_another_keeps_its_own_values():
     forward = "\n    def forward(self, x):\n        return self.fc(x)\n"
     head = "class {}({}):\n    def __init__(self):\n        super().__init__()\n"
     heir = f"\n\n{head.format('M', 'A')}        self.fc = nn.Linear(3, 3)\n"
-    for source in (head.format("M", "nn.Module") + later + forward, head.format("A", "nn.Module") + below + forward + heir):
+    above = head.format("A", "nn.Module") + later.rpartition("        self")[0]
+    for source in (head.format("M", "nn.Module") + later + forward, head.format("A", "nn.Module") + below + forward + heir, above + forward + heir):
         got, _, code = begun(source)
         assert np.ptp(got["fc.weight"]) > 0, code
 

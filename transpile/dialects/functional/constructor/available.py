@@ -43,7 +43,7 @@ class Available:
         self._taken = set(_attributes(cls, plan)) - arrays | set(_kept_above(init, cls, plan))
         self._kept: dict[tuple[str, int | Statement], str] = {}
         self._stored: list[tuple[Statement, str, Expression]] = []
-        self.rebinding = Rebinding(cls, init, plan.modules)
+        self.rebinding = Rebinding(cls, init, plan)
 
     def is_local(self, name: str) -> bool:
         """Whether a name is the constructor's own."""

@@ -36,7 +36,7 @@ class Events:
         self.properties = properties  # the constants that properties give
         self.may_have, self.unsettled = plan.may_have, plan.unsettled
         owner = function.owner
-        self.rebinding = Rebinding(owner, function, plan.modules) if owner is not None else None
+        self.rebinding = Rebinding(owner, function, plan) if owner is not None else None
         self.self_name = function.parameters[0].name if function.parameters else ""
         statements = [n for n in function.body.walk() if isinstance(n, Statement)]
         self.put_off = {s for s in statements if self.kind(s) and not self._moves(s)}

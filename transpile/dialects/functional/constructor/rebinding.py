@@ -11,27 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....facts.modules import Modules
-from ....model.expressions import Attribute, Call, Name
+from ....model.effects import Apply
+from ....model.expressions import Attribute, Call
+from ....model.names import dotted
 from ....model.node import Node, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign, For, If, While
+from ..plan import Plan
 
 
 class Rebinding:
-    """The assignments to the fields of a class, seen from its constructor."""
+    """The assignments to the fields of a class, seen from its constructor: what it calls,
+    `super().__init__()` and `self.build()`, assigns where it is called."""
 
-    def __init__(self, cls: Class, init: Function, modules: Modules) -> None:
-        self._sets: dict[str, list[Assign]] = {}
-        for name, assign in _assigned(cls, modules):
-            self._sets.setdefault(name, []).append(assign)
+    def __init__(self, cls: Class, init: Function, plan: Plan) -> None:
+        self._sets: dict[str, list[Statement]] = {}
+        for name, statement in _assigned(cls, init, plan):
+            self._sets.setdefault(name, []).append(statement)
         walked = (n for n in init.body.walk() if isinstance(n, Statement))
         self._order = {statement: i for i, statement in enumerate(walked)}
-        above = [s for s in init.body.body if any(map(_runs_constructor, s.walk()))]
-        if len(above) == 1:  # the constructors above are done where that is
-            bases = (modules.home(c).methods(c).get("__init__") for c in modules.lineage(cls)[1:])
-            inside = (a for base in bases if base is not None for a in base.nodes(Assign))
-            self._order |= dict.fromkeys(inside, self._order[above[0]])
 
     def is_set_once(self, name: str) -> bool:
         return len(self._sets.get(name, ())) == 1
@@ -53,30 +51,39 @@ class Rebinding:
         loops = [n for n in place.ancestors() if isinstance(n, (For, While))]
         return any(self.is_set_in(name, loop) for loop in loops)
 
-    def _may_follow(self, assign: Assign, place: Statement) -> bool:
+    def _may_follow(self, assign: Statement, place: Statement) -> bool:
         around = [place, *place.ancestors()]
         if any(isinstance(n, (For, While)) and n in around for n in assign.ancestors()):
             return True
         return self._order[assign] >= self._order[place] and not are_apart(assign, place)
 
 
-def _runs_constructor(node: Node) -> bool:
-    """`super().__init__(n)`, `Base.__init__(self, n)`"""
-    function = node.function if isinstance(node, Call) else None
-    return isinstance(function, Attribute) and function.name == "__init__"
-
-
-def _assigned(cls: Class, modules: Modules) -> Iterator[tuple[str, Assign]]:
-    """The fields that are set, in the constructor and elsewhere."""
-    for one in {*modules.lineage(cls), *modules.below(cls)}:
-        for method in modules.home(one).methods(one).values():
+def _assigned(cls: Class, init: Function, plan: Plan) -> Iterator[tuple[str, Statement]]:
+    """The fields that are set, and by which statement, in the constructor and elsewhere."""
+    lineage = plan.modules.lineage(cls)
+    for one in {*lineage, *plan.modules.below(cls)}:
+        for method in plan.modules.home(one).methods(one).values():
+            called = _calling(init, method, plan) if one in lineage else None
             me = method.parameters[0].name if method.parameters else ""
             for node in method.body.walk():
                 targets = node.targets if isinstance(node, Assign) else []
                 for target in (t for whole in targets for t in whole.walk()):
-                    if isinstance(target, Attribute) and isinstance(target.object, Name):
-                        if target.object.id == me:
-                            yield target.name, node  # type: ignore[misc]
+                    if isinstance(target, Attribute) and dotted(target.object) == me:
+                        yield target.name, called or node  # type: ignore[misc]
+
+
+def _calling(init: Function, method: Function, plan: Plan) -> Statement | None:
+    """The last statement of a constructor that runs a method, which runs in no other way."""
+    if method is init or not plan.conventions.is_builder(method):
+        return None
+    own = f"{init.parameters[0].name}.{method.name}"
+    for statement in reversed(init.body.body):
+        for call in (n for n in statement.walk() if isinstance(n, (Call, Apply))):
+            word = call.function
+            above = isinstance(word, Attribute) and word.name == method.name == "__init__"
+            if above or dotted(word) == own:
+                return statement
+    return None
 
 
 def are_apart(one: Node, other: Node) -> bool:
