@@ -163,7 +163,7 @@ def _bind(node: Attribute, renamed: bool) -> None:
 # --- ties ----------------------------------------------------------------------------------------
 
 
-_REPLACED = "one of the two gets another array later on: each has its own then"
+_REPLACED = "another module may be put later where one of the two arrays is: each has its own then"
 
 
 def tie(scene: Scene, assign: Assign) -> None:
