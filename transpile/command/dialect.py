@@ -40,6 +40,7 @@ from ..passes import (
     masked_selections,
     operations,
     overridden_resets,
+    placed_attributes,
     recognise,
     scans,
     second_parameters,
@@ -68,6 +69,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     second_parameters.PASS,
     unrolled_writes.PASS,
     overridden_resets.PASS,
+    placed_attributes.PASS,
     boxed_sizes.PASS,
 )
 PASSES = (

@@ -1,0 +1,65 @@
+"""What forward passes do to attributes that they take to a device, or cast."""
+
+import textwrap
+from pathlib import PurePosixPath
+
+import pytest
+
+from transpile.model.edits import commit_all
+from transpile.model.project import Project
+from transpile.passes import placed_attributes
+from transpile.source.lower import lower
+from transpile.source.splice import write
+
+GUARDED = (
+    "self.m = self.m.to(x) if self.m is not None else None\nreturn x if self.m is None else self.m"
+)
+# the body of `forward`, what it is then, None where it stays; another method of the class
+CASES = {
+    "a device": ("self.m = self.m.to(x.device)\nreturn x * self.m", "return x * self.m", ""),
+    "a device, read elsewhere": ("self.m = self.m.cuda()\nreturn x", "return x", "return self.m"),
+    "a device, alone": ("if x:\n    self.m = self.m.cpu()", "if x:\n    pass", ""),
+    "a cast": ("self.m = self.m.to(x)\nreturn x * self.m", "m = self.m.to(x)\nreturn x * m", ""),
+    "a cast under a name that is taken": (
+        "m = x\nself.m = self.m.to(x)\nreturn m * self.m",
+        "m = x\nm_2 = self.m.to(x)\nreturn m * m_2",
+        "",
+    ),
+    "what may be None": (
+        GUARDED,
+        "m = self.m.to(x) if self.m is not None else None\nreturn x if m is None else m",
+        "",
+    ),
+    "a cast that is read before it": ("y = self.m\nself.m = self.m.to(x)\nreturn self.m", None, ""),
+    "a cast on one way": ("if x:\n    self.m = self.m.to(x)\nreturn self.m", None, ""),
+    "a cast, read elsewhere": ("self.m = self.m.to(x)\nreturn self.m", None, "return self.m"),
+    "a cast, read by its name": (
+        "self.m = self.m.to(x)\nreturn self.m",
+        None,
+        "return getattr(self, 'm')",
+    ),
+    "set elsewhere": ("self.m = self.m.to(x)\nreturn self.m", None, "self.m = None"),
+    "set again": ("self.m = self.m.to(x)\nself.m = self.m + 1\nreturn self.m", None, ""),
+    "a module": ("self.m = self.m.to(x)\nreturn self.m(x)", None, ""),
+    "another attribute": ("self.m = self.n.to(x)\nreturn self.m", None, ""),
+}
+
+
+def program(body, other):
+    start = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+    methods = {"__init__": "super().__init__()\nself.m = torch.ones(3)", "forward": body}
+    methods |= {"other": other} if other else {}
+    return start + "\n".join(
+        f"    def {name}(self{', x' * (name == 'forward')}):\n{textwrap.indent(text, ' ' * 8)}\n"
+        for name, text in methods.items()
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_placed_attributes(case):
+    body, wanted, other = CASES[case]
+    project = Project()
+    file = project.add(PurePosixPath("m.py"), lower(program(body, other), PurePosixPath("m.py")))
+    project.link()
+    commit_all(placed_attributes.run(project))
+    assert write(file) == program(body if wanted is None else wanted, other)

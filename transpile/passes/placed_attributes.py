@@ -1,0 +1,155 @@
+"""An attribute that a forward pass takes to where its input is is no state: it is read like that.
+
+    self.freqs = self.freqs.to(x.device)           mask = self.mask.to(x.dtype)
+    self.mask = self.mask.to(x.dtype)         →    return x * self.freqs + mask
+    return x * self.freqs + self.mask
+
+A cast is one of each call, of the value that the model was built with. Where others read or set the
+attribute too it stays as it is: they would not see the cast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..model.expressions import Attribute, Call, Constant, Name, is_none
+from ..model.names import dotted, everywhere
+from ..model.node import Node
+from ..model.operators import Compare, Conditional
+from ..model.program import Class, Function
+from ..model.project import Project
+from ..model.statements import Assign, Block
+from ..model.statements import Pass as PassStatement
+from .fresh import Names
+from .pass_ import Changes, Pass
+
+_DEVICES = frozenset(("cuda", "cpu"))
+_CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))
+
+
+def run(project: Project, facts: Any = None) -> list[Changes]:
+    """Those of the methods of modules."""
+    found = []
+    for function in project.functions():
+        cls, me = project.owner(function), project.self_name(function)
+        if cls is None or me is None or function.name == "__init__" or not project.is_module(cls):
+            continue
+        changes = Changes(function)
+        for assign in function.nodes(Assign):
+            moved = _moved(assign, me)
+            if moved is None or not isinstance(assign.parent, Block):
+                continue
+            if _to_device(moved) and assign.expression is moved:
+                _remove(assign, changes)
+            elif (reads := _reads(assign, function, cls, project)) is not None:
+                _as_local(assign, reads, function, changes)
+        found.append(changes)
+    return found
+
+
+def _moved(assign: Assign, me: str) -> Call | None:
+    """`self.f.to(x)` of `self.f = self.f.to(x)`, or of `… if self.f is not None else None`."""
+    target, value = assign.targets[0], assign.expression
+    if len(assign.targets) != 1 or assign.operator or not isinstance(target, Attribute):
+        return None
+    place = dotted(target)
+    if isinstance(value, Conditional) and is_none(value.orelse):
+        test = value.test
+        if not isinstance(test, Compare) or test.operators != ["is not"]:
+            return None
+        if dotted(test.operands[0]) != place or not is_none(test.operands[1]):
+            return None
+        value = value.body
+    method = value.function if isinstance(value, Call) else None
+    if not isinstance(method, Attribute) or method.name not in _CASTS | _DEVICES:
+        return None
+    own = place is not None and place == f"{me}.{target.name}" and dotted(method.object) == place
+    return value if own else None  # type: ignore[return-value]
+
+
+def _to_device(call: Call) -> bool:
+    """Whether it is only told where the values lie."""
+    assert isinstance(call.function, Attribute)
+    if call.function.name in _DEVICES:
+        return True
+    words = [word or "device" for word in call.keywords]
+    given = [a for a, word in zip(call.arguments, words) if word == "device"]
+    named = given and all(isinstance(a, Attribute) and a.name == "device" for a in given)
+    return bool(named) and set(words) <= {"device", "non_blocking"} and call.function.name == "to"
+
+
+def _remove(assign: Assign, changes: Changes) -> None:
+    block = assign.parent
+    assert isinstance(block, Block)
+    if len(block.body) == 1:
+        changes.substitute(assign, [PassStatement()])
+    else:
+        changes.remove(assign)
+
+
+def _reads(
+    assign: Assign, function: Function, cls: Class, project: Project
+) -> list[Attribute] | None:
+    """The reads behind a cast, if they are all that is done with the attribute beside making it."""
+    target = assign.targets[0]
+    assert isinstance(target, Attribute) and isinstance(assign.parent, Block)
+    inside = set(assign.walk())
+    behind = assign.parent.body[assign.parent.body.index(assign) + 1 :]
+    later = {n for statement in behind for n in statement.walk()}
+    reads = [n for n in _named(function, target.name) if n not in inside]
+    if not reads or any(n not in later or _is_more(n, target) for n in reads):
+        return None
+    for file in project.ordered:
+        for text in everywhere(file, Constant):  # `getattr(self, "mask")`
+            if text.constant == target.name and not _declares(text):
+                return None
+        for other in everywhere(file, Attribute):
+            if other.name == target.name and other not in inside and other not in reads:
+                if not _is_apart(other, cls, project):
+                    return None
+    return reads
+
+
+def _declares(name: Constant) -> bool:
+    """`self.register_buffer("mask", m)`"""
+    call = name.parent
+    return isinstance(call, Call) and (dotted(call.function) or "").endswith(".register_buffer")
+
+
+def _named(function: Function, name: str) -> Iterator[Attribute]:
+    return (n for n in everywhere(function, Attribute) if n.name == name)
+
+
+def _is_more(read: Attribute, target: Attribute) -> bool:
+    """Whether it is another's, is set, or is called, as a module is."""
+    around = read.parent
+    if isinstance(around, Assign) and read in around.targets:
+        return True
+    called = isinstance(around, Call) and around.function is read
+    return called or dotted(read) != dotted(target)
+
+
+def _is_apart(other: Attribute, cls: Class, project: Project) -> bool:
+    """Whether an attribute of this name is made in a constructor, or another class's own."""
+    function: Node | None = other
+    while function is not None and not (isinstance(function, Function) and function.owner):
+        function = function.parent
+    owner = project.owner(function) if isinstance(function, Function) else None
+    if owner is None or not isinstance(function, Function):
+        return False
+    if dotted(other.object) != project.self_name(function):
+        return False
+    family = [*project.order(cls), *project.descendants(cls)]
+    return owner not in family or function.name == "__init__"
+
+
+def _as_local(assign: Assign, reads: list[Attribute], function: Function, changes: Changes) -> None:
+    target = assign.targets[0]
+    assert isinstance(target, Attribute)
+    name = Names(function).fresh(target.name)
+    for node in [target, *reads]:
+        changes.replace(node, lambda _: Name(name))
+
+
+PASS = Pass("placed_attributes", (), run, of_project=True)
