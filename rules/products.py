@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Unsupported, known, rule
+from transpile.rule import Tensor, Unsupported, known, rule
 
 from .norms import vector_norm
 
@@ -131,8 +131,19 @@ def addmm_beta(input, beta, mat1, mat2):
 
 
 @rule("torch.einsum", "torch.functional.einsum")
-def einsum(equation, *operands):
+def einsum(equation, *operands: Tensor):
     return jnp.einsum(equation, *operands)
+
+
+@rule("torch.einsum", "torch.functional.einsum")
+def einsum_of_list(equation, operands):
+    if not known(isinstance(operands, (tuple, list))):
+        return einsum_of_any(equation, operands)
+    return jnp.einsum(equation, *operands)
+
+
+def einsum_of_any(equation, operands):
+    return jnp.einsum(equation, *(operands if isinstance(operands, (tuple, list)) else (operands,)))
 
 
 def contracted(a, b, dims):
