@@ -3,6 +3,7 @@
 import functools
 import pickle
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 from transpile.dialects import equinox
 from transpile.facts.effects import EffectsOf
@@ -21,6 +22,7 @@ LAYERS = Path(__file__).parents[2] / "rules" / "layers"
 class Facts:
     def __init__(self, modules):
         self.modules, self.effects = modules, EffectsOf(modules)
+        self.stages = SimpleNamespace(in_forward=lambda f: f.name == "__call__")
         self.rulebook = rules()
 
 

@@ -2,6 +2,7 @@
 
 import ast
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 from transpile.dialects import flax
 from transpile.facts.effects import EffectsOf
@@ -23,6 +24,7 @@ WORDS = "from transpile.layer import Buffer, Module, Parameter, draw_key\n"
 class Facts:
     def __init__(self, modules):
         self.modules, self.effects = modules, EffectsOf(modules)
+        self.stages = SimpleNamespace(in_forward=lambda f: f.name == "__call__")
         self.rulebook = load()
 
 

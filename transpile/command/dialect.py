@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..facts import held_layers
 from ..facts.modules import Library
 from ..facts.program import ProgramFacts
 from ..model import rule_files
@@ -143,6 +144,7 @@ def _solve(facts: ProgramFacts) -> None:
     """What is found once, on torch's program."""
     for name in ("values", "calls", "stages", "activity", "memory"):
         getattr(facts, name)
+    held_layers.tell(facts.modules, facts.values)
 
 
 def _files(
