@@ -32,7 +32,7 @@ def load(model: Any, values: Mapping[str, Any]) -> Any:
     """Fill a model, and give it back."""
     for name, variable in arrays(model).items():
         if name in values:
-            variable[...] = values[name]
+            variable.set_value(values[name])  # in its dtype, which may be another
     return model
 
 
