@@ -243,5 +243,5 @@ def new(input, data):
 
 
 def unplaced(arguments):
-    """Arguments for a constructor, without torch's device and dtype: JAX decides these elsewhere."""
-    return {name: value for name, value in arguments.items() if name not in ("device", "dtype")}
+    """Arguments for a constructor, without torch's device, and without a dtype that is None."""
+    return {k: v for k, v in arguments.items() if k != "device" and (k, v) != ("dtype", None)}

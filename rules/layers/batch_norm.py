@@ -19,15 +19,16 @@ class ChannelNorm(Module):
         affine=True,
         track_running_stats=True,
         *,
+        dtype=None,
         bias=True,
     ):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self.weight = Parameter(jnp.ones(num_features)) if affine else None
-        self.bias = Parameter(jnp.zeros(num_features)) if affine and bias else None
+        self.weight = Parameter(jnp.ones(num_features, dtype)) if affine else None
+        self.bias = Parameter(jnp.zeros(num_features, dtype)) if affine and bias else None
         tracked = track_running_stats
-        self.running_mean = Buffer(jnp.zeros(num_features)) if tracked else None
-        self.running_var = Buffer(jnp.ones(num_features)) if tracked else None
+        self.running_mean = Buffer(jnp.zeros(num_features, dtype)) if tracked else None
+        self.running_var = Buffer(jnp.ones(num_features, dtype)) if tracked else None
         self.num_batches_tracked = Buffer(jnp.zeros((), int)) if tracked else None
 
 
@@ -85,6 +86,8 @@ class SyncBatchNorm(BatchNorm):
         track_running_stats=True,
         process_group=None,
         *,
+        dtype=None,
         bias=True,
     ):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
+        kept = affine, track_running_stats
+        super().__init__(num_features, eps, momentum, *kept, dtype=dtype, bias=bias)

@@ -3,6 +3,6 @@
 import jax
 
 
-def symmetric_uniform(key, shape, bound):
+def symmetric_uniform(key, shape, bound, dtype=None):
     """Uniform between -bound and bound."""
-    return jax.random.uniform(key, shape, minval=-bound, maxval=bound)
+    return jax.random.uniform(key, shape, dtype, -bound, bound)

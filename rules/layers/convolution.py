@@ -28,6 +28,8 @@ class ConvNd(Module):
         groups=1,
         bias=True,
         padding_mode="zeros",
+        *,
+        dtype=None,
     ):
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = per_dim(kernel_size, self.rank)
@@ -40,10 +42,10 @@ class ConvNd(Module):
             shape = (out_channels, in_channels // groups, *self.kernel_size)
         fan_in = math.prod(shape[1:])
         bound = 1 / math.sqrt(fan_in) if fan_in else 0
-        self.weight = Parameter(symmetric_uniform(draw_key(), shape, bound))
+        self.weight = Parameter(symmetric_uniform(draw_key(), shape, bound, dtype))
         self.bias = None
         if bias:
-            self.bias = Parameter(symmetric_uniform(draw_key(), (out_channels,), bound))
+            self.bias = Parameter(symmetric_uniform(draw_key(), (out_channels,), bound, dtype))
 
     def __call__(self, input):
         return self._conv_forward(input, self.weight, self.bias)
@@ -103,9 +105,11 @@ class ConvTransposeNd(ConvNd):
         bias=True,
         dilation=1,
         padding_mode="zeros",
+        *,
+        dtype=None,
     ):
         sizes = kernel_size, stride, padding, dilation
-        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode)
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, dtype=dtype)
         self.output_padding = per_dim(output_padding, self.rank)
 
     def __call__(self, input, output_size=None):

@@ -8,9 +8,9 @@ from transpile.rule import Unsupported
 from ..embedding import embed, embed_bags, embed_flat_bags
 
 
-def random_table(key, num_embeddings, embedding_dim, padding_idx):
+def random_table(key, num_embeddings, embedding_dim, padding_idx, dtype=None):
     """Normal rows, and zeros for padding."""
-    table = jax.random.normal(key, (num_embeddings, embedding_dim))
+    table = jax.random.normal(key, (num_embeddings, embedding_dim), dtype)
     return table if padding_idx is None else table.at[padding_idx].set(0)
 
 
@@ -29,6 +29,8 @@ class Embedding(Module):
         sparse=False,
         _weight=None,
         _freeze=False,
+        *,
+        dtype=None,
     ):
         if max_norm is not None:
             raise Unsupported("max_norm changes the weight in forward: normalise the rows before")
@@ -36,7 +38,8 @@ class Embedding(Module):
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
-            _weight = random_table(draw_key(), num_embeddings, embedding_dim, self.padding_idx)
+            size = num_embeddings, embedding_dim
+            _weight = random_table(draw_key(), *size, self.padding_idx, dtype)
         self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     @classmethod

@@ -26,9 +26,11 @@ class InstanceNorm(ChannelNorm):
         affine=False,
         track_running_stats=False,
         *,
+        dtype=None,
         bias=True,
     ):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
+        kept = affine, track_running_stats
+        super().__init__(num_features, eps, momentum, *kept, dtype=dtype, bias=bias)
 
     def __call__(self, input):
         weight, bias, eps = self.weight, self.bias, self.eps

@@ -13,12 +13,14 @@ from .beginnings import symmetric_uniform
 class Linear(Module):
     """``x @ weight.T + bias`` on the last axis."""
 
-    def __init__(self, in_features, out_features, bias=True):
+    def __init__(self, in_features, out_features, bias=True, *, dtype=None):
         self.in_features, self.out_features = in_features, out_features
         bound = 1 / math.sqrt(in_features) if in_features else 0
         shape = (out_features, in_features)
-        self.weight = Parameter(symmetric_uniform(draw_key(), shape, bound))
-        self.bias = Parameter(symmetric_uniform(draw_key(), shape[:1], bound)) if bias else None
+        self.weight = Parameter(symmetric_uniform(draw_key(), shape, bound, dtype))
+        self.bias = (
+            Parameter(symmetric_uniform(draw_key(), shape[:1], bound, dtype)) if bias else None
+        )
 
     def __call__(self, input):
         output = input @ self.weight.T

@@ -2,9 +2,12 @@
 
 from pathlib import PurePosixPath
 
+import jax
+import jax.numpy as jnp
 import pytest
 import torch
 
+from transpile import from_torch, to_torch
 from transpile.command import dialect
 from transpile.source.files import Source
 
@@ -591,3 +594,31 @@ def test_names_that_a_star_brings(target):
     namespace(files[0].code, "module")
     cls = namespace(files[1].code, "net")["Net"]
     assert built(cls, cls).mlp is not None
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_layers_of_a_dtype(target):
+    """Those of the constructor's own, those by a dict, and those of a class that is handed in."""
+    text = HEAD + """class Net(nn.Module):
+    def __init__(self, norm=nn.LayerNorm, dtype=None):
+        super().__init__()
+        placed = {"device": None, "dtype": dtype}
+        self.table = nn.Embedding(4, 4, dtype=torch.bfloat16)
+        self.conv = nn.Conv1d(4, 4, 1, **placed)
+        self.norm = norm(4, dtype=torch.bfloat16)
+        self.other = nn.Linear(4, 4, device=None, dtype=None)
+
+    def forward(self, x):
+        return self.other(self.norm(self.table(x)).float())
+"""
+    (made,), support, _ = dialect.convert([given(text)], "", target)
+    assert not made.diagnostics
+    cls, torch_side = converted(made.code, support)["Net"], namespace(text, "program")
+    model = built(lambda **k: cls(dtype=jnp.bfloat16, **k), cls)
+    theirs = torch_side["Net"](dtype=torch.bfloat16)
+    arrays = to_torch(model.init(jax.random.key(0)) if target == "functional" else model)
+    wanted = {name: value.dtype for name, value in theirs.state_dict().items()}
+    assert {name: value.dtype for name, value in arrays.items()} == wanted
+    filled = from_torch({n: v.float() for n, v in theirs.state_dict().items()}, model)
+    given_back = {"flax": lambda: to_torch(filled)}.get(target, lambda: to_torch(*filled))()
+    assert {value.dtype for value in given_back.values()} == {torch.float32}

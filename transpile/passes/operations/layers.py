@@ -112,7 +112,9 @@ def left_out(c: Conversion, rule: Definition, arguments: list[Argument]) -> list
         name = argument.keyword
         if name is None:
             continue
-        if name in PLACEMENT and (name not in known or known[name].kind == "keyword"):
+        if name == "dtype" and argument.value == NONE:
+            found.append(argument)
+        elif name in PLACEMENT and (name not in known or known[name].kind == "keyword"):
             found.append(argument)
         elif name not in known:
             if name == "dtype":
