@@ -24,6 +24,7 @@ class Facts:
         self.modules, self.effects = modules, EffectsOf(modules)
         self.stages = SimpleNamespace(in_forward=lambda f: f.name == "__call__")
         self.rulebook = rules()
+        self.stages = SimpleNamespace(in_forward=lambda scope: True)
 
 
 @functools.cache

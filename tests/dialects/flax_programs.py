@@ -26,6 +26,7 @@ class Facts:
         self.modules, self.effects = modules, EffectsOf(modules)
         self.stages = SimpleNamespace(in_forward=lambda f: f.name == "__call__")
         self.rulebook = load()
+        self.stages = SimpleNamespace(in_forward=lambda scope: True)
 
 
 def layer_files():

@@ -29,27 +29,28 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
-from ..model.layout import comments
 from ..model.names import bound_once, text
 from ..model.node import Expression, Node
 from ..model.operators import Unary
-from ..model.program import Class, Function, Parameter
+from ..model.program import Class, Function
 from ..model.project import Project
-from ..model.statements import Assign, Block, Return
+from ..model.statements import Assign, Block
 from .fresh import fresh, taken
 from .placed import ADDING, CONTAINERS
+from .threading.properties import add_property
 
 _GROWING = ADDING | {"pop"}
 _WALKS = frozenset("children named_children modules named_modules named_parameters".split())
 
 
-def spell_out(project: Project, modules: Modules) -> None:
-    """Give each submodule of a project one name."""
+def spell_out(project: Project, modules: Modules, alone: bool = False) -> None:
+    """Give each submodule of a project one name; `alone`: of two names in one module too, where
+    each would have arrays of its own."""
     read = _Reads(project)
     for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
         init = modules.home(cls).methods(cls).get("__init__")
         if init is not None and init.parameters:
-            _Names(project, cls, init, read).write()
+            _Names(project, cls, init, read, alone).write()
 
 
 class _Reads:
@@ -75,8 +76,11 @@ class _Reads:
 class _Names:
     """The names that the constructor of one class gives to submodules."""
 
-    def __init__(self, project: Project, cls: Class, init: Function, read: _Reads) -> None:
+    def __init__(
+        self, project: Project, cls: Class, init: Function, read: _Reads, alone: bool
+    ) -> None:
         self.project, self.cls, self.init, self.read = project, cls, init, read
+        self.alone = alone
         self.me = init.parameters[0].name
         self.family = {cls, *project.family(cls)}
         self._stored: dict[str, list[Assign]] | None = None
@@ -122,12 +126,12 @@ class _Names:
         path = declare.expression
         if path is None or not isinstance(path.value, Module) or not _is_path(path, self.me):
             return False
-        if isinstance(path, Attribute) and isinstance(path.object, Name):
+        if not self.alone and isinstance(path, Attribute) and isinstance(path.object, Name):
             return False  # `self.b = self.a`: two names in one module
         if len(self._stores(declare.name)) != 1:
             return False
         above = {text(n) for n in _steps(path)}
-        return not any(self._replaces(node, above) for node in self._after(declare))
+        return not any(replaces(node, above) for node in self._after(declare))
 
     def _after(self, statement: Declare) -> Iterator[Node]:
         """What runs later: what stands behind it, and the other methods."""
@@ -138,14 +142,6 @@ class _Names:
             for method in self.project.methods(cls).values():
                 if method is not self.init:
                     yield from method.body.walk()
-
-    def _replaces(self, node: Node, above: set[str]) -> bool:
-        """Whether a node puts something else on a path."""
-        if isinstance(node, (Assign, Declare)):
-            return any(text(target) in above for target in node.targets)
-        if isinstance(node, Call) and isinstance(node.function, Attribute):
-            return node.function.name in _GROWING and text(node.function.object) in above
-        return False
 
     def _stores(self, name: str) -> list[Assign]:
         """The statements of a family that give an attribute."""
@@ -171,14 +167,7 @@ class _Names:
         assert path is not None
         for read in [n for n in self._reads(declare.name) if n not in declare.targets]:
             read.replace(_from(path, read.object))
-        body = Block([Return(clone(path))])
-        made = Function(declare.name, [Parameter(self.me)], body, [Name("property")])
-        above, behind = comments(declare)
-        body.body[0].comments = above, behind
-        made.comments = "\n", ""
-        made.file = self.cls.file
-        self.init.body.take(declare)
-        self.cls.body.insert_after(self.init, [made])
+        add_property(self.cls, self.init, declare, declare.name, path)
         self._changed()
 
     def _reads(self, name: str) -> list[Attribute]:
@@ -251,6 +240,15 @@ class _Names:
                 made.value = node.value
                 node.replace(made)
         self._changed()
+
+
+def replaces(node: Node, above: set[str]) -> bool:
+    """Whether a node puts something else on a path."""
+    if isinstance(node, (Assign, Declare)):
+        return any(text(target) in above for target in node.targets)
+    if isinstance(node, Call) and isinstance(node.function, Attribute):
+        return node.function.name in _GROWING and text(node.function.object) in above
+    return False
 
 
 def _holds(new: New) -> bool:

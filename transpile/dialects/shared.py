@@ -11,7 +11,7 @@ two modules is reported. In Equinox each place has arrays of its own: all of it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -231,6 +231,13 @@ def report_repeated(plan: Plan, reports: Reports) -> None:
     """Report the containers that have one module in several places, each with arrays of its own."""
     for name, node in repeated(plan):
         why = f"{name} has one module in several places: each {_APART}"
+        reports.report("shared-module", node, why)
+
+
+def report_doubled(lists: Iterable[tuple[str, Node]], reports: Reports) -> None:
+    """Report lists of Python's that have more of what stands elsewhere."""
+    for name, node in lists:
+        why = f"{name} has modules that stand elsewhere too: each {_APART}"
         reports.report("shared-module", node, why)
 
 

@@ -66,6 +66,11 @@ class Project(Classes, Functions):
             self._collect(file, names, file.body, None, False)
         self.link()
 
+    def note_method(self, cls: Class, method: Function) -> None:
+        """Note a method that was made for a class."""
+        assert cls.file is not None
+        self._function(cls.file, self.names[cls.file], method, cls, False)
+
     def link(self) -> None:
         """Resolve base classes once every file is there."""
         self.forget_classes()

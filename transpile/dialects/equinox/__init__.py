@@ -22,9 +22,10 @@ from ..import_time import give_keys, outside
 from ..imports import Words, fit
 from ..output import Output
 from ..reports import Reports
-from ..shared import report_repeated, report_shared
+from ..shared import report_doubled, report_repeated, report_shared
 from ..threading.properties import as_methods
 from ..threading.signatures import Signatures
+from . import elsewhere
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
@@ -51,13 +52,16 @@ HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to
 def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
-    second_names.spell_out(project, facts.modules)
+    second_names.spell_out(project, facts.modules, alone=True)
+    lists = elsewhere.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
     there = Prelude(existing or "", "~")
     reports = Reports(Faults("the dialect equinox"), told)
     solve = lambda: Signatures(project, facts, there.names())
     plan = Plan(project, facts, as_methods(project, solve, lambda t: t.takes or t.draws, reports))
+    plan.listed = lists.names
     report_shared(plan, reports, together=False)
+    report_doubled(lists.doubled, reports)
     report_repeated(plan, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports, "nn.")

@@ -206,6 +206,9 @@ class Changing:
             call.append(Constant(True), "named")
         if self._draws(made):
             call.append(Key(), "key")
+        if (held := self.plan.names_of(place, self.function)) is not None:
+            given = [clone(held.object), held, call]
+            return [made, ExpressionStatement(Call(Support("assign_named"), given))]
         return [made, *self.places.store(place, call)]
 
     def _plain(self, loop: Walk) -> None:
@@ -229,7 +232,11 @@ class Changing:
                 return function.object, *WALKS[function.name]
         elif isinstance(iterable, (Name, Attribute, Subscript)):
             given = isinstance(iterable, Name) and iterable.id in self.places.own
-            if given or isinstance(iterable.value, Module):
+            if (
+                given
+                or isinstance(iterable.value, Module)
+                or self.plan.names_of(iterable, self.function)
+            ):
                 return iterable, "map_children", False
         raise Unplaced(_UNKNOWN)
 

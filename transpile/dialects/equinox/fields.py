@@ -32,6 +32,7 @@ from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from .computed import Computed
+from .growing import holds_modules
 from .layers import OWN, built_name
 from .plan import STATE, Plan
 
@@ -156,7 +157,7 @@ class Fields:
             return Declared(name, CALLABLE, unset=unset)
         types = dict.fromkeys(self._type(value) for value in own.values)
         mutable = any(t in ("list", "dict", "set") for t in types)
-        if mutable:
+        if mutable or any(holds_modules(value.value) for value in own.values):
             return Declared(name, _union(types), unset=unset)
         return Declared(name, _union(types), static=True, unset=unset)
 

@@ -37,6 +37,9 @@ class Plan:
     def __init__(self, project: Project, facts: Facts, signatures: Signatures) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.signatures = signatures
+        self.listed: dict[
+            tuple[Class, str], str
+        ] = {}  # the fields with the names of what is listed
         self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}
@@ -107,6 +110,14 @@ class Plan:
     def gives_state_alone(self, call: Call) -> bool:
         targets = self.signatures.targets(call) or []
         return bool(targets) and all(map(self.is_procedure, targets))
+
+    def names_of(self, listed: Expression, function: Function) -> Attribute | None:
+        """The field with the names of the modules that a property of its class lists."""
+        owner, held = function.owner, listed.object if isinstance(listed, Attribute) else None
+        if owner is None or not isinstance(held, Name) or held.id != function.parameters[0].name:
+            return None
+        names = self.listed.get((owner, listed.name))  # type: ignore[attr-defined]
+        return Attribute(Name(held.id), names) if names is not None else None
 
     def arrays(self, cls: Class) -> dict[str, Array]:
         """The arrays of a class, as they were declared before anything was edited."""

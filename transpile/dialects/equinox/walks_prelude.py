@@ -40,6 +40,16 @@ def assign_fields(module, new):
         setattr(module, name, value)
 
 
+def assign_named(module, names, new):
+    """Give a module that is being built others under some of its names."""
+    for name, child in zip(names, new):
+        computed = vars(module).get("submodules", {})
+        if name in computed:
+            computed[name] = child
+        else:
+            setattr(module, name, child)
+
+
 def is_module(value):
     """Whether torch has a module for it: a list and a dict of modules are modules there."""
     if isinstance(value, dict):

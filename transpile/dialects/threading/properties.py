@@ -13,12 +13,15 @@ from typing import Protocol, TypeVar
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module
+from ...model.copy import clone
 from ...model.effects import Apply, Support, Unconverted, Write
-from ...model.expressions import Attribute
+from ...model.expressions import Attribute, Name
+from ...model.layout import comments
 from ...model.names import dotted, is_target
-from ...model.node import Statement
-from ...model.program import Class, Function
+from ...model.node import Expression, Statement
+from ...model.program import Class, Function, Parameter
 from ...model.project import Project
+from ...model.statements import Block, Return
 from ..faults import raising
 from .signatures import Signatures
 from .threads import Threads
@@ -71,6 +74,22 @@ def _of_name(function: Function) -> list[Function]:
     """A property, and its setter."""
     body = function.owner.body.body if function.owner is not None else []
     return [n for n in body if isinstance(n, Function) and n.name == function.name]
+
+
+def add_property(
+    cls: Class, init: Function, statement: Statement | None, name: str, value: Expression
+) -> Function:
+    """A property of this value behind the constructor, with the comments of the statement that set
+    it there, and goes."""
+    body = Block([Return(clone(value))])
+    made = Function(name, [Parameter(init.parameters[0].name)], body, [Name("property")])
+    if statement is not None:
+        body.body[0].comments = comments(statement)
+        init.body.take(statement)
+    made.comments = "\n", ""
+    made.file = cls.file
+    cls.body.insert_after(init, [made])
+    return made
 
 
 def _sets_arrays(function: Function) -> bool:

@@ -1,0 +1,300 @@
+"""Lists of Python's whose modules stand elsewhere: torch finds each once, a tree of JAX would have
+it twice.
+
+self.blocks = [self.a, self.b]             @property
+                                           def blocks(self):
+                                               return [self.a, self.b]
+
+self.fcs = []                              self.fc_names = ()
+for i in range(2):                         for i in range(2):
+    fc = nn.Linear(4, 4)                       fc = nn.Linear(4, 4)
+    setattr(self, f"fc{i}", fc)                setattr(self, f"fc{i}", fc)
+    self.fcs.append(fc)                        self.fc_names += (f"fc{i}",)
+                                           @property
+                                           def fcs(self):
+                                               return [getattr(self, n) for n in self.fc_names]
+
+A list that only the constructor reads, to make a Sequential of it, is a name of the constructor's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...facts.bindings.activity import bound
+from ...facts.modules import FIELD, SUBMODULE, Modules
+from ...facts.values.lattice import UNKNOWN, Module
+from ...model.copy import clone
+from ...model.effects import Declare, New
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Dictionary,
+    Display,
+    ForClause,
+    Name,
+    Starred,
+    Subscript,
+)
+from ...model.names import dotted, target_names, text
+from ...model.node import Expression, Node, Statement
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign, For
+from ..fresh import attributes, fresh, taken
+from ..second_names import replaces
+from ..threading.properties import add_property
+from .computed import sets
+from .growing import added, grown, holds_modules, is_first, is_plain, is_trained, kept_list
+from .places import block_of
+
+_FETCHING = frozenset("getattr range zip enumerate len list tuple reversed".split())
+
+
+@dataclass
+class Elsewhere:
+    """The lists that are properties over names, with the fields that hold these, and those that
+    have one more of each module."""
+
+    names: dict[tuple[Class, str], str] = field(default_factory=dict)
+    doubled: list[tuple[str, Expression]] = field(default_factory=list)
+
+
+def spell_out(project: Project, modules: Modules) -> Elsewhere:
+    """Let no list hold what stands elsewhere, of all classes of a project."""
+    found = Elsewhere()
+    for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
+        init = modules.home(cls).methods(cls).get("__init__")
+        if init is not None and init.parameters:
+            _Lists(project, modules, cls, init, found).write()
+    return found
+
+
+class _Lists:
+    """The lists that the constructor of one class sets on `self`."""
+
+    def __init__(
+        self, project: Project, modules: Modules, cls: Class, init: Function, found: Elsewhere
+    ) -> None:
+        self.project, self.modules, self.cls, self.init = project, modules, cls, init
+        self.found = found
+        self.me = init.parameters[0].name
+        self.family = {cls, *project.family(cls)}
+        self.methods = [m for c in self.family for m in project.methods(c).values()]
+
+    def write(self) -> None:
+        for name, own in list(self.modules.own_fields(self.cls).items()):
+            if own.kind != FIELD or len(own.values) != 1:
+                continue
+            store = own.values[0].parent
+            if not isinstance(store, Assign) or store.parent is not self.init.body:
+                continue
+            if len(store.targets) == 1 and not store.operator:
+                if _is_list(own.values[0]):
+                    self._write(name, store)
+                elif (local := kept_list(own.values[0])) is not None:
+                    self._write_local(name, store, local)
+
+    def _write(self, name: str, store: Assign) -> None:
+        assert (value := store.expression) is not None
+        growing = [n for m in self.methods for n in grown(m, f"{self.me}.{name}")]
+        kept = [e for n in growing for e in added(n)]
+        if not (holds_modules(value.value) or any(is_trained(e.value) for e in kept)):
+            return
+        if not self._is_read_elsewhere(name):
+            self._make_local(name)
+        elif not growing and self._is_asked_anew(value) and not self._is_replaced(store):
+            for loop in self.init.nodes(For):
+                if dotted(loop.iterable) == f"{self.me}.{name}" and isinstance(value, Display):
+                    loop.iterable.replace(clone(value))  # what changes them needs their places
+            self._property(store, name, value)
+        else:
+            self._by_names(name, store, [store, *growing])
+
+    def _write_local(self, name: str, store: Assign, local: str) -> None:
+        """`self.fcs = fcs`, where `fcs` is a list that the constructor has made."""
+        made = [a for a in self.init.nodes(Assign) if local in map(dotted, a.targets)]
+        if len(made) != 1 or made[0].operator or not isinstance(made[0].expression, Display):
+            return
+        growing = list(grown(self.init, local))
+        kept = [e for n in (made[0], *growing) for e in added(n)]
+        if not any(is_trained(e.value) for e in kept):
+            return
+        if not self._is_read_elsewhere(name) and not self._is_read_here(name, store):
+            self.init.body.take(store)
+            return
+        inside = {n for s in (store, *made, *growing) for n in s.walk()}
+        others = [n for n in self.init.nodes(Name) if n.id == local and n not in inside]
+        whole = [self._container(n, store) for n in others]
+        if not others:
+            self._by_names(name, store, [*made, *growing])
+        elif whole[0] is not None and isinstance(store.expression, Name):
+            held = Attribute(Name(self.me), whole[0])
+            self._property(store, name, Call(Name("list"), [held]))
+
+    def _container(self, node: Name, store: Assign) -> str | None:
+        """The attribute that is a container of all that a list has: `self.net`."""
+        declare = next((n for n in node.ancestors() if isinstance(n, Statement)), None)
+        if not isinstance(declare, Declare) or declare.parent is not store.parent:
+            return None
+        new = declare.expression
+        around = node.parent.parent if isinstance(node.parent, Starred) else node.parent
+        if not isinstance(new, New) or around is not new or len(new.arguments) != 1:
+            return None
+        word = "Sequential" if isinstance(node.parent, Starred) else "ModuleList"
+        if getattr(new.function, "name", "") != word:
+            return None
+        body = self.init.body.body
+        later = body[min(body.index(declare), body.index(store)) :]
+        named = [n for s in later for n in s.walk() if isinstance(n, Name) and n.id == node.id]
+        return declare.name if len(named) == 2 else None  # it grows no more
+
+    def _is_read_here(self, name: str, store: Assign) -> bool:
+        path = f"{self.me}.{name}"
+        return any(dotted(n) == path and n not in store.targets for n in self.init.nodes(Attribute))
+
+    def _property(self, store: Assign | None, name: str, value: Expression) -> None:
+        made = add_property(self.cls, self.init, store, name, value)
+        self.project.note_method(self.cls, made)
+
+    # --- only the constructor's -------------------------------------------------------------------
+
+    def _is_read_elsewhere(self, name: str) -> bool:
+        inside = set(self.init.body.walk())
+        for file in self.project.ordered:
+            for node in file.walk():
+                if isinstance(node, Attribute) and node.name == name and node not in inside:
+                    value = node.object.value
+                    if value in (None, UNKNOWN) or not isinstance(value, Module):
+                        return True
+                    if not self.family.isdisjoint(value.classes) or value.open:
+                        return True
+        return False
+
+    def _make_local(self, name: str) -> None:
+        local = fresh(name, taken(self.init))
+        for node in [n for n in self.init.nodes(Attribute) if dotted(n) == f"{self.me}.{name}"]:
+            made = Name(local)
+            made.value = node.value
+            node.replace(made)
+
+    # --- asked whenever it is read ----------------------------------------------------------------
+
+    def _is_asked_anew(self, value: Expression) -> bool:
+        """Whether an expression gives the same modules when it is asked again later."""
+        inside = {
+            n for c in value.walk() if isinstance(c, ForClause) for n in target_names(c.target)
+        }
+        local = set(bound(self.init.body)) | {p.name for p in self.init.parameters[1:]}
+        for node in value.walk():
+            if isinstance(node, New):
+                return False
+            if isinstance(node, Call) and dotted(node.function) not in _FETCHING:
+                return False
+            if isinstance(node, Name) and node.id in local - inside:
+                return False
+        return True
+
+    def _is_replaced(self, store: Assign) -> bool:
+        """Whether something else is put later where the modules stand."""
+        assert store.expression is not None
+        above = {text(n) for n in store.expression.walk() if isinstance(n, (Attribute, Subscript))}
+        body = self.init.body.body
+        later = [n for s in body[body.index(store) + 1 :] for n in s.walk()]
+        later += [n for m in self.methods if m is not self.init for n in m.body.walk()]
+        return any(replaces(node, above) for node in later)
+
+    # --- by names ---------------------------------------------------------------------------------
+
+    def _by_names(self, name: str, store: Assign, parts: list[Statement]) -> None:
+        """Keep the names of what a list holds, which are attributes of `self`."""
+        inside = set(self.init.body.walk())
+        named: list[tuple[Statement, list[Expression]]] = []
+        for part in parts:
+            found = [self._name_of(e, part) for e in added(part)]
+            if part not in inside or None in found or not is_plain(part):
+                self._report(name, parts)
+                return
+            named.append((part, [clone(e) for e in found if e is not None]))
+        word = f"{name[:-1] if name.endswith('s') else name}_names"
+        names = Attribute(Name(self.me), fresh(word, attributes(self.cls)))
+        target: Expression = names
+        if parts[0] is not store:  # a list of the constructor's own
+            target = Name(fresh(word, taken(self.init)))
+            assert (listed := store.expression) is not None
+            next(n for n in listed.walk() if isinstance(n, Name)).replace(clone(target))
+            assert store.expression is not None  # it may be the name itself
+            kept = clone(store.expression)
+            for node in [kept, *kept.children()]:
+                if isinstance(node, Expression):
+                    node.value = None  # it was a list of modules
+            block_of(store).substitute(store, [Assign([names], kept)])
+        for part, elements in named:
+            first = is_first(part)
+            given = [*elements, Starred(clone(target))] if first else elements
+            plain = first or part is parts[0]
+            made = Assign([clone(target)], Display("tuple", given), "" if plain else "+")
+            block_of(part).substitute(part, [made])
+        self.found.names[self.cls, name] = names.name
+        each = Call(Name("getattr"), [Name(self.me), Name("name")])
+        clause = ForClause(Name("name"), clone(names))
+        self._property(None, name, Comprehension("list", None, each, [clause]))
+
+    def _report(self, name: str, parts: list[Statement]) -> None:
+        """Tell of a list whose modules have another place too."""
+        placed = {n.id for d in self.init.nodes(New, Declare) for n in _given(d)}
+        placed |= {n.id for _, c in sets(self.init) for n in c.arguments if isinstance(n, Name)}
+        for element in (e for part in parts for e in added(part)):
+            known = isinstance(element, Name) and element.id in placed
+            if known or isinstance(element, (Attribute, Subscript)):
+                self.found.doubled.append((name, element))
+                return
+
+    def _name_of(self, element: Expression, statement: Statement) -> Expression | None:
+        """The name under which `self` has a module: as it is set beside this, or fetched."""
+        if isinstance(element, Attribute) and dotted(element.object) == self.me:
+            found = self.modules.own_fields(self.cls).get(element.name)
+            return Constant(element.name) if found and found.kind == SUBMODULE else None
+        if isinstance(element, Call) and dotted(element.function) == "getattr":
+            own = len(element.arguments) == 2 and dotted(element.arguments[0]) == self.me
+            return element.arguments[1] if own else None
+        if not isinstance(element, Name):
+            return None
+        computed = {made: call for made, call in sets(self.init)}
+        beside = block_of(statement).body
+        for i, other in enumerate(beside):
+            name: Expression | None = None
+            if isinstance(other, Declare) and other.kind == SUBMODULE:
+                if dotted(other.expression) == element.id:
+                    name = Constant(other.name)
+            elif other in computed and dotted(computed[other].arguments[2]) == element.id:
+                name = computed[other].arguments[1]
+            if name is not None and _is_fixed(name):
+                at = beside.index(statement)
+                between = beside[min(i, at) + 1 : max(i, at)]
+                used = {n.id for n in name.walk() if isinstance(n, Name)} | {element.id}
+                if not any(used & set(bound(s)) for s in between):
+                    return name
+        return None
+
+
+def _given(node: Node) -> Iterator[Name]:
+    """The names that a module or a place is given."""
+    given = node.arguments if isinstance(node, New) else [getattr(node, "expression", None)]
+    for value in given:
+        value = value.expression if isinstance(value, Starred) else value
+        if isinstance(value, Name):
+            yield value
+
+
+def _is_list(value: Expression) -> bool:
+    return isinstance(value, (Display, Dictionary, Comprehension))
+
+
+def _is_fixed(name: Expression) -> bool:
+    """Whether an expression for a name is the same text when it is evaluated again."""
+    calls = [n for n in name.walk() if isinstance(n, Call)]
+    return all(getattr(c.function, "name", dotted(c.function)) in ("format", "str") for c in calls)

@@ -1,0 +1,83 @@
+"""Lists of Python's with modules in them, and what makes one grow: `self.fcs.append(fc)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts.values.lattice import Mapping, Module, Sequence, Tensor, Value
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
+from ...model.names import dotted
+from ...model.node import Expression, Statement
+from ...model.program import Function
+from ...model.statements import Assign, ExpressionStatement
+
+_GROWING = frozenset("append insert extend pop remove update setdefault clear".split())
+
+
+def holds_modules(value: Value | None) -> bool:
+    """Whether a list or dict has modules, or params."""
+    parts: tuple[Value, ...] = ()
+    if isinstance(value, (Sequence, Mapping)):
+        parts = value.element, *(getattr(value, "items", None) or ())
+    return any(is_trained(part) or holds_modules(part) for part in parts)
+
+
+def is_trained(value: Value | None) -> bool:
+    """Whether it is a module, or a param."""
+    return isinstance(value, Module) or isinstance(value, Tensor) and value.param
+
+
+def added(statement: Statement) -> list[Expression]:
+    """What a statement puts into a list."""
+    value: Expression | None = None
+    if isinstance(statement, Assign):
+        value = statement.expression
+    elif isinstance(statement, ExpressionStatement) and isinstance(statement.expression, Call):
+        value = statement.expression.arguments[-1] if statement.expression.arguments else None
+        if getattr(statement.expression.function, "name", "") in ("append", "insert"):
+            return [value] if value is not None else []
+    if isinstance(value, Display):
+        return value.elements
+    return [value] if value is not None else []
+
+
+def is_first(statement: Statement) -> bool:
+    """`fcs.insert(0, fc)`"""
+    call = statement.expression if isinstance(statement, ExpressionStatement) else None
+    return isinstance(call, Call) and getattr(call.function, "name", "") == "insert"
+
+
+def is_plain(statement: Statement) -> bool:
+    """Whether what a statement puts into a list is written out: `append(fc)`, `+= [a, b]`."""
+    if isinstance(statement, Assign):
+        whole = not any(isinstance(t, Subscript) for t in statement.targets)
+        return whole and statement.operator in ("", "+")
+    call = statement.expression if isinstance(statement, ExpressionStatement) else None
+    if not isinstance(call, Call) or any(call.keywords):
+        return False
+    word, given = getattr(call.function, "name", ""), call.arguments
+    if word == "insert":
+        return len(given) == 2 and isinstance(given[0], Constant) and given[0].constant == 0
+    return word == "append" or word == "extend" and isinstance(given[0], Display)
+
+
+def grown(method: Function, path: str) -> Iterator[Statement]:
+    """The statements of a method that change a list."""
+    for node in method.body.walk():
+        if isinstance(node, Assign):
+            items = [t.object for t in node.targets if isinstance(t, Subscript)]
+            changed = items if not node.operator else [*items, *node.targets]
+            if path in map(dotted, changed):
+                yield node
+        elif isinstance(node, ExpressionStatement) and isinstance(node.expression, Call):
+            function = node.expression.function
+            if isinstance(function, Attribute) and function.name in _GROWING:
+                if dotted(function.object) == path:
+                    yield node
+
+
+def kept_list(value: Expression) -> str | None:
+    """The list that is kept: `fcs`, or turned around, `fcs[::-1]`."""
+    if isinstance(value, Subscript) and isinstance(value.index, Slice):
+        value = value.object
+    return value.id if isinstance(value, Name) else None
