@@ -35,6 +35,12 @@ def where_masked(input, mask, value):
     return jnp.where(over, rows[jnp.clip(place, 0, len(rows) - 1)].reshape(input.shape), input)
 
 
+def fill_masked(input, axis, mask, value):
+    """``input[:, mask] = value`` of a mask that lines up with the dims from ``axis`` on."""
+    over = mask.reshape(mask.shape + (1,) * (input.ndim - axis - mask.ndim))
+    return jnp.where(over, value, input).astype(input.dtype)
+
+
 def update(input, index, function, *values):
     """``input[index] = function(input[index], *values)`` for an elementwise function; a mask keeps the shape."""
     if hasattr(index, "dtype") and index.dtype == bool:

@@ -23,6 +23,7 @@ PROGRAMS = {
     "row store": "z = torch.zeros_like(x)\nfor i in range(x.shape[0]):\n    z[i] = x[i] * i\nreturn z",
     "chained store": "z = x.clone()\nz[1][2] = 5.0\nreturn z",
     "mask store": "z = x.clone()\nz[z > 0] = 2.0\nreturn z * y",
+    "mask store behind other dims": "z = x.clone()\nz[:, y[0] > 0] = 2.0\nz[..., :, y[0] > 1] = 3\nw = torch.stack([z, x])\nw[..., y > 0] = 0.5\nw[:, y[:, 0] > 0] = -1\nreturn z * y, w",
     "mask of lower rank": "z = x.clone()\nz[y[:, 0] > 0] = 3.0\nreturn z",
     "mask of bytes": "m = torch.zeros_like(x).scatter_(1, y.argmax(1, keepdim=True), 1).byte()\nz = x * 1\nz[m] = (y - 1)[m]\nw = y * 1\nw[1 - m] = (x * 2)[1 - m]\nreturn z, w",
     "ranges as indices": "n = x.shape[0]\nz = x * 1\na = z[range(n), range(n)]\nz[range(n), range(n)] = 0\nz[range(2), 1] += y[0, range(1, 3)]\nr = range(0, n, 2)\nz[r] = y[r] * 2\nreturn a, z, z[:, range(1, 4)][r], list(zip(range(2), r))[1][1]",

@@ -107,7 +107,7 @@ def _context(frame: Frame) -> str | None:
     function, project = frame.function, frame.facts.project
     assert function is not None
     owner = project.owner(function)
-    if owner is None or not project.is_static(function):
+    if owner is None or not (project.is_static(function) or project.is_classmethod(function)):
         return None
     if function.name not in ("forward", "backward", "setup_context"):
         return None

@@ -10,14 +10,14 @@ from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Mapping, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Put, Support
-from ...model.expressions import Call, Lambda, Name, Slice, Subscript
+from ...model.expressions import Call, Constant, Lambda, Name, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Binary
 from ...model.program import Parameter
 from ...source.lower_ast import expression
 from .conversion import Conversion
-from .literals import known
-from .subscripts import is_mask, not_zero, place
+from .literals import known, literal
+from .subscripts import is_mask, not_zero, place, tell_masks
 from .windows import OPERATORS, is_whole, parts_of, window
 
 _WHOLE = ("data", "item")
@@ -39,6 +39,13 @@ def put(c: Conversion, node: Node) -> bool:
     if window(c, node):
         return True
     first, *rest = parts_of(node.index)
+    if not built and _is_behind(node):
+        c.changes.replace(node, _where_behind)
+        c.visit_all(node.children())
+        return True
+    by_mask = is_mask(first) and all(map(is_whole, rest))
+    if not by_mask:
+        tell_masks(c, node)
     if not is_mask(first):
         for i, part in enumerate(parts_of(node.index)):
             place(c, node, i, part)
@@ -50,7 +57,7 @@ def put(c: Conversion, node: Node) -> bool:
             c.changes.replace(node, _without_leading)
             c.visit_all(node.children())
             return True
-    if not is_mask(first) or not all(map(is_whole, rest)):
+    if not by_mask:
         return False
     if built:
         return False
@@ -117,8 +124,23 @@ def _item(node: Put) -> Expression:
     return Call(Support("write_item"), [node.base, _spelled_out(node.index), node.new])
 
 
+def _is_behind(node: Put) -> bool:
+    """Whether a number is put where a mask of the last dims is: `x[..., m] = 0`, `x[:, m] += 1`."""
+    *before, last = parts_of(node.index)
+    number = node.how in ("set", *OPERATORS) and isinstance(known(node.new), Static)
+    return number and bool(before) and is_mask(last) and all(map(is_whole, before))
+
+
+def _where_behind(node: Put) -> Expression:
+    *before, _ = parts_of(node.index)
+    if any(literal(part) is ... for part in before):  # the mask has the last dims
+        return _where(node)
+    mask, new = _mask(node), _combined(node, clone(node.base), node.new)
+    return Call(Support("fill_masked"), [node.base, Constant(len(before)), mask, new])
+
+
 def _mask(node: Put) -> Expression:
-    mask = parts_of(node.index)[0]
+    mask = next(filter(is_mask, parts_of(node.index)))
     value = known(mask)
     return not_zero(mask) if isinstance(value, Tensor) and value.kind == "u" else mask
 

@@ -57,9 +57,7 @@ def _index(c: Conversion, node: Subscript) -> bool:
     if window(c, node):
         return True
     parts = parts_of(node.index)
-    if any(is_mask(part) for part in parts) and c.facts.in_forward(c.scope):
-        message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
-        c.changes.report("data-dependent-shape", node, message)
+    tell_masks(c, node)
     for i, part in enumerate(parts):
         place(c, node, i, part)
     if len(parts) > 1 and is_mask(parts[0]) and all(is_whole(part) for part in parts[1:]):
@@ -68,6 +66,13 @@ def _index(c: Conversion, node: Subscript) -> bool:
         )  # `x[mask, :, :]`
     c.visit_all(node.children())
     return True
+
+
+def tell_masks(c: Conversion, node: Subscript | Put) -> None:
+    """Report a mask that stays an index where the code is traced."""
+    if any(is_mask(part) for part in parts_of(node.index)) and c.facts.in_forward(c.scope):
+        message = "a mask chooses as much as the data make of it, which jax.jit cannot know"
+        c.changes.report("data-dependent-shape", node, message)
 
 
 def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> None:
