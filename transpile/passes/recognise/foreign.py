@@ -36,6 +36,11 @@ _ARRAY = (
     " own"
 )
 
+_UNMADE = (
+    "state_dict() is asked for before there are arrays: give them first values by"
+    " named_parameters(), or by the modules that they are of"
+)
+
 
 def given(scene: Scene, call: Call) -> bool:
     """What a call gives a module from outside, which raises; whether it was seen to."""
@@ -51,6 +56,9 @@ def given(scene: Scene, call: Call) -> bool:
     name = function.name
     if name.startswith("register_") and name.endswith("_hook"):
         scene.changes.unconverted("hook", call, f"{name}() {_HOOK}")
+        return True
+    if name == "state_dict" and scene.building and isinstance(scene.of(function.object), Module):
+        scene.changes.unconverted("array-while-building", call, _UNMADE)
         return True
     if name in REGISTERS and _is_foreign(scene.of(function.object)):
         scene.changes.unconverted("foreign-array", call, f"{name}() {_ARRAY}")
