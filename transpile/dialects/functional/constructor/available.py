@@ -21,7 +21,7 @@ from ....model.names import dotted, text
 from ....model.node import Expression, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign, Block
-from ...fresh import fresh
+from ...fresh import attributes, fresh
 from ..plan import Plan
 from .changing import Changing
 from .rebinding import Rebinding
@@ -184,11 +184,20 @@ def _handed_on(init: Function, above: Function) -> Iterator[str]:
 
 
 def _attributes(cls: Class, plan: Plan) -> set[str]:
-    """The names of what a class, or one above or below it, has."""
+    """The names of what a class, or one above or below it, has; below is also what a decorator
+    makes of it."""
     modules = plan.modules
     found = set[str]()
     for one in {*modules.lineage(cls), *modules.below(cls)}:
         found |= plan.fields(one).keys() | modules.home(one).methods(one).keys()
         for statement in one.body.body:
             found |= set(bound(statement))
-    return found
+    made = (one for one in plan.project.classes() if _extends_any(one))
+    return found.union(*map(attributes, made))
+
+
+def _extends_any(cls: Class) -> bool:
+    """Whether its base is what a function is given, as a decorator that extends classes is."""
+    bases = {dotted(base) for base in cls.bases}
+    around = (node for node in cls.ancestors() if isinstance(node, Function))
+    return any(p.name in bases for function in around for p in function.parameters)
