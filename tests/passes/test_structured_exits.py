@@ -32,7 +32,11 @@ BRANCHES = {
     ),
     "nothing is returned": (
         "if x.sum() > 0:\n    return\ny = 2",
-        "if x.sum() > 0:\n    return\nelse:\n    y = 2",
+        "if ~(x.sum() > 0):\n    y = 2",
+    ),
+    "nothing is returned, behind something": (
+        "if x.sum() > 0:\n    y = 3\n    return\ny = 2",
+        "if x.sum() > 0:\n    y = 3\nelse:\n    y = 2",
     ),
     "in a with, and then a name": (
         "with u:\n    if x.mean() > 0:\n        return x\nreturn y",

@@ -108,6 +108,17 @@ def own_jumps(node: Node) -> list[Break | Continue]:
     return [found for child in node.children() for found in own_jumps(child)]
 
 
+def end_quietly(block: Block, on_data: bool = False) -> None:
+    """Let a branch on data just end where it returns nothing, and nothing follows: `return` in
+    `if self.ready: return`, when the rest of a method without a result is its other side."""
+    last = block.body[-1] if block.body else None
+    if isinstance(last, Return) and on_data:
+        block.substitute(last, [Pass()] if len(block.body) == 1 else [])
+    elif isinstance(last, If):
+        for inner in blocks(last):
+            end_quietly(inner, on_data or is_branch_on_data(last))
+
+
 def only_raises(block: Block | None) -> bool:
     """Whether a block does nothing but raise: what it computes is for the message."""
     if block is None or not block.body or not isinstance(block.body[-1], Raise):

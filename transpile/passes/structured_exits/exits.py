@@ -9,7 +9,7 @@ from ...facts.bindings import Liveness, bound
 from ...model.copy import clone
 from ...model.diagnostics import Diagnostic
 from ...model.effects import Unconverted
-from ...model.expressions import Name
+from ...model.expressions import Name, is_none
 from ...model.names import dotted, jumps, names_assigned
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
@@ -28,10 +28,12 @@ from ...model.statements import (
 )
 from ..fresh import Names
 from ..pass_ import place, source_of
+from ..truth import negated
 from . import guards
 from .ends import (
     always_returns,
     blocks,
+    end_quietly,
     goes_on,
     is_branch_on_data,
     is_empty,
@@ -53,9 +55,13 @@ class Exits:
         self.defined = {p.name for p in function.parameters}
         self.loop: Left | None = None  # how the innermost loop is left
         self.diagnostics: list[Diagnostic] = []
+        given = [node.expression for node in function.nodes(Return)]
+        self.silent = bool(given) and all(e is None or is_none(e) for e in given)
 
     def run(self) -> None:
         self.block(self.function.body, True)
+        if self.silent:
+            end_quietly(self.function.body)
 
     def block(self, block: Block, tail: bool) -> None:
         """Restructure a block. `tail`: what follows it is the end of the function, or of a turn."""
@@ -113,6 +119,12 @@ class Exits:
         """Move what follows a statement into the sides that go on; says whether nothing is left to
         look at.
         """
+        if rest and self._is_way_out(node):
+            inside = If(negated(node.test), Block())
+            self._move(block, inside.body, rest, copied=False)
+            block.substitute(node, [inside])
+            self.block(inside.body, True)
+            return True
         then = node.body
         if rest and is_empty(then):
             for inner in list(then.body):
@@ -142,6 +154,13 @@ class Exits:
         for unreached in block.body[_at(block, node) + 1 :]:
             block.remove(unreached)
         return True
+
+    def _is_way_out(self, node: Statement) -> bool:
+        """Whether all that a branch on data does is to end a function without a result."""
+        if not self.silent or self.loop is not None or not isinstance(node, If):
+            return False
+        alone = len(node.body.body) == 1 and isinstance(node.body.body[0], Return)
+        return alone and node.orelse is None and is_branch_on_data(node)
 
     def _move(self, block: Block, to: Block, rest: Sequence[Statement], copied: bool) -> None:
         """Put what follows at the end of a side."""
