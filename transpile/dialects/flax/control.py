@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...facts.values.lattice import Function, Module
 from ...model.effects import Apply, Cond, Key, Layers, Loop, Repeat, Scan, Write
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.node import Expression, Node, Statement
+from ...model.program import File
 from ...model.statements import Assign, Block, ExpressionStatement, For
 from ..closures import Closures
 from ..fresh import fresh, taken
@@ -77,7 +79,10 @@ def roots_of(low: Lowering, node: Node) -> list[str]:
             found[_head(inner.target)] = None
         elif isinstance(inner, Apply):
             done = effects.of_call(inner)
-            if done.writes or done.draws or done.open:
+            if _is_plain(inner):  # it draws from the key that it is given
+                handed = [a for a in inner.arguments if isinstance(a.value, Module)]
+                found.update((_head(one), None) for one in handed)
+            elif done.writes or done.draws or done.open:
                 found[_head(inner.function)] = None
         elif isinstance(inner, Key):
             stream = low.stream(inner)
@@ -86,6 +91,16 @@ def roots_of(low: Lowering, node: Node) -> list[str]:
     bound = _bound_in(node)
     own = low.self_name(node)
     return list(dict.fromkeys(own if name in bound or not name else name for name in found))
+
+
+def _is_plain(call: Apply) -> bool:
+    """Whether it is the call of a function of a file, which has no module of its own."""
+    value = call.function.value
+    if not isinstance(value, Function) or value.owner is not None:
+        return False
+    return isinstance(value.function.parent, Block) and isinstance(
+        value.function.parent.parent, File
+    )
 
 
 def _bound_in(node: Node) -> set[str]:
