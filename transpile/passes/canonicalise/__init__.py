@@ -14,6 +14,7 @@
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
+    make = f if a else torch.zeros; make(n)  f(n) if a else torch.zeros(n)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     torch.cat((out, x))                      torch.cat_with_empty((out, x)), of what begins empty
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
@@ -25,6 +26,7 @@ Only what stands in the text decides it: no values are known yet.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +39,7 @@ from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, ExpressionStatement, Try
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, written
-from .choices import branch, chooses_writes
+from .choices import branch, called, chooses_writes, chosen_call
 from .contexts import has_stand_in, imported_context, renames_context, without_stand_in
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
@@ -75,6 +77,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             changes.replace(assign, put)
         elif renames_context(scope, assign):
             changes.replace(assign, imported_context)
+        elif (call := chosen_call(scope, assign)) is not None:
+            changes.replace(call, functools.partial(called, assign=assign))
+            changes.remove(assign)
     for subscript in scope.nodes(Subscript):
         if is_entry(subscript):
             changes.replace(subscript, lambda s: asked(s.object.object, s.index))

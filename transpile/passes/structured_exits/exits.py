@@ -119,7 +119,7 @@ class Exits:
         """Move what follows a statement into the sides that go on; says whether nothing is left to
         look at.
         """
-        if rest and self._is_way_out(node):
+        if rest and isinstance(node, If) and self._is_way_out(node):
             inside = If(negated(node.test), Block())
             self._move(block, inside.body, rest, copied=False)
             block.substitute(node, [inside])
@@ -155,9 +155,9 @@ class Exits:
             block.remove(unreached)
         return True
 
-    def _is_way_out(self, node: Statement) -> bool:
+    def _is_way_out(self, node: If) -> bool:
         """Whether all that a branch on data does is to end a function without a result."""
-        if not self.silent or self.loop is not None or not isinstance(node, If):
+        if not self.silent or self.loop is not None:
             return False
         alone = len(node.body.body) == 1 and isinstance(node.body.body[0], Return)
         return alone and node.orelse is None and is_branch_on_data(node)
