@@ -26,6 +26,7 @@ from ..model.project import Project
 from ..model.rulebook import spellings
 from ..model.statements import Assign
 from .equal_layers import are_equal
+from .values.lattice import Tensor
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
@@ -236,7 +237,12 @@ def possibly_none(value: Expression) -> bool:
     """Whether an expression is None, on one of its ways."""
     if isinstance(value, Conditional):
         return possibly_none(value.body) or possibly_none(value.orelse)
-    return is_none(value)
+    return is_none(value) or named_none(value)
+
+
+def named_none(value: Expression) -> bool:
+    """Whether a name stands for an array on one way, and for None on another."""
+    return isinstance(value, Name) and isinstance(value.value, Tensor) and value.value.none
 
 
 def _persistent(own: Field) -> bool:

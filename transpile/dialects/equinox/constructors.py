@@ -6,6 +6,8 @@ register_buffer("hits", v)      self.hits = eqx.nn.StateIndex(v), or nn.Constant
 
 from __future__ import annotations
 
+from ...facts.modules import named_none
+from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
     CONSTANT,
@@ -17,7 +19,7 @@ from ...model.effects import (
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
 from ...model.names import dotted
 from ...model.node import Expression
-from ...model.operators import Conditional
+from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass
 from ..reports import Reports
@@ -62,8 +64,12 @@ class Building:
         if isinstance(value, Conditional):
             self._held(value.body, kind, name)
             self._held(value.orelse, kind, name)
-        elif not is_none(value) or self.plan.begins_unset(name, self.cls):
-            value.wrap(lambda v: self.plan.held(kind, name, self.cls, v))
+        elif self.plan.begins_unset(name, self.cls) or not is_none(value):
+            none = named_none(value) and not self.plan.begins_unset(name, self.cls)
+            test = Compare([clone(value), Constant(None)], ["is"])
+            held = value.wrap(lambda v: self.plan.held(kind, name, self.cls, v))
+            if none:
+                held.wrap(lambda h: Conditional(Constant(None), test, h))  # type: ignore[arg-type]
 
     def _mode(self) -> None:
         target = Attribute(Name(self.self_name), "inference")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...facts.modules import ARRAYS, SUBMODULE, possibly_none
+from ...facts.modules import ARRAYS, SUBMODULE, named_none, possibly_none
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
 from ...model.effects import Declare, Mode, NewArray, Support
@@ -166,7 +166,7 @@ class Program:
             return ""
         found = next((p for p in unit.parameters if p.name == value.id), None)
         kind = "" if found is None or isinstance(value.value, Tensor) else "number"
-        optional = found is not None and is_none(found.default)
+        optional = named_none(value) or found is not None and is_none(found.default)
         return f"optional {kind}".strip() if optional else kind
 
     def has_computed(self, cls: Class) -> bool:
