@@ -106,7 +106,7 @@ def test_a_layer_is_one_whatever_its_flags_say():
 
 
 def test_layers_refuse_what_they_do_not_have():
-    _, found = converted("a = tnn.Linear(3, 4, dtype=torch.half)\nb = tnn.Linear(3, 4, speed=2)\n")
+    _, found = converted("a = tnn.GRU(3, 4, dtype=torch.half)\nb = tnn.Linear(3, 4, speed=2)\n")
     assert found == [("unsupported", 1), ("unsupported", 2)]
 
 
