@@ -1,6 +1,8 @@
 """Libraries built on torch: what has a name of torch's or a rule is converted, the rest is reported
 and stands as it was."""
 
+import copy
+import functools
 from pathlib import PurePosixPath
 
 import pytest
@@ -96,3 +98,26 @@ def test_what_computes_nothing_is_left(word):
         f"import torchvision\nimport torch\n\nx = torch.ones(3)\ny = torchvision.{word}\n"
     )
     assert not made.diagnostics and f"torchvision.{word}" in made.code
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox", "functional"])
+def test_a_library_cannot_build_from_layers_of_here(target):
+    """What it builds from numbers alone is left, and can be asked for what it says of itself."""
+    made = converted(
+        "from timm.models.vision_transformer import Block, PatchEmbed\nfrom torch import nn\n\n\n"
+        "@register(Block)\nclass Net(nn.Module):\n    def __init__(self, norm=nn.LayerNorm):\n"
+        "        super().__init__()\n        self.embed = PatchEmbed(16, 4, 3, 8)\n"
+        "        self.n = self.embed.num_patches\n        self.block = Block(8, 2, norm_layer=norm)\n"
+        "\n    def forward(self, x):\n        return self.block(self.embed(x))\n",
+        target,
+    )
+    assert [(d.id, d.line) for d in made.diagnostics if d.line > 8] == [("no-rule", 9), ("no-rule", 11)]
+    assert 'nn.unconverted("no-rule", "Block(8, 2, norm_layer=norm)")' in made.code
+    assert "PatchEmbed(16, 4, 3, 8)" in made.code
+
+
+def test_what_stands_for_a_module_is_asked_for_what_it_has():
+    from transpile.dialects.functional.module_prelude import Function, as_module
+
+    held = copy.deepcopy(as_module(functools.partial(int, base=2)))
+    assert isinstance(held, Function) and held.keywords == {"base": 2} and held("11") == 3

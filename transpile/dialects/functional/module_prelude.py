@@ -268,10 +268,15 @@ class Buffer(Module):
 
 
 class Function(Module):
-    """A plain function in the place of a module."""
+    """A plain function, or an object of another library, in the place of a module."""
 
     def __init__(self, function):
         self.function = function
+
+    def __getattr__(self, name):  # `self.patch_embed.num_patches`
+        if name == "function":  # of a copy that is not filled yet
+            raise AttributeError(name)
+        return getattr(self.function, name)
 
     def __call__(self, *args, **kwargs):
         return self.function(*args, **kwargs)
