@@ -60,6 +60,7 @@ def called(c: Conversion, node: Node) -> bool:
             element_index(c, node)
             or promotion.of_numpy(c, node, value.name)
             or _builtin(c, node, value.name)
+            or foreign.given_layers(c, node, value.name)
         ):
             return True
         foreign.host(c, node, value.name)

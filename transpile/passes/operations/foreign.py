@@ -6,7 +6,7 @@ tensors, and `linear_sum_assignment(cost)` has no numbers under jax.jit.
 
 from __future__ import annotations
 
-from ...facts.values.lattice import External, Tensor, Value, is_traced
+from ...facts.values.lattice import Class, External, Tensor, Value, is_traced
 from ...model.expressions import Call
 from ...model.libraries import computes_with_torch, is_built_on_torch
 from ...model.names import dotted
@@ -14,6 +14,7 @@ from ...model.node import Expression
 from .conversion import Conversion
 from .literals import known
 
+_BUILT = "is built on torch, and has no JAX equivalent here"
 _HOST = frozenset({"cv2", "numpy", "pandas", "scipy", "skimage", "sklearn"})
 # What such libraries hand on, or compute with as it is.
 _AS_IT_IS = frozenset(
@@ -30,8 +31,18 @@ def built_on_torch(c: Conversion, node: Expression) -> bool:
         return False
     if value.name not in c.told and computes_with_torch(value.name):
         c.told.add(value.name)
-        message = f"{value.name} is built on torch, and has no JAX equivalent here"
-        c.changes.report("no-rule", node, message)
+        c.changes.report("no-rule", node, f"{value.name} {_BUILT}")
+    return True
+
+
+def given_layers(c: Conversion, node: Call, name: str) -> bool:
+    """Refuse what such a library would build from layers, `Block(8, norm_layer=nn.LayerNorm)`: the
+    layers are none of torch's any more. What is told of a class on import is left.
+    """
+    told = c.facts.stage(c.scope) in ("building", "traced") and computes_with_torch(name)
+    if not told or not any(isinstance(known(a), Class) for a in node.arguments):
+        return False
+    c.unconverted("no-rule", node, f"{name} {_BUILT}")
     return True
 
 
