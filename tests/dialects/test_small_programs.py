@@ -675,6 +675,42 @@ class Net(nn.Module):
         self.average.add_(1)
         return F.linear(self.fc(x), self.embed) * y * self.hits + self.count + self.average.sum()
 """
+PRIVATE = """
+class Around(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.__norm = nn.BatchNorm1d(d)
+        self.__w = nn.Parameter(torch.ones(d) * 2)
+
+    def __scaled(self, x):
+        return self.__norm(x) * self.__w
+
+    def __call__(self, x, *args):
+        return super().__call__(x, *args) + 1
+
+    def forward(self, x):
+        return self.__scaled(x)
+
+
+class Below(Around):
+    __power = 2
+
+    def __init__(self, d):
+        super().__init__(d)
+        self.__w = nn.Parameter(torch.ones(d) * 3)
+
+    def forward(self, x):
+        return super().forward(x) * self.__w**self.__power
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Around(4), Below(4)
+
+    def forward(self, x, y):
+        return self.a(x) * 2 + self.b(y)
+"""
 
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]

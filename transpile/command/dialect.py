@@ -23,6 +23,7 @@ from ..passes import (
     boolean_operators,
     boxed_sizes,
     branches,
+    called_around,
     canonicalise,
     checks,
     data_aliases,
@@ -42,6 +43,7 @@ from ..passes import (
     operations,
     overridden_resets,
     placed_attributes,
+    private_names,
     recognise,
     scans,
     second_parameters,
@@ -62,7 +64,9 @@ from .cache import rulebook
 
 TARGETS = ("flax", "equinox", "functional")
 BEFORE = (  # on syntax alone, before facts are solved
+    private_names.PASS,
     canonicalise.PASS,
+    called_around.PASS,
     lightning.PASS,
     kept_lambdas.PASS,
     spread_arguments.PASS,

@@ -26,8 +26,8 @@ class Classes:
         self._modules: dict[Class, bool] = {}
 
     def add_class(self, cls: Class) -> None:
-        self._methods.setdefault(cls, {})
-        self._assigned.setdefault(cls, {})
+        self._methods[cls] = {}
+        self._assigned[cls] = {}
 
     def forget_classes(self) -> None:
         """Begin to link anew."""

@@ -1,0 +1,41 @@
+"""The `__call__` of nn.Module runs the forward of the object.
+
+def __call__(self, x):
+    return super().__call__(x) + 1         →         return self.forward(x) + 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..facts.values.calls import is_super
+from ..model.expressions import Attribute, Call, Name
+from ..model.node import Node
+from ..model.program import Function
+from ..model.project import Project
+from .pass_ import Changes, Pass
+
+
+def run(project: Project, facts: Any = None) -> list[Changes]:
+    """The calls in methods of modules, of which no class above has a `__call__` of its own."""
+    found = []
+
+    def forward(own: Function) -> Callable[[Node], Node]:
+        return lambda _: Attribute(Name(own.parameters[0].name), "forward")
+
+    for cls in (c for file in project.ordered for c in file.classes()):
+        own = project.methods(cls).get("__call__")
+        if own is None or not own.parameters or not project.is_module(cls):
+            continue
+        if not isinstance(project.above(cls, "__call__"), Function):
+            changes = Changes(own)
+            for node in own.nodes(Attribute):
+                called = isinstance(node.parent, Call) and node.parent.function is node
+                if node.name == "__call__" and called and is_super(node.object):
+                    changes.replace(node, forward(own))
+            found.append(changes)
+    return found
+
+
+PASS = Pass("called_around", (), run, of_project=True)
