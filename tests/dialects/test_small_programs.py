@@ -711,6 +711,58 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.a(x) * 2 + self.b(y)
 """
+HELD_OR_NOT = """
+class Norm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(d)
+
+    def forward(self, x):
+        return self.bn(x)
+
+
+class Net(nn.Module):
+    def __init__(self, d=4):
+        super().__init__()
+        self.m = nn.Sequential(*(Norm(d) for _ in range(2)))
+
+    def forward(self, x, y):
+        return self.m(x) + y
+
+
+class Other(Net):
+    def __init__(self, d=4):
+        super().__init__(d)
+        self.m = Norm(d)
+"""
+KEY_GIVEN = """
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, query, key=None, value=None):
+        return self.drop(query + key)
+
+
+class Rest(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, query, **kwargs):
+        return self.drop(query)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attend, self.rest, self.fc = Attend(), Rest(), nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        x = self.attend(self.fc(x), key=y, value=x)
+        return self.rest(x, key=x)
+"""
 
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]

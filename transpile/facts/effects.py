@@ -176,7 +176,7 @@ class EffectsOf:
             called = self.modules.find(cls, "__call__") if cls is not None else None
             if cls is None or called is None:
                 return None
-            if not holds or not self._is_holder(cls):
+            if not holds or not self.is_holder(cls):
                 found.append((called, path))
         for inner in self._items(value):
             below = self._calls_of(inner, None if path is None else f"{path}.*")
@@ -185,7 +185,7 @@ class EffectsOf:
             found += below
         return found
 
-    def _is_holder(self, cls: Class) -> bool:
+    def is_holder(self, cls: Class) -> bool:
         """Whether what a layer of torch's runs is what it holds: nn.Sequential, weight_norm(l)."""
         named = (c.name for c in self.modules.lineage(cls))
         return self.modules.is_library(cls) and not HOLDERS.isdisjoint(named)

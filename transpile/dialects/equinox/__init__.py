@@ -24,11 +24,13 @@ from ..output import Output
 from ..reports import Reports
 from ..shared import report_doubled, report_repeated, report_shared
 from ..threading.properties import as_methods
+from ..threading.reserved import refuse_taken
 from ..threading.signatures import Signatures
 from . import elsewhere
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
+from .plan import WORDS as TAKEN
 from .plan import Facts, Plan
 
 WORDS = Words().adding(
@@ -60,6 +62,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     solve = lambda: Signatures(project, facts, there.names())
     plan = Plan(project, facts, as_methods(project, solve, lambda t: t.takes or t.draws, reports))
     plan.listed = lists.names
+    refuse_taken(plan.signatures, TAKEN, reports)
     report_shared(plan, reports, together=False)
     report_doubled(lists.doubled, reports)
     report_repeated(plan, reports)

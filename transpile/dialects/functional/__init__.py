@@ -23,9 +23,11 @@ from ..repeated import repeated
 from ..reports import Reports
 from ..shared import report_shared
 from ..threading.properties import as_methods
+from ..threading.reserved import refuse_taken
 from . import outside
 from .classes import ClassWriter
 from .conventions import Conventions
+from .plan import WORDS as TAKEN
 from .plan import Facts, Plan
 from .unrolled import unroll
 from .unwritten import report_unwritten
@@ -48,6 +50,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     threaded = lambda t: t.takes or t.draws or t.params or t.mode
     plan = Plan(project, facts, as_methods(project, solve, threaded, reports))
     plan.repeated.update(name for name, _ in repeated(plan))
+    refuse_taken(plan.conventions, TAKEN, reports)
     report_shared(plan, reports)
     report_unwritten(project, facts.modules, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()

@@ -11,10 +11,11 @@ from collections.abc import Set
 
 from ...facts.bindings.activity import bound
 from ...model.effects import Apply, New
-from ...model.expressions import Call
+from ...model.expressions import Call, Name
 from ...model.program import Function
 from ...model.renaming import rename_locals
 from ..fresh import fresh, taken
+from ..reports import Reports
 from .signatures import Signatures
 from .threads import Threads
 
@@ -33,9 +34,20 @@ def rename_parameters(signatures: Signatures, words: Set[str]) -> None:
             names = {name: fresh(f"{name}_", known) for name in sorted(own)}
             rename_locals(function, names)
             renamed[function] = names
-    for function in signatures.functions if renamed else ():
+    for function in signatures.functions:
         for call in function.nodes(Call, Apply, New):
-            _respell(call, signatures, renamed)
+            _respell(call, signatures, renamed, words)
+
+
+def refuse_taken(signatures: Signatures, words: Set[str], reports: Reports) -> None:
+    """Refuse the calls that have one of these words for something of the user's yet:
+    `self.attn(query=x, key=x)`, of a class that is not known."""
+    for function in signatures.functions:
+        for call in list(function.nodes(Call, Apply, New)):
+            for word in sorted(_colliding(call, signatures, words)):
+                message = f"{word} is what a call gives here itself: give this one by its position"
+                reports.unconverted("unsupported", call, message)
+                break
 
 
 def _is_call(function: Function, signatures: Signatures) -> bool:
@@ -44,18 +56,40 @@ def _is_call(function: Function, signatures: Signatures) -> bool:
     return function.name == "__call__" and owner is not None and signatures.modules.is_module(owner)
 
 
+def _is_ignored(word: str, function: Function) -> bool:
+    """Whether a function takes a keyword among `**kwargs` that it does not read."""
+    rest = {p.name for p in function.parameters if p.kind == "**"}
+    named = word in {p.name for p in function.parameters}
+    return bool(rest) and not named and not any(n.id in rest for n in function.nodes(Name))
+
+
 def _taken_by(threads: Threads) -> set[str]:
     given = {"params": threads.params, "state": threads.takes}
     given |= {"key": threads.draws, "training": threads.mode}
     return {word for word, takes in given.items() if takes}
 
 
-def _respell(call: Call, signatures: Signatures, renamed: dict[Function, dict[str, str]]) -> None:
-    """Keywords of a call of one of these functions."""
+def _colliding(call: Call, signatures: Signatures, words: Set[str]) -> set[str]:
+    """The keywords of a call that it also has for what is threaded."""
+    given = {word for word in call.keywords if word is not None and word in words}
+    return given & _taken_by(signatures.of_call(call)) if given else set()
+
+
+def _respell(
+    call: Call,
+    signatures: Signatures,
+    renamed: dict[Function, dict[str, str]],
+    words: Set[str],
+) -> None:
+    """Keywords of a call of one of these functions, and those that `**kwargs` takes unread."""
     if not any(call.keywords):
         return
-    for target in signatures.targets(call) or ():
+    targets = signatures.targets(call) or []
+    for word in _colliding(call, signatures, words):
+        if targets and all(_is_ignored(word, target) for target in targets):
+            call.respell(call.arguments[call.keywords.index(word)], f"{word}_")
+    for target in targets:
         names = renamed.get(target, {})
-        for argument, word in list(zip(call.arguments, call.keywords)):
-            if word in names:
-                call.respell(argument, names[word])
+        for argument, name in list(zip(call.arguments, call.keywords)):
+            if name in names:
+                call.respell(argument, names[name])

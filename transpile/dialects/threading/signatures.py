@@ -281,9 +281,17 @@ class Signatures:
             found |= threads
         if isinstance(call, New):
             return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
-        if self.is_container(call) or all(self.are_alike(t, found) for t in several):
+        alike = all(self.are_alike(t, found) for t in several) and not self._holds_or_not(call)
+        if self.is_container(call) or alike:
             return found
         return self.of_unlike(found)
+
+    def _holds_or_not(self, call: Call) -> bool:
+        """Whether a call may be of a container, which runs what it holds, and of another module:
+        `self.m`, for which a class below has a layer of its own."""
+        value = call.function.value
+        classes = self.modules.classes_of(value.refs) if isinstance(value, Module) else []
+        return len({self.effects.is_holder(cls) for cls in classes}) > 1
 
     def _all_draw(self, call: New) -> bool:
         """Whether all classes that are known of those that may be built take a key: what else is
