@@ -20,7 +20,10 @@ from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
+from ...model.rulebook import Rulebook
 from ...model.statements import Assign
+from ..definitions import Rules
+from ..support import gather
 from .building import only_built
 from .changes import Changes, handed
 from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded
@@ -29,6 +32,7 @@ from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded
 class Facts(Protocol):
     modules: Modules
     effects: EffectsOf
+    rulebook: Rulebook
 
 
 class Signatures:
@@ -38,7 +42,7 @@ class Signatures:
     def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
         self._targets: dict[Call, list[Function] | None] = {}
-        self.functions = list(self._reached(set(kept)))
+        self.functions = list(self._reached(set(kept), facts.rulebook))
         self.changes = Changes(self.functions, self.targets)
         self.building = self._only_built()
         self.written = {
@@ -140,9 +144,9 @@ class Signatures:
             isinstance(ref, str) or self.modules.is_library(ref) for ref in value.refs
         )
 
-    def _reached(self, kept: set[str]) -> Iterator[Function]:
+    def _reached(self, kept: set[str], rulebook: Rulebook) -> Iterator[Function]:
         """The functions of the project, and those of the layers that it comes to."""
-        todo = [*self.project.functions(), *self._of_named(kept)]
+        todo = [*self.project.functions(), *self._of_named(kept, rulebook)]
         seen: dict[Function, None] = {}
         while todo:
             function = todo.pop()
@@ -158,12 +162,14 @@ class Signatures:
                     todo += self._methods(cls)
         return iter(seen)
 
-    def _of_named(self, kept: set[str]) -> Iterator[Function]:
-        """The methods of the layers that are named and not built, `def f(act=nn.Tanh)`, and of
-        those that are kept."""
+    def _of_named(self, kept: set[str], rulebook: Rulebook) -> Iterator[Function]:
+        """The methods of the layers that are named and not built, `def f(act=nn.Tanh)`, of those
+        that are kept, and that a rule names: that of `getattr(nn, kind)` has a list of them."""
         layers = {cls.name: cls for cls in self.modules.library.project.classes()}
         nodes = (n for file in self.project.ordered for n in file.walk())
         named = kept.union(n.name for n in nodes if isinstance(n, Support))
+        for entry in gather(named, [Rules(rulebook)]).values():
+            named |= entry.uses
         for name in sorted(named & layers.keys()):
             yield from self._methods(layers[name])
 
