@@ -24,6 +24,7 @@ from ...model.expressions import (
 )
 from ...model.names import dotted
 from ...model.node import Expression, Node
+from ...model.operators import Compare, Conditional
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
@@ -37,6 +38,7 @@ from .given import (
     lists_given,
     modules_given,
     named_once,
+    only_compared,
     parameter_for,
 )
 from .path import Path
@@ -160,7 +162,8 @@ class Calls:
         """Modules that a function is given have what they take with them."""
         for argument in modules_given(call):
             targets = self.conventions.targets(call)
-            self._bind(argument, argument, called_once(call, argument, targets))
+            if not only_compared(call, argument, targets):
+                self._bind(argument, argument, called_once(call, argument, targets))
         lists = lists_given(call)
         if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
             for argument in lists:
@@ -261,7 +264,11 @@ class Calls:
                 self.reports.report("taken-for-granted", value, ONE_KEY)
         if threads.mode:
             call.append(Name(self.words.training), "training")
+        optional = isinstance(module.value, Module) and module.value.none
         value.replace(call)
+        if optional and not again:
+            test = Compare([clone(value), Constant(None)], ["is not"])
+            call.wrap(lambda call: Conditional(call, test, Constant(None)))
         if again and threads.draws:
             call.function = call.arguments.pop(0)
             del call.keywords[0]

@@ -109,6 +109,17 @@ def called_once(call: Call, argument: Expression, targets: list[Function] | None
     return bool(name) and not others and len(called) <= 1 and not _turns(called, function)
 
 
+def only_compared(call: Call, argument: Expression, targets: list[Function] | None) -> bool:
+    """Whether what a call hands a module to does no more than compare it: `exists(self.norm)`, of
+    `return val is not None`."""
+    for function in targets or ():
+        name = parameter_for(call, argument, function)
+        reads = [n for n in function.body.walk() if isinstance(n, Name) and n.id == name]
+        if not reads or not all(isinstance(n.parent, Compare) for n in reads):
+            return False
+    return bool(targets)
+
+
 def named_once(method: Expression, function: Function) -> bool:
     """Whether what is handed on has one name alone, and one call by that: `f = self.drop`."""
     assign = method.parent
