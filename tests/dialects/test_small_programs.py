@@ -574,6 +574,67 @@ class Net(nn.Module):
         x = F.batch_norm(x, self.mean[step], self.var[step], self.weight[step], training=True)
         return F.batch_norm(x, self.mean[0], self.var[0], training=self.training) * y
 """
+# Python calls `self.__fc` by another name in each class, and so does a checkpoint.
+PRIVATE = """
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.__fc = nn.Linear(4, 4)
+        self.__scale = nn.Parameter(torch.full((4,), 2.0))
+        nn.init.zeros_(self.__fc.bias)
+        self.__norm = nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.__norm(self.__fc(x)) * self.__scale
+
+
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.__out = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        return self.__out(super().forward(x)) + y
+"""
+# What may be no module is handed to what asks, and to what calls it.
+OPTIONAL = """
+def exists(value):
+    return value is not None
+
+
+def run(f, x):
+    return f(x) if exists(f) else x
+
+
+class Block(nn.Module):
+    def __init__(self, size=None):
+        super().__init__()
+        self.norm = nn.LayerNorm(size) if exists(size) else None
+        self.fc = None if size is None else nn.Linear(size, size)
+
+    def forward(self, x):
+        if exists(self.norm):
+            x = self.norm(x)
+        return run(self.fc, x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Block(), Block(4)
+
+    def forward(self, x, y):
+        return self.b(self.a(x)) + y
+"""
+NAMED_LAYERS = """
+class Net(nn.Module):
+    def __init__(self, kind="GRU", act="Tanh"):
+        super().__init__()
+        self.rnn, self.act = getattr(nn, kind)(4, 4), getattr(nn, act)()
+
+    def forward(self, x, y):
+        return self.act(self.rnn(x)[0]) + y
+"""
 
 
 LISTED = """
@@ -769,7 +830,13 @@ PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in st
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,
 # and functional tells of a list of the constructor's own that is turned around.
-APART = (("CLOSURES", "flax"), ("LISTED", "flax"), ("LISTED", "functional"))
+# Equinox gives a layer by a computed name no key yet.
+APART = (
+    ("CLOSURES", "flax"),
+    ("LISTED", "flax"),
+    ("LISTED", "functional"),
+    ("NAMED_LAYERS", "equinox"),
+)
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) not in APART]
 
 
