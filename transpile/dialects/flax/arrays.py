@@ -20,8 +20,7 @@ from ...model.expressions import (
 )
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Conditional
-from ...model.statements import Assign, ExpressionStatement
-from ..ties import UNSEEN
+from ...model.statements import Assign
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
 
@@ -196,24 +195,13 @@ def _detached(node: Write, value: Expression) -> Expression:
 
 
 def tie(low: Lowering, node: Tie) -> None:
-    """One array has one owner: the other side has None in its place, and reads the owner's."""
-    if not low.plan.ties.knows(node, low.cls(node), low.self_name(node)):
-        low.report("tied-weight", node, UNSEEN)
-        low.edits.change(
-            node,
-            lambda n: n.replace(
-                ExpressionStatement(
-                    Call(
-                        low.support("unconverted"),
-                        [Constant("tied-weight"), Constant("a tied array")],
-                    )
-                )
-            ),
-        )
-        return
+    """One array has one owner: the other side has None in its place, and reads the owner's. What
+    is tied by no plain path, or by a method that may not run, shares its Variable."""
+    shared = not low.plan.ties.knows(node, low.cls(node), low.self_name(node))
 
     def edit(node: Tie) -> None:
         target = Attribute(node.target.object, node.target.name)
-        node.replace(Assign([target], Constant(None)))
+        source = Attribute(node.source.object, node.source.name)
+        node.replace(Assign([target], source if shared else Constant(None)))
 
     low.edits.change(node, edit)

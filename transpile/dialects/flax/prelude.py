@@ -106,6 +106,11 @@ class Sequential(nnx.Module):
         self.layers.append(layer)
         return self
 
+    def add_module(self, name, layer):
+        if not isinstance(self.layers, nnx.Dict):
+            self.layers = ModuleDict({str(i): given for i, given in enumerate(self.layers)})
+        self.layers[name] = layer
+
     def __call__(self, input):
         for layer in self:
             input = layer(input)
