@@ -1,10 +1,13 @@
-"""Functions that a module keeps and that hold the module itself, or modules below it.
+"""What a module keeps and cannot have here as its own: functions that hold the module itself, or
+modules below it, and params of other modules.
 
     m = self.mlp
     self.mlpf = lambda x: m.down(m.act(m.up(x)))
+    self.head = Head(self.tokens.weight)          # which keeps it: self.decoder.weight = weight
 
 A model is taken apart and put together again, by `jit`, by `grad`, when weights are loaded: the
-function would go on with the modules of before, without a word. So it is refused.
+function would go on with the modules of before, and the head would train an array of its own,
+without a word. So they are refused.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import Module
+from ..facts.values.lattice import Module, Tensor
 from ..model.diagnostics import Diagnostic
-from ..model.effects import BoundMethod, Unconverted
+from ..model.effects import BoundMethod, New, Read, Support, Unconverted, Write
 from ..model.expressions import Attribute, Call, Lambda, Name
 from ..model.names import dotted
 from ..model.node import Expression, Node
@@ -24,6 +27,10 @@ from ..model.statements import Assign
 from ..passes.pass_ import place, source_of
 
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
+GIVEN = (
+    "a param that the constructor of another module keeps, where it would be an array of its own: "
+    "tie it behind both, `self.head.weight = self.tokens.weight`"
+)
 
 
 def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
@@ -35,7 +42,45 @@ def refuse(project: Project, modules: Modules) -> list[Diagnostic]:
                 for found in list(_captured(assign, method, cls, modules)):
                     told.append(Diagnostic(*place(found), "module-value", WHY))
                     found.replace(Unconverted("module-value", source_of(found)))
+            for node in [n for n in method.body.walk() if isinstance(n, New)]:
+                for found in list(_kept_params(node, modules)):
+                    told.append(Diagnostic(*place(found), "tied-weight", GIVEN))
+                    found.replace(Unconverted("tied-weight", source_of(found)))
     return told
+
+
+def _kept_params(new: New, modules: Modules) -> Iterator[Expression]:
+    """The params among the arguments of a module that its constructor keeps as they are."""
+    value = new.value
+    classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
+    made = [modules.find(c, "__init__") for c in classes if c.file in modules.project.names]
+    for at, argument in enumerate(new.arguments):
+        if isinstance(argument, (Name, Read)) and _is_param(argument):
+            word = new.keywords[at]
+            for init in (f for f in made if f is not None):
+                names = [p.name for p in init.parameters[1:]]
+                if _keeps(init, word or "".join(names[at : at + 1])):
+                    yield argument
+                    break
+
+
+def _is_param(node: Expression) -> bool:
+    if isinstance(node, Read):
+        return node.kind == "param"
+    return isinstance(node.value, Tensor) and node.value.param
+
+
+def _keeps(init: Function, name: str) -> bool:
+    """Whether a constructor sets an attribute to what it is given, or hands it on to another."""
+    for node in (n for n in init.body.walk() if isinstance(n, Name) and n.id == name):
+        around = node.parent
+        if isinstance(around, Write) and around.value is node:
+            return True
+        if isinstance(around, Assign) and type(around) is Assign and around.expression is node:
+            return any(isinstance(target, Attribute) for target in around.targets)
+        if isinstance(around, New) and not isinstance(around.function, Support):
+            return True
+    return False
 
 
 def _captured(

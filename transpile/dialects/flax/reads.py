@@ -4,12 +4,13 @@ about."""
 from __future__ import annotations
 
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
-from ...model.effects import Declare, Read, Tie, Write
+from ...model.effects import Declare, New, Read, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,
     Constant,
     Dictionary,
+    Display,
     FormattedString,
     Lambda,
     Starred,
@@ -42,7 +43,7 @@ def read(low: Lowering, node: Read) -> None:
         return
     indexed = isinstance(parent, Subscript) and parent.object is node
     asked = isinstance(parent, Attribute) and parent.name in ASKED
-    if _is_test(node) or indexed or asked:
+    if _is_test(node) or indexed or asked or _is_listed(node):
         low.edits.change(node, _plain)
     elif _may_be_none(low, node):
         low.edits.change(node, lambda n: n.wrap(lambda n: Call(low.support("array_of"), [n])))
@@ -70,6 +71,15 @@ def _is_test(node: Expression) -> bool:
     if isinstance(parent, (Unary, Boolean)):
         return not isinstance(parent, Unary) or parent.operator == "not"
     return isinstance(parent, (If, Conditional)) and parent.test is node
+
+
+def _is_listed(node: Expression) -> bool:
+    """`nn.ParameterList([self.w])` has the param itself."""
+    around = node.parent
+    while isinstance(around, (Display, Dictionary)):
+        around = around.parent
+    function = around.function if isinstance(around, New) else None
+    return isinstance(function, Support) and function.name in ("ParameterList", "ParameterDict")
 
 
 def _may_be_none(low: Lowering, node: Read) -> bool:
