@@ -86,7 +86,7 @@ def _is_repeated(node: Node) -> bool:
     if isinstance(node, Comprehension) and isinstance(node.element, (Name, Attribute, Subscript)):
         own = {name for clause in node.clauses for name in target_names(clause.target)}
         named = {n.id for n in node.element.walk() if isinstance(n, Name)}
-        return isinstance(node.element.value, Module) and not own & named
+        return _is_one(node.element.value) and not own & named
     return False
 
 

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE
-from ..facts.values.lattice import UNKNOWN, Module, Sequence
+from ..facts.values.lattice import UNKNOWN, Module, Sequence, Tensor
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import Declare, New
 from ..model.expressions import (
@@ -36,6 +36,10 @@ from .repeated import repeated
 
 _APART = (
     "has params of its own here, so that training makes them differ; tie them, or add their "
+    "gradients"
+)
+_TWO = (
+    "is an array of its own here, so that training makes them differ; keep it once, or add their "
     "gradients"
 )
 _ONCE = (
@@ -227,11 +231,21 @@ def report_shared(plan: Plan, reports: Reports, together: bool = True) -> None:
             Shared(cls, init, plan, together).report(reports, used)
 
 
-def report_repeated(plan: Plan, reports: Reports) -> None:
-    """Report the containers that have one module in several places, each with arrays of its own."""
+def report_repeated(plan: Plan, reports: Reports, modules: bool = True) -> None:
+    """Report the containers that have one param in several places, each with an array of its own;
+    `modules`: also those that have one module."""
     for name, node in repeated(plan):
-        why = f"{name} has one module in several places: each {_APART}"
-        reports.report("shared-module", node, why)
+        param = any(map(_is_param, node.walk()))
+        if modules or param:
+            what = "param" if param else "module"
+            why = f"{name} has one {what} in several places: each {_TWO if param else _APART}"
+            reports.report("shared-module", node, why)
+
+
+def _is_param(node: Node) -> bool:
+    value = node.value if isinstance(node, Expression) else None
+    held = value.element if isinstance(value, Sequence) else value
+    return isinstance(held, Tensor) and held.param
 
 
 def report_doubled(lists: Iterable[tuple[str, Node]], reports: Reports) -> None:

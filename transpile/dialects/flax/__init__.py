@@ -38,6 +38,8 @@ from ..definitions import Prelude, Rules, Written, imports_in
 from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Facts, Output
+from ..reports import Reports
+from ..shared import report_repeated
 from ..support import gather
 from ..support import write as write_support
 from . import arrays, calls, classes, control, reads
@@ -88,6 +90,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
+    report_repeated(plan, Reports(faults, told), modules=False)
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
     layers = lower_library(plan, faults)
     for low in lowered:

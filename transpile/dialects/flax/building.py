@@ -38,6 +38,19 @@ class Building(Program):
         super().__init__(project, facts, used)
         self.building = self._building()
 
+    @property
+    def conventions(self) -> Building:
+        """The conventions under the name that all dialects know."""
+        return self
+
+    @property
+    def functions(self) -> list[Function]:
+        return self.units
+
+    def may_have(self, value: Expression) -> bool:
+        """Whether a value may be a module that has arrays."""
+        return True
+
     def _building(self) -> set[Function]:
         """The constructors, and the methods and functions that they call."""
         inits = {f for f in self.units if f.name == "__init__" and self.owner(f) is not None}

@@ -21,7 +21,7 @@ from ..imports import Words, fit
 from ..output import Output
 from ..repeated import repeated
 from ..reports import Reports
-from ..shared import report_shared
+from ..shared import report_repeated, report_shared
 from ..threading.properties import as_methods
 from ..threading.reserved import refuse_taken
 from . import outside
@@ -52,6 +52,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     plan.repeated.update(name for name, _ in repeated(plan))
     refuse_taken(plan.conventions, TAKEN, reports)
     report_shared(plan, reports)
+    report_repeated(plan, reports, modules=False)
     report_unwritten(project, facts.modules, reports)
     output, wanted = Output(diagnostics=reports.diagnostics), set[str]()
     writer = ClassWriter(plan, reports)
