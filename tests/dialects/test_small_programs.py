@@ -826,6 +826,33 @@ class Net(nn.Module):
 """
 
 
+# Arrays under two names, and the params of others in a list; layers that a Sequential gets by name.
+ARRAYS = """
+class Body(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(5, 4)
+
+    def forward(self, ids):
+        return self.emb(ids)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        p = nn.Parameter(torch.randn(4))
+        self.a = p
+        self.b = p
+        self.c = self.d = nn.Parameter(torch.randn(4))
+        self.body = Body()
+        self.features = nn.Sequential(nn.Linear(4, 4))
+        for i in range(2):
+            self.features.add_module("block%d" % i, nn.Linear(4, 4))
+
+    def forward(self, x, y):
+        x = self.features(x + self.body(torch.arange(3)))
+        return x * self.a + y * self.b + self.c * self.d
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,
@@ -864,7 +891,21 @@ def test_ties_under_a_condition(init, target):
     verify(HEAD + TIES, "Net", init, inputs, target)
 
 
+@pytest.mark.parametrize("init", ["True", "False"])
+@pytest.mark.parametrize("tie", UNSEEN_TIES)
+def test_ties_by_one_variable(tie, init):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + tied(UNSEEN_TIES[tie]), "Net", init, inputs, "flax")
+
+
 @pytest.mark.parametrize("target", TARGETS)
+def test_a_tie_that_is_changed_on_some_ways_is_refused(target):
+    changed = "self.head.weight = self.a.weight\n        if x:\n            self.head.weight = self.b.weight"
+    (made,), _, _ = dialect.convert([given(HEAD + tied(changed))], "", target)
+    assert {d.id for d in made.diagnostics} == {"tied-weight"}
+
+
+@pytest.mark.parametrize("target", ("equinox", "functional"))
 @pytest.mark.parametrize("tie", UNSEEN_TIES)
 def test_ties_that_are_refused(tie, target):
     text = HEAD + tied(UNSEEN_TIES[tie])
@@ -926,3 +967,58 @@ def test_a_function_that_draws_under_a_branch():
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + draws, "Net", "", inputs, "flax")
+SHARED = {
+    "one name": "self.ps = nn.ParameterList([p, p])",
+    "a comprehension": "self.ps = nn.ParameterList([p for _ in range(2)])",
+    "a loop": "self.ps = nn.ParameterList()\n        for _ in range(2):\n            self.ps.append(p)",
+    "a dict": "self.ps = nn.ParameterDict({'a': p, 'b': p})",
+}
+LISTS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        p = nn.Parameter(torch.zeros(4))
+        {}
+
+    def forward(self, x):
+        for p in {}:
+            x = x + p
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", SHARED)
+def test_a_param_in_several_places_is_told(name, target):
+    text = HEAD + LISTS.format(SHARED[name], "self.ps.values()" if name == "a dict" else "self.ps")
+    (made,), _, _ = dialect.convert([given(text)], "", target)
+    assert "shared-module" in {d.id for d in made.diagnostics}, made.code
+
+
+KEPT = """
+class Head(nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.decoder = nn.Linear(weights.size(1), weights.size(0), bias=False)
+        self.decoder.weight = weights
+
+    def forward(self, x):
+        return self.decoder(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(7, 4)
+        self.head = Head(self.emb.weight)
+
+    def forward(self, ids):
+        return self.head(self.emb(ids))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_param_that_another_constructor_keeps_is_refused(target):
+    (made,), _, _ = dialect.convert([given(HEAD + KEPT)], "", target)
+    ids = {d.id for d in made.diagnostics}
+    assert ids & {"tied-weight", "array-while-building"} and "nn.unconverted(" in made.code

@@ -20,7 +20,8 @@ from ...model.expressions import (
 )
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Conditional
-from ...model.statements import Assign
+from ...model.statements import Assign, ExpressionStatement
+from ..ties import UNSEEN, below
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
 
@@ -196,8 +197,17 @@ def _detached(node: Write, value: Expression) -> Expression:
 
 def tie(low: Lowering, node: Tie) -> None:
     """One array has one owner: the other side has None in its place, and reads the owner's. What
-    is tied by no plain path, or by a method that may not run, shares its Variable."""
-    shared = not low.plan.ties.knows(node, low.cls(node), low.self_name(node))
+    is tied by no plain path, or to one of two, shares its Variable."""
+    cls, me = low.cls(node), low.self_name(node)
+    shared = not low.plan.ties.knows(node, cls, me)
+    known = low.plan.ties.of(cls)
+    sides = [(below(side.object, me), side.name) for side in (node.target, node.source)]
+    if shared and any(known.array(holder, name) is not None for holder, name in sides):
+        low.report("tied-weight", node, UNSEEN)
+        why = [Constant("tied-weight"), Constant("a tied array")]
+        raising = ExpressionStatement(Call(low.support("unconverted"), why))
+        low.edits.change(node, lambda n: n.replace(raising))
+        return
 
     def edit(node: Tie) -> None:
         target = Attribute(node.target.object, node.target.name)

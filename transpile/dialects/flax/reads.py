@@ -158,7 +158,7 @@ def _read_of_tied(low: Lowering, node: Read) -> bool:
         return False
     holder = path.rpartition(".")[0]
     found = [t for t in low.plan.tied(low.unit(node), holder) if t.array == node.name]
-    tied = next((t for t in found if f"{holder}.".endswith(f".{t.holder}.")), None)
+    tied = next((t for t in found if t.holder == holder.partition(".")[2]), None)
     if tied is None:
         return False
     if tied.always:
