@@ -22,7 +22,6 @@ LAYERS = Path(__file__).parents[2] / "rules" / "layers"
 class Facts:
     def __init__(self, modules):
         self.modules, self.effects = modules, EffectsOf(modules)
-        self.stages = SimpleNamespace(in_forward=lambda f: f.name == "__call__")
         self.rulebook = rules()
         self.stages = SimpleNamespace(in_forward=lambda scope: True)
 

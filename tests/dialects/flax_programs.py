@@ -24,7 +24,6 @@ WORDS = "from transpile.layer import Buffer, Module, Parameter, draw_key\n"
 class Facts:
     def __init__(self, modules):
         self.modules, self.effects = modules, EffectsOf(modules)
-        self.stages = SimpleNamespace(in_forward=lambda f: f.name == "__call__")
         self.rulebook = load()
         self.stages = SimpleNamespace(in_forward=lambda scope: True)
 

@@ -4,8 +4,10 @@ from pathlib import PurePosixPath
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import torch
+from flax import nnx
 
 from transpile import from_torch, to_torch
 from transpile.command import dialect
@@ -853,6 +855,25 @@ class Net(nn.Module):
         x = self.features(x + self.body(torch.arange(3)))
         return x * self.a + y * self.b + self.c * self.d
 """
+# Equal layers without arrays, and none at all.
+LAYERS = """
+class Net(nn.Module):
+    def __init__(self, n=2):
+        super().__init__()
+        self.own = nn.Linear(4, 4)
+        self.pools = nn.ModuleList()
+        for i in range(n):
+            self.pools.append(nn.AvgPool1d(3, stride=1, padding=1))
+        self.none = nn.ModuleList([nn.Linear(4, 4) for _ in range(n - 2)])
+
+    def forward(self, x, y):
+        x = self.own(x)
+        for pool in self.pools:
+            x = pool(x)
+        for layer in self.none:
+            x = layer(x)
+        return x + y
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,
@@ -967,6 +988,8 @@ def test_a_function_that_draws_under_a_branch():
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + draws, "Net", "", inputs, "flax")
+
+
 SHARED = {
     "one name": "self.ps = nn.ParameterList([p, p])",
     "a comprehension": "self.ps = nn.ParameterList([p for _ in range(2)])",
@@ -1022,3 +1045,51 @@ def test_a_param_that_another_constructor_keeps_is_refused(target):
     (made,), _, _ = dialect.convert([given(HEAD + KEPT)], "", target)
     ids = {d.id for d in made.diagnostics}
     assert ids & {"tied-weight", "array-while-building"} and "nn.unconverted(" in made.code
+
+
+DEFAULT = """
+class Net(nn.Module):
+    def __init__(self, layer=nn.Linear(4, 4)):
+        super().__init__()
+        self.layer, self.own = layer, nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.own(self.layer(x))
+"""
+
+
+def test_a_default_draws_where_the_function_is_defined():
+    (made,), support, _ = dialect.convert([given(HEAD + DEFAULT)], "", "flax")
+    scope = converted(made.code, support)
+    assert not made.diagnostics and built(scope["Net"], scope["Net"]).layer.weight.shape == (4, 4)
+
+
+SCORES = """
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.scores = None
+
+    def forward(self, x):
+        self.scores = F.softmax(self.fc(x), -1)
+        return self.scores
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Attend() for _ in range(3)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+"""
+
+
+def test_equal_layers_keep_what_a_forward_pass_makes():
+    (made,), support, _ = dialect.convert([given(HEAD + SCORES)], "", "flax")
+    net = converted(made.code, support)["Net"](rngs=nnx.Rngs(0))
+    out = nnx.jit(lambda net, x: net(x))(net, jnp.ones((2, 4)))
+    np.testing.assert_allclose(net.blocks[2].scores[...], out)

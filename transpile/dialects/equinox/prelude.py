@@ -1,6 +1,7 @@
 """Containers and helpers of the Equinox output: read as text, and copied where they are used."""
 
 import dataclasses
+import functools
 import inspect
 import operator
 from collections import OrderedDict
@@ -87,6 +88,9 @@ def build(cls, *args, key, **kwargs):
 def scan_layers(layers, x, state=None, *args, key=None, **kwargs):
     """Equal layers one after the other, compiled once. With a state, it returns ``(x, state)``."""
     arrays, rest = eqx.partition(list(layers), eqx.is_array)
+    if state is None and not jax.tree.leaves(arrays):  # of no arrays, or no layers at all
+        given = kwargs if key is None else {**kwargs, "key": key}
+        return functools.reduce(lambda x, layer: layer(x, *args, **given), layers, x)
     states = None if state is None else [state.substate(layer) for layer in layers]
     keys = None if key is None else jax.random.split(key, len(layers))
 

@@ -180,12 +180,15 @@ def _without(statement: Statement, roots: list[str]) -> Statement:
 
 
 def layers(low: Lowering, node: Layers) -> None:
-    """`x = nn.scan_layers(self.blocks, x)`"""
+    """`x = nn.scan_layers(self.blocks, x)`; a scan's layers get no Variables that were None."""
+    written = {path.rpartition(".")[2] for path in low.plan.facts.effects.of_call(node.call).writes}
+    begun = any(low.plan.is_unset(cls, name) for cls in low.plan.classes for name in written)
 
     def edit(node: Layers) -> None:
         call = node.call
         first = call.arguments[0] if call.arguments else None
-        if not isinstance(first, Name) or first.id != node.carried or call.keywords[0]:
+        plain = isinstance(first, Name) and first.id == node.carried and not call.keywords[0]
+        if begun or not plain:
             target = call.function
             turn = Assign([Name(node.carried)], call)
             node.replace(For(Name(_head(target)), node.layers, Block([turn])))

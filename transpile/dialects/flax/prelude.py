@@ -203,6 +203,8 @@ def scan_layers(layers, x, *args, **kwargs):
 
     The layers keep their weights and get the state that they write.
     """
+    if not jax.tree.leaves(list(layers)):  # of no arrays, or no layers at all
+        return functools.reduce(lambda x, layer: layer(x, *args, **kwargs), layers, x)
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)
     step = nnx.scan(
         lambda x, layer: layer(x, *args, **kwargs), in_axes=(nnx.Carry, 0), out_axes=nnx.Carry

@@ -18,7 +18,7 @@ from ...model.expressions import (
     is_none,
 )
 from ...model.node import Expression, Node
-from ...model.program import Class, File, Function
+from ...model.program import Class, File, Function, Parameter
 from ...model.project import Project
 from ..output import Facts
 from ..ties import ProgramTies, Tied
@@ -83,11 +83,14 @@ class Program:
         yield from (n for n in self.needed.values() if isinstance(n, Class))
 
     def unit(self, node: Node) -> Function | None:
-        """The function or method that a node stands in, not those inside of others."""
+        """The function or method that runs a node, not those inside of others: a default is made
+        where the function is defined."""
         found: Function | None = node if isinstance(node, Function) else None
+        inner = node
         for around in node.ancestors():
-            if isinstance(around, Function):
+            if isinstance(around, Function) and not isinstance(inner, Parameter):
                 found = around
+            inner = around
         return found
 
     def owner(self, function: Function | None) -> Class | None:
