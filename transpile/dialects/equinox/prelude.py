@@ -1,7 +1,6 @@
 """Containers and helpers of the Equinox output: read as text, and copied where they are used."""
 
 import dataclasses
-import functools
 import inspect
 import operator
 from collections import OrderedDict
@@ -89,8 +88,9 @@ def scan_layers(layers, x, state=None, *args, key=None, **kwargs):
     """Equal layers one after the other, compiled once. With a state, it returns ``(x, state)``."""
     arrays, rest = eqx.partition(list(layers), eqx.is_array)
     if state is None and not jax.tree.leaves(arrays):  # of no arrays, or no layers at all
-        given = kwargs if key is None else {**kwargs, "key": key}
-        return functools.reduce(lambda x, layer: layer(x, *args, **given), layers, x)
+        for layer, k in zip(layers, split(key, len(layers))):
+            x = layer(x, *args, **(kwargs if k is None else {**kwargs, "key": k}))
+        return x
     states = None if state is None else [state.substate(layer) for layer in layers]
     keys = None if key is None else jax.random.split(key, len(layers))
 
