@@ -104,6 +104,20 @@ def test_what_they_ask_for(name, norm):
     verify(source, "Net", "", [x], "functional")
 
 
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_the_array_that_a_weight_norm_computes(target):
+    made = "self.a = weight_norm(nn.Linear(3, 3))"
+    source = HELD.replace("{made}", made).replace("{run}", "x = self.a(x) * self.a.weight.sum() + self.a.bias")
+    torch.manual_seed(0)
+    verify(source, "Net", "", [torch.randn(2, 3, dtype=torch.float64)], target)
+
+
+def test_the_array_that_a_spectral_norm_computes_is_refused():
+    source = HELD.replace("{made}", "self.a = spectral_norm(nn.Linear(3, 3))").replace("{run}", "x = self.a(x) * self.a.weight.sum()")
+    result = transpile.convert_source(source, "functional")
+    assert [d.id for d in result.diagnostics] == ["unsupported"], result.code
+
+
 def test_what_initialises_a_spectral_norm_gives_the_original_its_values():
     source = NORMED.replace("{made}", "self.a = spectral_norm(nn.Linear(3, 3))\n        self.b = nn.Tanh()")
     result = transpile.convert_source(source, "flax")

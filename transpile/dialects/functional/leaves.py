@@ -50,6 +50,7 @@ from ..reports import Reports
 from ..ties import below
 from . import numbers
 from .computed import Computed
+from .conventions import is_normed
 from .given import is_listed, listing
 from .lacking import may_lack
 from .paths import Paths
@@ -62,6 +63,10 @@ _OPEN = "it is not known which class this module has, and so where it has this"
 _SHAPES = (
     "which arrays these are is not known here: what is listed has the shapes and dtypes of the"
     " params, and no values"
+)
+_NORMED = (
+    "the layer computes this array from others, and where it may be the array of another layer, or "
+    "of a spectral norm, it can only be called"
 )
 _DOUBTFUL = (
     "this may be an array, and neither params nor state say whether the module has it: set it to "
@@ -224,7 +229,13 @@ class Leaves:
             return
         entries = path.of(whole)
         around = node.parent
-        if isinstance(around, Compare) and any(map(is_none, around.operands)):
+        normed = is_normed(self.plan.modules, node)
+        if normed is False:
+            self.reports.raises("unsupported", node, _NORMED)
+        elif normed:  # what the layer itself has as params, with the array that is computed
+            params = Call(Attribute(clone(node.object), "layer_params"), [entries])
+            node.replace(Subscript(params, Constant(node.name)))
+        elif isinstance(around, Compare) and any(map(is_none, around.operands)):
             words = {"is": "not in", "is not": "in", "==": "not in", "!=": "in"}
             around.replace(Compare([Constant(node.name), entries], [words[around.operators[0]]]))
         elif node.kind == MIXED and node.name in self.plan.numbers:

@@ -178,6 +178,8 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
     array = name in frame.facts.layers.array_names
     open_array = base.open and array
     if base.element is not None and not open_array and _is_entry(frame, base, name):
+        if isinstance(base.element, Module) and _wraps(frame, base):
+            return of_module(frame, base.element, name)
         return base.element  # `self.layers.conv` of a ModuleDict
     found: Value | None = None
     for ref in base.refs:
@@ -243,6 +245,12 @@ def _is_entry(frame: Frame, base: Module, name: str) -> bool:
     if name == "training":
         return not layers
     return all(d is not None and not _has_method(frame, d.name, name) for d in layers)
+
+
+def _wraps(frame: Frame, base: Module) -> bool:
+    """Whether a layer has what the one has that it is given: `weight_norm(layer)`."""
+    book = frame.facts.rulebook
+    return any(book.wraps(one) for ref in base.classes if (one := book.layer(ref)) is not None)
 
 
 def computed(frame: Frame, base: Module, pattern: str) -> Value:
