@@ -1,5 +1,7 @@
 """`hasattr(self, "w")` and its like ask params and state for arrays, which no module has as attributes."""
 
+import textwrap
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -140,3 +142,22 @@ def test_what_a_call_is_yet_to_set_is_not_there():
     for _ in range(2):
         y, state = module(state, jnp.asarray(x.numpy()))
         np.testing.assert_allclose(y, torch_module(x).numpy(), 1e-5, 1e-6)
+
+
+def test_a_param_is_asked_for_once():
+    source = HEAD + textwrap.dedent("""
+        def fill(m):
+            if hasattr(m, "weight") and m.weight is not None:
+                nn.init.ones_(m.weight)
+
+
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(2, 2)
+                self.apply(fill)
+
+            def forward(self, x):
+                return self.fc(x)
+        """)
+    assert 'if nn.has(m, "weight"):' in convert_source(source).code

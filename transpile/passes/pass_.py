@@ -68,6 +68,11 @@ def _line(file: File, start: int) -> tuple[str, int, int]:
 
 
 def source_of(node: Node) -> str:
-    """The user's text of a node, on one line."""
-    origin = node.origin
+    """The user's text of a node, on one line; of one that a pass made that of what it stands in."""
+    around, slot = node.parent, node.slot
+    if node.start < 0 and slot not in (None, INSERTED) and around is not None and around.file:
+        assert slot is not None
+        return " ".join(around.file.text[slot[0] : slot[1]].split())
+    stands = (n for n in (node, *node.ancestors()) if not isinstance(n, Scope))
+    origin = next((n.origin for n in stands if n.origin is not None), None)
     return " ".join(origin.text.split()) if origin is not None else ""

@@ -160,16 +160,15 @@ class Building:
         )
         if not named or not isinstance(module.value, Module):
             return False
-        has, around = Call(Support("has"), [module, name]), node.parent
+        around = node.parent
         if word == "hasattr":
-            node.replace(has)
+            _has(node, module, name)
             return True
         compared = isinstance(around, Compare) and any(map(is_none, around.operands))
         if len(node.arguments) < 3 or not is_none(node.arguments[2]) or not compared:
             return False
         assert isinstance(around, Compare)
-        missing = around.operators[0] in ("is", "==")
-        around.replace(Unary("not", has) if missing else has)
+        _has(around, module, name, missing=around.operators[0] in ("is", "=="))
         return True
 
     def _runs(self, call: Call) -> bool:
@@ -190,11 +189,10 @@ class Building:
         if node.kind == CONSTANT:
             _constant(node)
         elif isinstance(around, Compare) and any(map(is_none, around.operands)):
-            has = Call(Support("has"), [node.object, Constant(node.name)])
             missing = around.operators[0] in ("is", "==")
-            around.replace(Unary("not", has) if missing else has)
+            _has(around, node.object, Constant(node.name), missing)
         elif is_tested(node):
-            node.replace(Call(Support("has"), [node.object, Constant(node.name)]))
+            _has(node, node.object, Constant(node.name))
         elif isinstance(around, Attribute) and around.name in ASKED or _is_measured(node):
             node.replace(Call(Support("like"), [node.object, Constant(node.name)]))
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
@@ -202,6 +200,26 @@ class Building:
         else:
             why = "the value of an array is asked for before it is made"
             self.reports.raises("array-while-building", node, why)
+
+
+def _has(test: Expression, module: Expression, name: Expression, missing: bool = False) -> None:
+    """Ask for a param in the place of a test: `hasattr(m, "w") and m.w is not None` asks once."""
+    has = Call(Support("has"), [module, name])
+    around = test.parent
+    test.replace(Unary("not", has) if missing else has)
+    if isinstance(around, Boolean) and around.operator == "and" and not missing:
+        if _asked(around.left) == _asked(around.right) is not None:
+            around.replace(around.left)
+
+
+def _asked(node: Expression) -> tuple[str | None, object] | None:
+    """The module and the name that `nn.has(m, "weight")` asks for."""
+    if not isinstance(node, Call) or not isinstance(node.function, Support):
+        return None
+    if node.function.name != "has":
+        return None
+    module, name = node.arguments
+    return (dotted(module), name.constant) if isinstance(name, Constant) else None
 
 
 def _constant(node: Read) -> None:
