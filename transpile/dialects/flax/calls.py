@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...facts.values.lattice import Module
+from ...model.copy import clone
 from ...model.effects import (
     Apply,
     BoundMethod,
@@ -28,8 +29,8 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.names import dotted
-from ...model.node import Expression
-from ...model.operators import Unary
+from ...model.node import Expression, Node
+from ...model.operators import Conditional, Unary
 from ...model.statements import For
 from ...passes.pass_ import source_of
 from .. import leaves
@@ -199,7 +200,28 @@ def key(low: Lowering, node: Key) -> None:
         if name in METHODS and at is not None and (at == 0 or call.keywords[at] == "key"):
             low.edits.change(call, lambda call: _as_method(call, stream, name))
             return
-    low.edits.replace(node, Name("key") if stream is None else Call(stream))
+    made: Expression = Name("key") if stream is None else Call(stream)
+    training = _drawn_in_training(call) if stream is not None else None
+    if training is not None:  # an evaluation leaves the stream as it is
+        quiet = Attribute(clone(training.object), _mode_name(low, training))
+        made = Conditional(Constant(None), quiet, made)
+    low.edits.replace(node, made)
+
+
+def _drawn_in_training(call: Node | None) -> Mode | None:
+    """The mode of what draws in training alone: `dropout(x, p, self.training)`, or
+    `dropout(x, p if self.training else 0.0)`."""
+    if not isinstance(call, Call) or not isinstance(call.function, Support):
+        return None
+    for given in call.arguments:
+        if isinstance(given, Mode):
+            return given
+        if isinstance(given, Conditional) and isinstance(given.test, Mode):
+            rate = given.orelse
+            if isinstance(rate, Constant) and type(rate.constant) in (int, float):
+                if rate.constant == 0:
+                    return given.test
+    return None
 
 
 def _as_method(call: Call, stream: Expression, name: str) -> None:
@@ -211,14 +233,17 @@ def _as_method(call: Call, stream: Expression, name: str) -> None:
 
 def mode(low: Lowering, node: Mode) -> None:
     """`not self.deterministic`; `not self.training` is `self.deterministic`."""
-    unit = low.unit(node)
-    classes = low.plan.classes_at(node.object, unit) if unit is not None else []
-    name = low.plan.mode(classes[0] if classes else None)
-    parent = node.parent
+    name, parent = _mode_name(low, node), node.parent
     if isinstance(parent, Unary) and parent.operator == "not":
         low.edits.change(parent, lambda p: p.replace(Attribute(p.operand.object, name)))
     else:
         low.edits.change(node, lambda n: n.replace(Unary("not", Attribute(n.object, name))))
+
+
+def _mode_name(low: Lowering, node: Mode) -> str:
+    unit = low.unit(node)
+    classes = low.plan.classes_at(node.object, unit) if unit is not None else []
+    return low.plan.mode(classes[0] if classes else None)
 
 
 def support(low: Lowering, node: Support) -> None:
