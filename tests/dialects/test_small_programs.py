@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from flax import nnx
 
 from transpile import from_torch, to_torch
@@ -982,7 +983,9 @@ def test_names_that_a_star_brings(target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_layers_of_a_dtype(target):
     """Those of the constructor's own, those by a dict, and those of a class that is handed in."""
-    text = HEAD + """class Net(nn.Module):
+    text = (
+        HEAD
+        + """class Net(nn.Module):
     def __init__(self, norm=nn.LayerNorm, dtype=None):
         super().__init__()
         placed = {"device": None, "dtype": dtype}
@@ -994,6 +997,7 @@ def test_layers_of_a_dtype(target):
     def forward(self, x):
         return self.other(self.norm(self.table(x)).float())
 """
+    )
     (made,), support, _ = dialect.convert([given(text)], "", target)
     assert not made.diagnostics
     cls, torch_side = converted(made.code, support)["Net"], namespace(text, "program")
@@ -1117,3 +1121,22 @@ def test_equal_layers_keep_what_a_forward_pass_makes():
     net = converted(made.code, support)["Net"](rngs=nnx.Rngs(0))
     out = nnx.jit(lambda net, x: net(x))(net, jnp.ones((2, 4)))
     np.testing.assert_allclose(net.blocks[2].scores[...], out)
+
+
+def test_an_evaluation_in_flax_leaves_the_stream():
+    text = (
+        HEAD
+        + """
+class Net(nn.Module):
+    def forward(self, x):
+        x = F.dropout(x, 0.5, self.training)
+        return F.scaled_dot_product_attention(x, x, x, dropout_p=0.5 if self.training else 0.0)
+"""
+    )
+    (made,), support, _ = dialect.convert([given(text)], "", "flax")
+    model = converted(made.code, support)["Net"](rngs=nnx.Rngs(0))
+    model.eval()
+    with jax.enable_x64(True):  # under plain jit what mutates the stream raises
+        x = jnp.arange(24.0).reshape(2, 3, 4)
+        wanted = F.scaled_dot_product_attention(*[torch.tensor(np.array(x))] * 3)
+        np.testing.assert_allclose(jax.jit(lambda x: model(x))(x), wanted)
