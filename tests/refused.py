@@ -145,8 +145,6 @@ REFUSED: dict[str, list[str]] = {
         "test_language.py::test_module[a bias tied both ways-True]",
         "test_language.py::test_module[a frozen parameter that forward writes-False]",
         "test_language.py::test_module[a frozen parameter that forward writes-True]",
-        "test_language.py::test_module[annotated parameters-False]",
-        "test_language.py::test_module[annotated parameters-True]",
     ],
     "a number that is no param under the name of an argument": [
         "test_optional_params.py::test_a_number_is_no_param[under the name of an argument-False]",

@@ -7,6 +7,8 @@ zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(â
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from ....facts.modules import ARRAYS, FIELD, SUBMODULE
 from ....model.copy import clone
 from ....model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Support, Tie
@@ -66,13 +68,14 @@ class Constructor:
         if function.name == "__init__" and self.cls is not None and function.owner is self.cls:
             without_returns(events, self.reports)
             slices = self._slices(function, events, self.cls)
+        staying = {events.kind(d) for d in events.put_off if isinstance(d, Declare)}
         PutOff(function, events, self.plan, self.reports).write()
         for declare in function.nodes(Declare):
             self._declare(declare)
         self._given_functions(function)
         Building(function, self.plan, self.reports).write()
         if self.cls is not None:
-            self._methods(function, slices, self.cls)
+            self._methods(function, slices, staying, self.cls)
 
     def _plain_above(self, function: Function) -> None:
         """Refuse an array whose name is that of a number in a class above, which reads that."""
@@ -128,7 +131,9 @@ class Constructor:
             if any(draws(node, self.plan) for node in statement.walk()):
                 self.reports.report("random-in-init", statement, _APART)
 
-    def _methods(self, function: Function, slices: dict[str, Slice], cls: Class) -> None:
+    def _methods(
+        self, function: Function, slices: dict[str, Slice], staying: Set[str | None], cls: Class
+    ) -> None:
         me = function.parameters[0].name if function.parameters else "self"
         above = self._above(function, me, cls)
         slices = slices | {kind: Slice() for kind in above if kind not in slices}
@@ -142,7 +147,7 @@ class Constructor:
                 kind,
                 me,
                 found.statements,
-                above.get(kind, self.plan.begins_elsewhere(cls)),
+                above.get(kind, kind in staying or self.plan.begins_elsewhere(cls)),
                 lambda made, kind=kind: Beginning(made, kind, self.plan, self.reports).write(),  # type: ignore[misc]
             )
 
