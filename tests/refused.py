@@ -164,8 +164,6 @@ REFUSED: dict[str, list[str]] = {
         "test_registering.py::test_it_is_written_out[setattr]",
     ],
     "a class that makes a number of its base a param, tags arrays, or moves a buffer": [
-        "test_subclasses.py::test_module[a buffer that is only moved-False]",
-        "test_subclasses.py::test_module[a buffer that is only moved-True]",
         "test_subclasses.py::test_module[a number in the base, a parameter below-False]",
         "test_subclasses.py::test_module[a number in the base, a parameter below-True]",
         "test_subclasses.py::test_module[a partial in place as a layer-False]",

@@ -92,7 +92,7 @@ def test_a_layer_may_hold_another():
 
 def test_signatures_are_those_of_torch():
     linear = LAYERS.of("torch.nn.Linear")
-    assert [p.name for p in linear.parameters] == ["in_features", "out_features", "bias"]
+    assert [p.name for p in linear.parameters] == ["in_features", "out_features", "bias", "dtype"]
     lstm = LAYERS.of("torch.nn.LSTM")
     assert [p.name for p in lstm.call] == ["input", "hx"]
     assert lstm.fields["batch_first"] == "batch_first"
