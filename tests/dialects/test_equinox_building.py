@@ -148,6 +148,34 @@ def test_what_has_no_place_is_refused(body):
     assert [d.id for d in made.diagnostics] in (["module-walk"], ["parameter-write"]), made.code
 
 
+FROZEN = """
+import torch
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pad = nn.ConstantPad1d(0, 0)
+        self.register_buffer("noise", torch.zeros(4))
+        self.reset()
+
+    def reset(self):
+        self.noise.copy_(torch.ones(4))
+
+    def forward(self, x):
+        self.reset()
+        self.pad.padding = (1, 0)
+        return self.pad(x)[:, :4] + self.noise
+"""
+
+
+def test_what_is_frozen_or_not_there_yet_is_told():
+    given = Source(PurePosixPath("module.py"), FROZEN, "utf-8", False, "\n")
+    (made,), _, _ = dialect.convert([given], "", "equinox")
+    found = [(d.id, d.line) for d in made.diagnostics]
+    assert found == [("state-in-constructor", 10), ("parameter-write", 17)]
+
+
 BUFFERS = """
 import torch
 import torch.nn as nn

@@ -14,7 +14,6 @@ from ...facts.bindings.activity import bound
 from ...model.effects import (
     Apply,
     Cond,
-    Declare,
     Key,
     Layers,
     Loop,
@@ -23,9 +22,7 @@ from ...model.effects import (
     Repeat,
     Scan,
     Support,
-    Tie,
     Unconverted,
-    Walk,
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred
@@ -45,16 +42,9 @@ from ..threading.result_names import Names
 from ..threading.state import Extraction
 from . import entries
 from .forms import filtered, through
+from .frozen import refuse
 from .leaves import Leaves, place
 from .plan import WORDS, Plan
-
-# An Equinox module is frozen once it is built.
-_REFUSED = {
-    Write: ("parameter-write", "a param changes where only a buffer can: return what is new"),
-    Declare: ("parameter-write", "an attribute is set on a module that has been built"),
-    Walk: ("module-walk", "a walk over modules is not written yet"),
-    Tie: ("tied-weight", "two arrays become one on a module that has been built"),
-}
 
 
 class Running:
@@ -81,7 +71,7 @@ class Running:
         return name
 
     def write(self) -> None:
-        self._refuse()
+        refuse(self.function, self.building, self.signatures, self.reports)
         if not self.building:
             if self.threads.gives:
                 entries.write(self.function, self.signatures)
@@ -197,16 +187,6 @@ class Running:
         why = "a function that draws is handed on, and has one key for all its calls"
         self.reports.report("draw-in-value", node, why)
         node.body.replace(Unconverted("draw-in-value", source_of(node)))
-
-    def _refuse(self) -> None:
-        """What a module that has been built cannot do: it is frozen."""
-        for node in list(self.function.nodes(Write, Walk, Tie, Declare)):
-            if isinstance(node, Write) and self.signatures.is_state_read(node.target):
-                continue
-            if isinstance(node, Declare) and self.building:
-                continue
-            id, why = _REFUSED[type(node)]
-            self.reports.refuse(id, node, why)
 
     # --- steps ------------------------------------------------------------------------------------
 
