@@ -864,6 +864,20 @@ class Net(nn.Module):
         x = self.attend(self.fc(x), key=y, value=x)
         return self.rest(x, key=x)
 """
+MEASURED = """
+class Net(nn.Module):
+    def __init__(self, size=4):
+        super().__init__()
+        self.v = nn.Parameter(torch.rand(size))
+        bound = 1.0 / self.v.size(0) ** 0.5
+        self.v.data.uniform_(-bound, bound)
+        n = self.v.size(0)
+        self.w = nn.Parameter(torch.ones(n, n))
+        nn.init.constant_(self.w, 1 / n)
+
+    def forward(self, x, y):
+        return x @ self.w * self.v + y
+"""
 
 
 # Arrays under two names, and the params of others in a list; layers that a Sequential gets by name.

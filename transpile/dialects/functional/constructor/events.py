@@ -8,6 +8,7 @@ would come after it.
 
 from __future__ import annotations
 
+from ....facts.bindings.activity import bound
 from ....facts.modules import SUBMODULE
 from ....facts.values.lattice import Module
 from ....facts.values.vocabulary import PARAMETERS
@@ -19,6 +20,7 @@ from ....model.program import Function
 from ....model.statements import Assign, Block, ExpressionStatement, If
 from ...threading.changes import is_applied
 from ..plan import Plan
+from .arrays import arrays_of
 from .rebinding import Rebinding
 
 
@@ -43,6 +45,7 @@ class Events:
         self.tied_early: list[Tie] = []  # something may walk over the modules after these
         self._apart: set[Node] = set()  # what comes before a walk, or before values put off
         self._find_overtaken()
+        self._find_measured()
 
     def kind(self, statement: Statement) -> str | None:
         """Whether a statement is an event: of params, or of the state."""
@@ -161,6 +164,21 @@ class Events:
             self.put_off.update(declared if over_params else ())
             walked = walked or any(map(self._walks, statement.walk()))
             over_params = over_params or any(map(_goes_over_params, statement.walk()))
+
+    def _find_measured(self) -> None:
+        """What is made of the shape of an array of the module is put off: `self.v.size(0)` runs
+        `init`, which cannot have `stdv` by then."""
+        arrays, found = arrays_of(self.function), set[str]()
+        for statement in self.function.body.body if self.function.name == "__init__" else ():
+            if isinstance(statement, Assign) and statement.__class__ is Assign:
+                inside = list(statement.walk())
+                own = any(isinstance(n, Read) and is_own(n, self.self_name) for n in inside)
+                if own or any(isinstance(n, Name) and n.id in found for n in inside):
+                    found |= set(bound(statement)) - arrays
+            for event in statement.walk() if found else ():
+                if isinstance(event, (Write, Declare)) and self.kind(event) == PARAM:
+                    if any(isinstance(n, Name) and n.id in found for n in event.walk()):
+                        self.put_off.add(event)
 
     def _is_own(self, write: Write) -> bool:
         held = write.target.object if isinstance(write.target, Read) else None
