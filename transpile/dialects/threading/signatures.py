@@ -12,11 +12,9 @@ from typing import Protocol
 
 from ...facts.effects import EffectsOf, arrays_written
 from ...facts.modules import Modules
-from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, classes_of
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Support, Write
-from ...model.expressions import Attribute, Call, Name
-from ...model.names import dotted
+from ...model.expressions import Call, Name
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
@@ -25,7 +23,8 @@ from ...model.statements import Assign
 from ..definitions import Rules
 from ..support import gather
 from .building import only_built
-from .changes import Changes, handed
+from .changes import Changes
+from .targets import Targets
 from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded
 
 
@@ -41,6 +40,7 @@ class Signatures:
 
     def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
+        self.found = Targets(facts.modules, facts.effects)
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(self._reached(set(kept), facts.rulebook))
         self.changes = Changes(self.functions, self.targets)
@@ -58,7 +58,7 @@ class Signatures:
         self._asked: set[Function] = set()  # by what is being found
         self._solve()
         calls = [call for function in self.functions for call in calls_of(function)]
-        self._targets |= {call: self._all_targets(call) for call in calls}
+        self._targets |= {call: self.found.of(call) for call in calls}
         self._known = {call: self._of_call(call) for call in calls}
 
     # --- questions --------------------------------------------------------------------------------
@@ -87,48 +87,7 @@ class Signatures:
 
     def targets(self, call: Call) -> list[Function] | None:
         """What a call may run, methods of classes below included; None if that is not known."""
-        return self._targets[call] if call in self._targets else self._all_targets(call)
-
-    def _all_targets(self, call: Call) -> list[Function] | None:
-        found = self.effects.targets(call)
-        if found is None and (value := handed(call)) is not None:
-            return [value.function, *self._overriding(value)]
-        if found is None:
-            return self._above(call)
-        functions = [function for function, _ in found]
-        value = call.function.value
-        if isinstance(value, FunctionValue):
-            functions += self._overriding(value)
-        return functions
-
-    def _overriding(self, value: FunctionValue) -> list[Function]:
-        """The methods of classes below that may run in the place of one."""
-        if value.owner is None or value.base:
-            return []
-        home = self.modules.home(value.owner)
-        return list(home.overriding(value.owner, value.function.name))
-
-    def _above(self, call: Call) -> list[Function] | None:
-        """What `super().method(...)` runs where that is a layer's of torch's; nothing where no
-        class above has a constructor, or where it is the one of a container of torch's, which
-        keeps what it is given."""
-        function = call.function
-        if not isinstance(function, Attribute) or not isinstance(function.object, Call):
-            return None
-        cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
-        if dotted(function.object.function) != "super" or cls is None:
-            return None
-        if not self.modules.is_module(cls):
-            return None
-        above = self.modules.lineage(cls)[1:]
-        methods = (self.modules.home(c).methods(c).get(function.name) for c in above)
-        found = next((f for f in methods if f is not None), None)
-        owner = found.owner if found is not None else None
-        if found is None or owner is None:
-            return [] if function.name == "__init__" else None
-        numbered = any(c.name == "Numbered" for c in self.modules.lineage(owner))
-        kept = numbered and function.name == "__init__" and self.modules.is_library(owner)
-        return [] if kept else [found]
+        return self._targets[call] if call in self._targets else self.found.of(call)
 
     def _is_layers(self, function: Function) -> bool:
         """Whether a function is a method of one of torch's layers."""

@@ -1,0 +1,60 @@
+"""What a call may run: methods of classes below included, and of torch's layers above."""
+
+from __future__ import annotations
+
+from ...facts.effects import EffectsOf
+from ...facts.modules import Modules
+from ...facts.values.lattice import Function as FunctionValue
+from ...model.expressions import Attribute, Call
+from ...model.names import dotted
+from ...model.program import Class, Function
+from .changes import handed
+
+
+class Targets:
+    """The functions of a program, and of the layers that it uses, that its calls may run."""
+
+    def __init__(self, modules: Modules, effects: EffectsOf) -> None:
+        self.modules, self.effects = modules, effects
+
+    def of(self, call: Call) -> list[Function] | None:
+        """The functions that a call may run; None if that is not known."""
+        found = self.effects.targets(call)
+        if found is None and (value := handed(call)) is not None:
+            return [value.function, *self._overriding(value)]
+        if found is None:
+            return self._above(call)
+        functions = [function for function, _ in found]
+        value = call.function.value
+        if isinstance(value, FunctionValue):
+            functions += self._overriding(value)
+        return functions
+
+    def _overriding(self, value: FunctionValue) -> list[Function]:
+        """The methods of classes below that may run in the place of one."""
+        if value.owner is None or value.base:
+            return []
+        home = self.modules.home(value.owner)
+        return list(home.overriding(value.owner, value.function.name))
+
+    def _above(self, call: Call) -> list[Function] | None:
+        """What `super().method(...)` runs where that is a layer's of torch's; nothing where no
+        class above has a constructor, or where it is the one of a container of torch's, which
+        keeps what it is given."""
+        function = call.function
+        if not isinstance(function, Attribute) or not isinstance(function.object, Call):
+            return None
+        cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
+        if dotted(function.object.function) != "super" or cls is None:
+            return None
+        if not self.modules.is_module(cls):
+            return None
+        above = self.modules.lineage(cls)[1:]
+        methods = (self.modules.home(c).methods(c).get(function.name) for c in above)
+        found = next((f for f in methods if f is not None), None)
+        owner = found.owner if found is not None else None
+        if found is None or owner is None:
+            return [] if function.name == "__init__" else None
+        numbered = any(c.name == "Numbered" for c in self.modules.lineage(owner))
+        kept = numbered and function.name == "__init__" and self.modules.is_library(owner)
+        return [] if kept else [found]
