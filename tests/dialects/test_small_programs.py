@@ -926,6 +926,34 @@ class Net(nn.Module):
             x = layer(x)
         return x + y
 """
+# Types that mean nothing, or something else, when the class is made.
+NAMED_TYPES = """
+import sys
+
+networks = sys.modules[__name__]
+
+
+class Net(nn.Module):
+    def __init__(self, robust=False):
+        super().__init__()
+        if robust:
+            self.nn = nn.Linear(4, 4)
+        self.loss = networks.Loss(4)
+        self.out = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        return self.out(self.loss(x)) + y
+
+
+class Loss(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.nn = nn.Linear(d, d)
+        self.jax = nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        return self.nn(x) * self.jax
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from ..model.expressions import Attribute, Constant, Name
 from ..model.layout import comments
 from ..model.libraries import is_built_on_torch
-from ..model.names import binds, dotted
+from ..model.names import binds, dotted, is_field
 from ..model.node import Node, Statement
 from ..model.program import Class, File, Function, Parameter
 from ..model.project import Project
@@ -115,7 +115,7 @@ def _spell_out(nodes: Sequence[Node], words: Words, used: set[str]) -> None:
     made = [n for n in nodes if isinstance(n, Name) and n.start < 0 and n.id in words.whole]
     own = _own_names(nodes, words, used) if made else frozenset()
     for name in made:
-        if name.id in own:
+        if name.id in own and not is_field(name.parent):
             name.replace(expression(words.whole[name.id]))
 
 
@@ -131,7 +131,7 @@ def _own_names(nodes: Sequence[Node], words: Words, used: set[str]) -> frozenset
                     found.add(name.bound)
         elif isinstance(node, (Parameter, Function, Class)):
             found.add(node.name)
-        else:
+        elif not is_field(node):
             found.update(binds(node))
     return frozenset(found & words.whole.keys())
 

@@ -17,7 +17,7 @@ from .expressions import (
 )
 from .node import Node
 from .program import Class, File, Function, Scope
-from .statements import Assign, Break, Continue, For, Import, While, With
+from .statements import Assign, Block, Break, Continue, For, Import, While, With
 
 N = TypeVar("N", bound=Node)
 
@@ -112,6 +112,13 @@ def binds(node: Node) -> list[str]:
     else:
         return []
     return [name for target in targets for name in target_names(target)]
+
+
+def is_field(node: Node | None) -> bool:
+    """Whether this is a field that a dialect has declared: no method sees it as a name."""
+    if not isinstance(node, Assign) or node.annotation is None or node.start >= 0:
+        return False
+    return isinstance(node.parent, Block) and isinstance(node.parent.parent, Class)
 
 
 def names_assigned(node: Node) -> list[str]:

@@ -32,7 +32,7 @@ class ClassWriter:
 
     def write(self, cls: Class) -> None:
         fields = Fields(cls, self.plan, self.prefix, self.computed).all()
-        late = self._late(cls)
+        statements = self._statements(fields, cls)
         if fields:
             self._separate(cls)
         made = any(f.name == "arrays" for f in fields)
@@ -45,7 +45,7 @@ class ClassWriter:
         self._bases(cls)
         if self.computed.begins(cls):
             self.computed.base(cls)
-        self._fields(cls, [_statement(f, late) for f in fields])
+        self._fields(cls, statements)
 
     def function(self, function: Function) -> None:
         """One that is no method of a module."""
@@ -128,12 +128,29 @@ class ClassWriter:
             else:
                 cls.body.append([first])
 
-    def _late(self, cls: Class) -> set[str]:
-        """The classes that stand further below in the file: their names are quoted in types."""
+    def _statements(self, fields: list[Declared], cls: Class) -> list[Statement]:
+        """The fields as text. Types are quoted whose names mean nothing, or something else, when
+        the class is made: classes further below, `networks.Loss` of a file that may be half read,
+        fields themselves (`nn: nn.Linear = None`)."""
+        values = [_value(f) for f in fields]
+        hidden = {f.name for f, value in zip(fields, values) if value is not None}
+        made = list[Statement]()
+        for field, value in zip(fields, values):
+            kind = expression(field.type)
+            words = [word for n in kind.walk() if (word := dotted(n))]
+            if any(w in hidden or self._is_late(w, cls) for w in words):
+                kind = Constant(field.type)
+            made.append(Assign([Name(field.name)], value, annotation=kind))
+        return made
+
+    def _is_late(self, word: str, cls: Class) -> bool:
         file = cls.file
-        return (
-            {c.name for c in file.classes() if c.start >= cls.start} if file is not None else set()
-        )
+        if file is None:
+            return False
+        found = self.plan.modules.home(cls).resolve(file, word)
+        if not isinstance(found, Class):
+            return word in {c.name for c in file.classes() if c.start >= cls.start}
+        return found.start >= cls.start if found.file is file else "." in word
 
     # --- arrays under computed names --------------------------------------------------------------
 
@@ -160,22 +177,16 @@ class ClassWriter:
         init.body.insert_before(init.body.body[0], [Assign([target], Dictionary([]))])
 
 
-def _statement(declared: Declared, late: set[str]) -> Statement:
-    """`name: type`, with what says that it is static, or may be left unset."""
-    words = {n.id for n in expression(declared.type).walk() if isinstance(n, Name)}
-    annotation: Expression = expression(declared.type)
-    if words & late:
-        annotation = Constant(declared.type)
-    value: Expression | None = None
+def _value(declared: Declared) -> Expression | None:
+    """What says that a field is static, or may be left unset."""
     if declared.static:
         value = Call(eqx("field"), [Constant(True)], ["static"])
         if declared.unset:
             value.append(Constant(None), "default")
-    elif not declared.saved and not declared.unset:
-        value = Call(Support("unsaved"))
-    elif declared.unset and declared.name != "inference":
-        value = Constant(None)
-    return Assign([Name(declared.name)], value, annotation=annotation)
+        return value
+    if not declared.saved and not declared.unset:
+        return Call(Support("unsaved"))
+    return Constant(None) if declared.unset and declared.name != "inference" else None
 
 
 def _is_pass(statement: Statement) -> bool:
