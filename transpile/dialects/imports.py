@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..model.expressions import Attribute, Constant, Name
+from ..model.expressions import Attribute, Call, Constant, Name
 from ..model.layout import comments
 from ..model.libraries import is_built_on_torch
 from ..model.names import binds, dotted, is_field
@@ -38,7 +38,8 @@ PLAIN = {
     "jnp": "import jax.numpy as jnp",
     "lax": "from jax import lax",
 }
-WHOLE = {"np": "numpy", "jnp": "jax.numpy", "lax": "jax.lax", "nn": "jax_nn"}
+BUILTINS = {w: f"builtins.{w}" for w in ("enumerate", "len", "list", "range", "tuple", "zip")}
+WHOLE = {"np": "numpy", "jnp": "jax.numpy", "lax": "jax.lax", "nn": "jax_nn", **BUILTINS}
 SUPPORT = "jax_nn"
 BLANK = ("\n", "")  # the comments of a statement with an empty line above it
 
@@ -115,7 +116,9 @@ def _spell_out(nodes: Sequence[Node], words: Words, used: set[str]) -> None:
     made = [n for n in nodes if isinstance(n, Name) and n.start < 0 and n.id in words.whole]
     own = _own_names(nodes, words, used) if made else frozenset()
     for name in made:
-        if name.id in own and not is_field(name.parent):
+        around = name.parent  # a builtin's word that is not called is the user's, `len` of a carry
+        called = isinstance(around, Call) and around.function is name
+        if name.id in own and not is_field(around) and (called or name.id not in BUILTINS):
             name.replace(expression(words.whole[name.id]))
 
 
@@ -142,7 +145,7 @@ def _whole_modules(nodes: Sequence[Node], words: Words, used: set[str]) -> Itera
         if isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
             name = dotted(node)
             if name is not None and name in words.whole.values():
-                yield "jax" if name.startswith("jax.") else name
+                yield name.partition(".")[0]
     yield from {"numpy", SUPPORT} & used
 
 
@@ -279,9 +282,7 @@ def _last_import(body: Block, gone: Iterable[Import] = ()) -> Statement | None:
 
 
 def _is_docstring(statement: Statement) -> bool:
-    if not isinstance(statement, ExpressionStatement):
-        return False
-    inner = statement.expression
+    inner = statement.expression if isinstance(statement, ExpressionStatement) else None
     return isinstance(inner, Constant) and isinstance(inner.constant, str)
 
 
