@@ -49,7 +49,7 @@ def test_under_a_computed_name_it_is_reported(name):
     source = HEAD + POOL + COMPUTED[name]
     result = convert_source(source)
     assert [(d.id, d.line) for d in result.diagnostics] == [("taken-for-granted", len(source.splitlines()))], result.code
-    assert "setattr(model, n, Pool())" in result.code
+    assert "model.add_module(n, Pool())" in result.code
 
 
 def test_a_class_fills_its_own_table():

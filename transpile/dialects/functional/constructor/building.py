@@ -52,7 +52,12 @@ from .beginnings import draws
 from .probes import gives_shapes
 
 MEASURING = frozenset(("fan_in_and_fan_out", "numel"))
+_REPLACED = "what is called here takes its params, state and key as the module that stood there"
 ASKED = frozenset(("shape", "dtype", "ndim", "size"))
+
+
+def _is_self(value: object) -> bool:
+    return isinstance(value, Module) and value.is_self
 
 
 class Building:
@@ -140,6 +145,8 @@ class Building:
             if isinstance(made, Call) and may_be_function(made):
                 made.wrap(lambda made: Call(Support("as_module"), [made]))
             elif isinstance(made.value, Module):  # which must be one: children() has no other
+                if not _is_self(own.value) and not isinstance(name, Constant):
+                    self.reports.report("taken-for-granted", node, _REPLACED)
                 node.replace(Call(Attribute(own, "add_module"), [name, made]))
                 return
         if self._asks(node):
