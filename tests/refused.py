@@ -62,7 +62,6 @@ REFUSED: dict[str, list[str]] = {
     ],
     "what is refused here is not said, or said in other words": [
         "test_constructors.py::test_a_tensor_that_becomes_a_parameter_is_one",
-        "test_control_flow.py::test_refused[return of a turn's own array]",
         "test_control_flow.py::test_what_a_refused_loop_would_set_is_not_without_a_value",
         "test_decided.py::test_what_is_left[marks that nothing asks for]",
         "test_foreign.py::test_a_file_without_torch_comes_out_to_the_byte",
@@ -75,12 +74,8 @@ REFUSED: dict[str, list[str]] = {
         "test_lists_taken_apart.py::test_one_module_of_many_turns_is_reported[made1]",
         "test_presence.py::test_what_a_call_is_yet_to_set_is_not_there",
         "test_python.py::test_refused[enable_grad]",
-        "test_replaced_submodules.py::test_under_a_computed_name_it_is_reported[by setattr]",
-        "test_replaced_submodules.py::test_under_a_computed_name_it_is_reported[in the table]",
         "test_returned_parameters.py::test_what_cannot_be_one_statement_is_refused[drawn once and read twice]",
         "test_returned_parameters.py::test_what_cannot_be_one_statement_is_refused[filled on one way]",
-        "test_unmade_arrays.py::test_the_data_of_a_param_under_a_computed_name",
-        "test_unmade_arrays.py::test_values_are_refused[given to a method, before a walk]",
         "test_unmade_arrays.py::test_values_are_refused[shown]",
     ],
     "a name that is one of several modules, or of modules in lists of lists": [

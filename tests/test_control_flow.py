@@ -135,7 +135,7 @@ REFUSED = {
     "None under a branch": ("z = x\nif x.mean() > 0:\n    z = None\nreturn x if z is None else z", "traced-branch"),
     "set on one side": ("if x.mean() > 0:\n    z = x\nelse:\n    w = y\nif x.mean() > 0:\n    return z\nreturn w", "traced-branch"),
     "return from a loop with an else": ("for i in range(3):\n    x = x * 0.5\n    if x.norm() < 1:\n        return x\nelse:\n    y = y * 2\nreturn y", "traced-branch"),
-    "return of a turn's own array": ("while x.norm() > 1:\n    x = x * 0.5\n    t = x + 1\n    if t.mean() > 1:\n        return t\nreturn x", "traced-branch"),
+    "return of a turn's own array": ("while x.norm() > 1:\n    x = x * 0.5\n    t = x + 1\n    if t.mean() > 1:\n        return t\nreturn x", "traced-loop"),
     "rows of what is written and renamed": ("z = x * 1\nt = 0\nfor row in z:\n    t = t + row.sum()\n    z += 1\n    z = y * 2\nreturn t, z", "aliased-write"),
     "list in a while": ("parts = []\nwhile x.norm() > 1:\n    x = x * 0.5\n    parts.append(x)\nreturn torch.stack(parts)", "traced-loop"),
 }  # fmt: skip

@@ -47,11 +47,6 @@ def test_a_mask_like_a_weight_of_the_layer_extended():
 # the body of M's constructor, methods of M, the line that is refused
 REFUSED = {
     "shown": ("self.conv = nn.Linear(3, 4)\nprint(self.conv.weight)", "", "print("),
-    "given to a method, before a walk": (
-        "self.conv = nn.Linear(3, 4)\nkernel = self.flat(self.conv.weight)\nself.conv.weight.data.copy_(kernel)\nfor m in self.modules():\n    if isinstance(m, nn.Linear):\n        nn.init.zeros_(m.bias)",
-        "def flat(self, w):\n    return w[:1].repeat(4, 1)",
-        "kernel =",
-    ),
 }  # fmt: skip
 
 
@@ -65,4 +60,15 @@ def test_values_are_refused(name):
 
 def test_the_data_of_a_param_under_a_computed_name():
     source = f"{HEAD}class M(nn.LSTM):\n    def drop(self):\n        for name, param in self.named_parameters():\n            getattr(self, name).data = F.dropout(param.data, training=self.training)\n\n    def forward(self, x):\n        self.drop()\n        return super().forward(x)[0]\n"
-    assert [(d.id, d.line) for d in convert_source(source).diagnostics] == [("dynamic-attribute", 11)]
+    assert [(d.id, d.line) for d in convert_source(source).diagnostics] == [("parameter-write", 11)]
+
+
+def test_what_a_method_makes_of_a_weight_begins_it_before_a_walk():
+    build = "self.conv = nn.Linear(3, 4)\nkernel = self.flat(self.conv.weight)\nself.conv.weight.data.copy_(kernel)\nfor m in self.modules():\n    if isinstance(m, nn.Linear):\n        nn.init.zeros_(m.bias)"
+    source = _source(build, "def flat(self, w):\n    return w[:1].repeat(4, 1)", "self.conv(x) * 1.0")
+    _compare(source)
+    theirs, module = both_modules(source, convert_source(source))
+    begun = module.init(jax.random.key(0))["conv"]
+    for kernel, bias in ((theirs.conv.weight.detach(), theirs.conv.bias.detach()), begun.values()):
+        kernel, bias = np.asarray(kernel), np.asarray(bias)
+        assert kernel.std(1).all() and (kernel == kernel[:1]).all() and not bias.any()

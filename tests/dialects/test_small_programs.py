@@ -1213,3 +1213,27 @@ class Net(nn.Module):
         x = jnp.arange(24.0).reshape(2, 3, 4)
         wanted = F.scaled_dot_product_attention(*[torch.tensor(np.array(x))] * 3)
         np.testing.assert_allclose(jax.jit(lambda x: model(x))(x), wanted)
+
+
+COMPUTED_DATA = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        for name in ("weight", "bias"):
+            p = getattr(self.fc, name)
+            p.data = p.data * 2
+            getattr(self.fc, name).data.mul_(2)
+        return self.fc(x)
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_data_under_a_computed_name_is_told(target):
+    (made,), _, _ = dialect.convert([given(HEAD + COMPUTED_DATA)], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [
+        ("parameter-write", 14),
+        ("parameter-write", 15),
+    ]

@@ -1,6 +1,8 @@
 """What only reports: methods of torch's that no pass took, and that nothing has here.
 
 loss.backward()     n = sum(p.numel() for p in model.parameters())     of a model of any class
+
+And stores that no pass took: getattr(self.fc, name).data = w
 """
 
 from __future__ import annotations
@@ -8,12 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 from ..facts.values.lattice import UNKNOWN, Class, Function, Module, Value
-from ..model.expressions import Attribute, Call
+from ..model.effects import Unconverted
+from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted
+from ..model.node import Expression
+from ..model.program import Scope
 from ..model.project import Project
-from .pass_ import Changes, Pass
+from ..model.statements import Assign
+from .pass_ import Changes, Pass, source_of
 
 _ARRAYS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
+_COMPUTED = "an array of a module is written under a computed name: write out the name"
 _GRADIENTS = "backward() is still called: gradients are of functions here"
 
 
@@ -25,8 +32,35 @@ def run(project: Project, facts: Any) -> list[Changes]:
         for call in scope.nodes(Call):
             if isinstance(call.function, Attribute):
                 _method(changes, call, call.function, facts)
+        for assign in scope.nodes(Assign):
+            _stores(changes, assign, scope)
         found.append(changes)
     return found
+
+
+def _stores(changes: Changes, assign: Assign, scope: Scope) -> None:
+    for target in assign.targets:
+        if isinstance(target, Attribute) and target.name == "data" and assign.expression:
+            if _is_looked_up(target.object, scope):
+                changes.report("parameter-write", target, _COMPUTED)
+                made = Unconverted("parameter-write", source_of(assign))
+                changes.replace(assign.expression, made)
+
+
+def _is_looked_up(node: Expression, scope: Scope) -> bool:
+    """`getattr(self.fc, name)`, or a name for it: an array has no data that could be set."""
+    if isinstance(node, Name):
+        bound = [a for a in scope.nodes(Assign) if any(dotted(t) == node.id for t in a.targets)]
+        found = [a.expression for a in bound]
+    else:
+        found = [node]
+    return any(
+        isinstance(n, Call) and dotted(n.function) == "getattr" and _is_of_module(n) for n in found
+    )
+
+
+def _is_of_module(call: Call) -> bool:
+    return bool(call.arguments) and isinstance(call.arguments[0].value, Module)
 
 
 def _method(changes: Changes, call: Call, function: Attribute, facts: Any) -> None:
