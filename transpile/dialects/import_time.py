@@ -1,11 +1,14 @@
-"""What runs when a file is imported."""
+"""What runs when a file is imported: draws, and classes that are made by classes of the user's."""
 
 from __future__ import annotations
 
+from ..facts.modules import Modules
 from ..model.effects import Key, Unconverted
 from ..model.expressions import Lambda
+from ..model.names import dotted
 from ..model.node import Node
-from ..model.program import File, Function
+from ..model.program import Class, File, Function
+from ..model.project import Project
 from ..source.lower_ast import expression
 from .reports import Reports
 
@@ -31,3 +34,21 @@ def give_keys(file: File, reports: Reports) -> None:
             key.replace(Unconverted("draw-in-value", "a draw that has no key"))
         else:
             key.replace(expression(f"jax.random.key({number})"))
+
+
+def fit_metaclasses(project: Project, modules: Modules, base: str) -> None:
+    """Derive what makes classes of modules from what makes the dialect's: `class Meta(type)` is
+    torch's alone, `class Meta(type(eqx.Module))`."""
+    todo = [c for c in project.classes() if modules.is_module(c)]
+    todo = [found for c in todo for found in _bases(project, c, "metaclass")]
+    for meta in todo:
+        todo.extend(c for c in _bases(project, meta, None) if c not in todo)
+        for one in [b for b in meta.bases if dotted(b) == "type"]:
+            one.replace(expression(f"type({base})"))
+
+
+def _bases(project: Project, cls: Class, word: str | None) -> list[Class]:
+    """The project's classes among the bases of one, or what it names by a word."""
+    named = [dotted(b) for b, w in zip(cls.bases, cls.keywords) if w == word]
+    found = [project.resolve(cls.file, name) for name in named if name and cls.file is not None]
+    return [one for one in found if isinstance(one, Class)]

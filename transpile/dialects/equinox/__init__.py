@@ -18,7 +18,7 @@ from ...source.splice import write as text_of
 from .. import captured, second_names, support, wide
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults, raising
-from ..import_time import give_keys, outside
+from ..import_time import fit_metaclasses, give_keys, outside
 from ..imports import Words, fit
 from ..output import Output
 from ..reports import Reports
@@ -57,6 +57,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     second_names.spell_out(project, facts.modules, alone=True)
     lists = elsewhere.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
+    fit_metaclasses(project, facts.modules, "eqx.Module")
     there = Prelude(existing or "", "~")
     reports = Reports(Faults("the dialect equinox"), told)
     solve = lambda: Signatures(project, facts, there.names())

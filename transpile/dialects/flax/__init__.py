@@ -36,6 +36,7 @@ from ...source.splice import write as text_of
 from .. import captured, wide
 from ..definitions import Prelude, Rules, Written, imports_in
 from ..faults import Faults
+from ..import_time import fit_metaclasses
 from ..imports import Words, fit
 from ..output import Facts, Output
 from ..reports import Reports
@@ -81,6 +82,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
     told = captured.refuse(project, facts.modules)
+    fit_metaclasses(project, facts.modules, "nnx.Module")
     wide.mark(files, facts)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
