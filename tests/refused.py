@@ -31,7 +31,6 @@ REFUSED: dict[str, list[str]] = {
         "test_subclasses.py::test_module[inplace that nobody sets-True]",
     ],
     "contexts and functions of torch without a rule": [
-        "test_blocks.py::test_blocks_that_change_no_value[kept in the file]",
         "test_blocks.py::test_blocks_that_change_no_value[partial of a method]",
         "test_python.py::test_program[guarded import of what torch has not]",
         "test_python.py::test_program[padding by sizes in tensors]",
@@ -152,11 +151,6 @@ REFUSED: dict[str, list[str]] = {
         "test_packages.py::test_package[resets]",
         "test_packages.py::test_package[unknown_methods]",
         "test_packages.py::test_package[unknown_submodules]",
-    ],
-    "functions in a constructor that register arrays": [
-        "test_registering.py::test_it_is_written_out[a cast]",
-        "test_registering.py::test_it_is_written_out[not kept in a checkpoint]",
-        "test_registering.py::test_it_is_written_out[setattr]",
     ],
     "a class that makes a number of its base a param, tags arrays, or moves a buffer": [
         "test_subclasses.py::test_module[a number in the base, a parameter below-False]",

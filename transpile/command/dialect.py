@@ -24,6 +24,7 @@ from ..passes import (
     boxed_sizes,
     branches,
     called_around,
+    called_names,
     canonicalise,
     checks,
     data_aliases,
@@ -65,6 +66,7 @@ from .cache import rulebook
 TARGETS = ("flax", "equinox", "functional")
 BEFORE = (  # on syntax alone, before facts are solved
     private_names.PASS,
+    called_names.PASS,
     canonicalise.PASS,
     called_around.PASS,
     lightning.PASS,
