@@ -1291,6 +1291,6 @@ class Net(nn.Module):
 def test_data_under_a_computed_name_is_told(target):
     (made,), _, _ = dialect.convert([given(HEAD + COMPUTED_DATA)], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [
-        ("parameter-write", 14),
         ("parameter-write", 15),
+        ("parameter-write", 16),
     ]
