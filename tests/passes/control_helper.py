@@ -59,6 +59,7 @@ class Facts:
     def __init__(self, total=False, host=None, optional=(), equal=False):
         self._total, self.effects = total, Effects(host)
         self.modules, self.rulebook = Modules(optional, equal), NEW_RULES
+        self.project = None  # that of the program
 
     def total(self, block):
         return self._total
@@ -85,8 +86,10 @@ def program(body, facts=None, torch=False):
     project.link()
     solve(project, RULES)
     if not torch:
+        facts = facts or Facts()
+        facts.project = project
         for scope in file.scopes():
-            operations.run(scope, facts or Facts()).commit()
+            operations.run(scope, facts).commit()
     return file
 
 
