@@ -1205,6 +1205,31 @@ def test_a_param_that_another_constructor_keeps_is_refused(target):
     assert ids & {"tied-weight", "array-while-building"} and "nn.unconverted(" in made.code
 
 
+LISTED_PARAMS = (
+    "self.ps = nn.ParameterList([self.p, self.q])",
+    "ps = [self.p]\n        self.ps = nn.ParameterList(ps)",
+    "self.ps = nn.ParameterDict({'p': self.p})",
+    "q = nn.Parameter(torch.ones(4))\n        self.q = q\n        self.ps.append(q)",
+)
+
+
+@pytest.mark.parametrize("listed", LISTED_PARAMS)
+def test_a_param_that_a_container_holds_too_is_told_where_it_is_another(listed):
+    text = f"""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.p, self.q = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
+        self.ps = nn.ParameterList()
+        {listed}
+
+    def forward(self, x):
+        return x * sum(self.ps.values() if hasattr(self.ps, "values") else self.ps) + self.p
+"""
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+    assert "shared-module" in {d.id for d in made.diagnostics}
+
+
 DEFAULT = """
 class Net(nn.Module):
     def __init__(self, layer=nn.Linear(4, 4)):

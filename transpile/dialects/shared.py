@@ -19,7 +19,7 @@ from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE
 from ..facts.values.lattice import UNKNOWN, Module, Sequence, Tensor
 from ..facts.values.lattice import Function as FunctionValue
-from ..model.effects import Declare, New
+from ..model.effects import PARAM, Declare, New
 from ..model.expressions import (
     Attribute,
     Call,
@@ -97,8 +97,9 @@ class Shared:
                 why = f"{text(node)} is one module in what every turn makes: each {_APART}"
                 reports.report("shared-module", node, why)
             elif self._is_apart(uses) and self._counts(node, found, used):
-                places = " and ".join(sorted(found))
-                why = f"{text(node)} is one module in {places}: each {_APART}"
+                places, param = " and ".join(sorted(found)), _is_one_param(node)
+                kind, apart = ("param", _TWO) if param else ("module", _APART)
+                why = f"{text(node)} is one {kind} in {places}: each {apart}"
                 reports.report("shared-module", node, why)
 
     def _run(self, call: Call) -> Iterator[Function]:
@@ -129,11 +130,29 @@ class Shared:
 
     def _uses(self) -> Iterator[Use]:
         for node in self.init.body.walk():
-            for attribute, value, parent in self.placed.held(node):
-                for use in self.placed.given(value, attribute, parent):
+            for attribute, value, parent in (*self.placed.held(node), *self._param(node)):
+                for use in self._listed(self.placed.given(value, attribute, parent)):
                     if text(use.node) not in self._replaced and self._has_params(use):
                         yield use
                         yield from self._implied(use)
+
+    def _param(self, node: Node) -> Iterator[tuple[str, Expression, str]]:
+        """A param that is declared by its name: `self.p = p`."""
+        if isinstance(node, Declare) and node.kind == PARAM and isinstance(node.expression, Name):
+            yield node.name, node.expression, self.me
+
+    def _listed(self, uses: Iterable[Use]) -> Iterator[Use]:
+        """Those of a list of params with what the constructor puts into it."""
+        for use in uses:
+            yield use
+            if isinstance(use.node, Name) and _is_param(use.node) and not _is_one_param(use.node):
+                name = use.node.id
+                put = [a.expression for a in self._bindings.get(name, ()) if a.expression]
+                for call in self.init.nodes(Call):
+                    if dotted(call.function) in (f"{name}.append", f"{name}.extend"):
+                        put += call.arguments
+                for value in put:
+                    yield from self.placed.given(value, use.attribute, use.parent)
 
     def _implied(self, use: Use) -> Iterator[Use]:
         """What is taken from an attribute stands there too."""
@@ -181,6 +200,8 @@ class Shared:
                 return False
             known = bool(value.classes) or isinstance(node, Subscript)
             return known and self.plan.may_have(node) or self._is_held(use)
+        if _is_one_param(node):
+            return not self.together
         if isinstance(value, Sequence):
             return isinstance(node, Name) and self.plan.may_have(node)
         return value in (None, UNKNOWN) and self._is_held(use)
@@ -246,6 +267,11 @@ def _is_param(node: Node) -> bool:
     value = node.value if isinstance(node, Expression) else None
     held = value.element if isinstance(value, Sequence) else value
     return isinstance(held, Tensor) and held.param
+
+
+def _is_one_param(node: Node) -> bool:
+    value = node.value if isinstance(node, Expression) else None
+    return isinstance(value, Tensor) and value.param
 
 
 def report_doubled(lists: Iterable[tuple[str, Node]], reports: Reports) -> None:
