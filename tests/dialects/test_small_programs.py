@@ -1319,3 +1319,25 @@ def test_data_under_a_computed_name_is_told(target):
         ("parameter-write", 15),
         ("parameter-write", 16),
     ]
+
+
+BOUNDED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("seen", torch.zeros(3))
+
+    def forward(self, x):
+        x, i = self.fc(x), 0
+        while i < 3 and x.norm() > 0.5:
+            x = x * 0.7 * self.fc.bias.cos()
+            self.seen[i] += 1
+            i += 1
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_loop_with_a_bound_that_writes_has_a_gradient(target):
+    verify(HEAD + BOUNDED, "Net", "", [torch.randn(2, 4, dtype=torch.float64)], target)

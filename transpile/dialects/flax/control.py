@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...facts.values.lattice import Function, Module
-from ...model.effects import Apply, Cond, Key, Layers, Loop, Repeat, Scan, Write
+from ...model.effects import Apply, Cond, Key, Layers, Loop, Repeat, Scan, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.node import Expression, Node, Statement
 from ...model.program import File
@@ -36,6 +36,8 @@ class Control(Closures):
     ) -> Expression:
         if not self.roots:
             return super().repeat(node, condition, body, start)
+        if node.bound is not None:
+            return Call(Support("bounded_loop"), [condition, body, start, node.bound])
         return Call(nnx("while_loop"), [condition, body, start])
 
     def count(

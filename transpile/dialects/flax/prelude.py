@@ -286,6 +286,15 @@ def assign(module, name, value):
     getattr(module, name)[...] = value
 
 
+def bounded_loop(condition, body, carry, bound):
+    """`nnx.while_loop` of at most `bound` turns, as a scan: it has a gradient backwards too."""
+
+    def turn(carry, _):
+        return nnx.cond(condition(carry), body, lambda carry: carry, carry), None
+
+    return nnx.scan(turn, length=bound)(carry, None)[0]
+
+
 def unconverted(id, source):
     """Raises: the source could not be converted, for the reason that the id names."""
     raise NotImplementedError(f"{source} was not converted: {id}")
