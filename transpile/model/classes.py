@@ -24,6 +24,7 @@ class Classes:
         self._assigned: dict[Class, dict[str, Expression]] = {}
         self._families: dict[Class, tuple[Class, ...]] = {}
         self._modules: dict[Class, bool] = {}
+        self._orders: dict[Class, list[Class | str]] = {}
 
     def add_class(self, cls: Class) -> None:
         self._methods[cls] = {}
@@ -35,9 +36,11 @@ class Classes:
         self._subclasses.clear()
         self._families.clear()
         self._modules.clear()
+        self._orders.clear()
 
     def add_base(self, cls: Class, base: Definition | None) -> None:
         """Note a base of a class; one that would be its own ancestor is left out."""
+        self._orders.clear()
         if isinstance(base, Class):
             if base is not cls and cls not in self.ancestors(base):
                 self._bases.setdefault(cls, []).append(base)
@@ -76,10 +79,14 @@ class Classes:
                 todo.extend(self.subclasses(current))
 
     def family(self, cls: Class) -> tuple[Class, ...]:
-        """Its ancestors and descendants."""
+        """Its ancestors and descendants, and what these have beside it: all that an object of it
+        may be of."""
         found = self._families.get(cls)
         if found is None:
-            found = self._families[cls] = (*self.ancestors(cls), *self.descendants(cls))
+            below = list(self.descendants(cls))
+            beside = (c for other in below for c in self.ancestors(other))
+            known = dict.fromkeys([*self.ancestors(cls), *below, *beside])
+            found = self._families[cls] = tuple(known)
         return found
 
     def foreign_bases(self, cls: Class) -> list[str]:
@@ -88,6 +95,9 @@ class Classes:
 
     def order(self, cls: Class) -> list[Class | str]:
         """The classes in the order in which Python looks for a method: shared bases come last."""
+        known = self._orders.get(cls)
+        if known is not None:
+            return known
         found: list[Class | str] = []
 
         def visit(one: Class | str) -> None:
@@ -98,6 +108,7 @@ class Classes:
                 visit(base)
 
         visit(cls)
+        self._orders[cls] = found
         return found
 
     # --- members ---------------------------------------------------------------------------------
@@ -141,9 +152,15 @@ class Classes:
         return own or (found.pop() if len(found) == 1 else None)
 
     def overriding(self, cls: Class, name: str) -> list[Function]:
-        """The methods of a name in the classes below."""
-        below = (self.methods(c) for c in self.descendants(cls))
-        return [methods[name] for methods in below if name in methods]
+        """The methods of a name that may run in the place of that of a class: of the classes below,
+        and of the mixins that these have in front of it."""
+        found: dict[Function, None] = {}
+        for below in self.descendants(cls):
+            order = self.order(below)
+            for c in order[: order.index(cls)]:
+                if isinstance(c, Class) and name in self.methods(c):
+                    found[self.methods(c)[name]] = None
+        return list(found)
 
     def _first(self, order: list[Class | str], method: str) -> Function | str | None:
         """The first class that has a method: torch's layers have a constructor and a forward."""
