@@ -98,6 +98,8 @@ def test_layers_keep_their_layout_and_lose_placement():
 def test_what_python_says_of_a_layer_is_asked_of_ours():
     made, found = converted("class A(tnn.Linear):\n    __doc__ = tnn.Linear.__doc__\n")
     assert (made, found) == ("class A(nn.Linear):\n    __doc__ = nn.Linear.__doc__\n", [])
+    made, found = converted("class A:\n    __doc__ = tnn.DataParallel.__doc__\n")
+    assert (made, found) == ("class A:\n    __doc__ = None\n", [])
 
 
 def test_a_layer_is_one_whatever_its_flags_say():

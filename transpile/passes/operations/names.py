@@ -59,6 +59,9 @@ def attribute(c: Conversion, node: Node) -> bool:
     found = c.torch_name(node)
     if found is not None and node.name in _PYTHONS and c.rulebook.find(found.rpartition(".")[0]):
         return False  # of what stands for the class or function, whose name is seen to next
+    if found is not None and node.name == "__doc__":
+        c.put(node, Constant(None))  # what has no equivalent has no docs
+        return True
     if found is not None:
         reference(c, node, found)
         return True
