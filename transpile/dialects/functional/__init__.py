@@ -27,6 +27,7 @@ from ..threading.reserved import refuse_taken
 from . import outside
 from .classes import ClassWriter
 from .conventions import Conventions
+from .method_names import rename_methods
 from .plan import WORDS as TAKEN
 from .plan import Facts, Plan
 from .unrolled import unroll
@@ -42,6 +43,7 @@ HEADER = (
 def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
+    rename_methods(project)
     unroll(project)
     second_names.spell_out(project, facts.modules)
     there = Prelude(existing or "", "~")
