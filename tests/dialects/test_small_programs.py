@@ -1403,7 +1403,8 @@ class Net(nn.Module):
         self.register_buffer("seen", torch.zeros(3))
 
     def forward(self, x):
-        x, i = self.fc(x), 0
+        x = self.fc(x)
+        i = 0
         while i < 3 and x.norm() > 0.5:
             x = x * 0.7 * self.fc.bias.cos()
             self.seen[i] += 1
@@ -1415,3 +1416,54 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
 def test_a_loop_with_a_bound_that_writes_has_a_gradient(target):
     verify(HEAD + BOUNDED, "Net", "", [torch.randn(2, 4, dtype=torch.float64)], target)
+
+
+CACHED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("seen", torch.zeros(2, 4), persistent=False)
+
+    def forward(self, x):
+        x = self.fc(x)
+        self.seen[1:] = x.detach()[1:]
+        return x + self.seen
+"""
+KEPT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.stats = {}
+
+    def forward(self, x):
+        x = self.fc(x)
+        self.stats["mean"] = x.mean()
+        return x + self.stats["mean"]
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax"])
+def test_a_buffer_that_is_not_saved_is_filled(target):
+    verify(HEAD + CACHED, "Net", "", [torch.randn(2, 4, dtype=torch.float64)], target)
+
+
+def test_a_buffer_that_is_not_saved_begins_as_it_was_built():
+    (made,), support, _ = dialect.convert([given(HEAD + CACHED)], "", "equinox")
+    theirs = namespace(HEAD + CACHED, "program")["Net"]()
+    scope, x = converted(made.code, support), torch.randn(2, 4)
+    model, state = from_torch(theirs, scope["Net"](key=jax.random.key(0)))
+    got, _ = model(jnp.asarray(x.numpy()), state=state)
+    np.testing.assert_allclose(got, theirs(x).detach(), rtol=1e-5)
+    with pytest.raises(ValueError, match="surplus: seen"):  # no checkpoint of torch's holds it
+        from_torch(theirs, scope["Net"](key=jax.random.key(0)))
+
+
+def test_a_dict_of_what_forward_keeps_is_no_weight():
+    (made,), support, _ = dialect.convert([given(HEAD + KEPT)], "", "flax")
+    theirs = namespace(HEAD + KEPT, "program")["Net"]()
+    model = from_torch(theirs, converted(made.code, support)["Net"](rngs=nnx.Rngs(0)))
+    x = torch.randn(2, 4)
+    np.testing.assert_allclose(model(jnp.asarray(x.numpy())), theirs(x).detach(), rtol=1e-5)
+    assert sorted(to_torch(model)) == ["fc.bias", "fc.weight"]

@@ -71,12 +71,14 @@ def _storage(tensor: Any) -> Any:
 
 
 def _is_constant(model: Any, path: str, value: Any) -> bool:
-    """Whether a model computes an array itself, as torch has it."""
+    """Whether a model computes an array itself, as torch has it, or begins it in a state that
+    checkpoints do not hold."""
     owner = model
     try:
         for part in path.split("."):
             owner = owner[int(part)] if part.isdigit() else getattr(owner, part)
         own = owner[...] if type(owner).__name__ == "Constant" else owner
+        own = own.init if type(own).__name__ == "StateIndex" else own
     except Exception:
         return False
     return hasattr(own, "shape") and weights.agree(own, weights.to_array(value))

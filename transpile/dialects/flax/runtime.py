@@ -17,12 +17,14 @@ def is_model(value: Any) -> bool:
 
 
 def arrays(model: Any) -> dict[str, Any]:
-    """The Variables of a model by torch's names, those of random streams left out."""
+    """The Variables of a model by torch's names, but for random streams and lists and dicts of
+    what forward passes keep."""
     from flax import nnx
 
     found: dict[str, Any] = {}
     for path, variable in nnx.to_flat_state(nnx.state(model, nnx.Not(nnx.RngState))):
-        if type(variable).__name__ != "Constant":
+        kept = isinstance(variable.get_value(), (dict, list, tuple))
+        if type(variable).__name__ != "Constant" and not kept:
             name, held = _follow(model, path)
             found[name] = held
     return found
