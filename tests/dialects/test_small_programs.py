@@ -1304,6 +1304,22 @@ class Net(nn.Module):
     assert "shared-module" in {d.id for d in made.diagnostics}
 
 
+def test_a_constructor_behind_a_layer_is_told():
+    text = """
+class Mixin(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = {}
+
+
+class Net(nn.Linear, Mixin):
+    def forward(self, x):
+        return super().forward(x) + len(self.cache)
+"""
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["skipped-constructor"]
+
+
 DEFAULT = """
 class Net(nn.Module):
     def __init__(self, layer=nn.Linear(4, 4)):

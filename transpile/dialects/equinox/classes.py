@@ -19,6 +19,10 @@ from .plan import Plan
 from .presence import Presence
 
 BLANK = ("\n", "")
+SKIPPED = (
+    "the constructor of {} is not run behind that of a layer of torch's: hold the layer as an "
+    "attribute"
+)
 PLAIN = ("torch.nn.Module", "torch.nn.modules.module.Module", "transpile.layer.Module")
 
 
@@ -31,6 +35,7 @@ class ClassWriter:
         self.computed, self.presence = Computed(plan), Presence(plan)
 
     def write(self, cls: Class) -> None:
+        self._tell_skipped(cls)
         fields = Fields(cls, self.plan, self.prefix, self.computed).all()
         statements = self._statements(fields, cls)
         if fields:
@@ -75,6 +80,17 @@ class ClassWriter:
     def _run(self, function: Function) -> None:
         made = Changing(function, self.plan, self.reports).write()
         Running(function, self.plan, self.reports, made).write()
+
+    def _tell_skipped(self, cls: Class) -> None:
+        """`class Linear(nn.Linear, Mixin)`: a layer's constructor does not go on to the next."""
+        modules, layer = self.plan.modules, False
+        for one in modules.lineage(cls)[1:]:
+            own = "__init__" in modules.home(one).methods(one)
+            if modules.is_library(one):
+                layer = layer or own
+            elif own and layer and modules.own_fields(one) and not _names_constructor(cls, one):
+                self.reports.report("skipped-constructor", cls, SKIPPED.format(one.name))
+                return
 
     # --- bases ------------------------------------------------------------------------------------
 
@@ -187,6 +203,11 @@ def _value(declared: Declared) -> Expression | None:
     if not declared.saved and not declared.unset:
         return Call(Support("unsaved"))
     return Constant(None) if declared.unset and declared.name != "inference" else None
+
+
+def _names_constructor(cls: Class, base: Class) -> bool:
+    """`Mixin.__init__(self)` in a class."""
+    return any(dotted(n) == f"{base.name}.__init__" for n in cls.body.walk())
 
 
 def _is_pass(statement: Statement) -> bool:
