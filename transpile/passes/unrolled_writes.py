@@ -3,6 +3,8 @@ own to be written.
 
     for p in [self.w, self.v]:           self.w.data.fill_(2.0)
         p.data.fill_(2.0)          →     self.v.data.fill_(2.0)
+
+So is one that registers arrays under names that are listed.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Display, Name
+from ..model.expressions import Attribute, Call, Comprehension, Constant, Display, Lambda, Name
 from ..model.names import binds, dotted, everywhere, names_assigned
-from ..model.node import Expression, Statement
+from ..model.node import Expression, Node, Statement
 from ..model.program import Class, Function, Scope
 from ..model.statements import Break, Continue, For, Return
 from .pass_ import Changes, Pass
@@ -27,8 +29,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     changes = Changes(scope)
     if isinstance(scope, Function) and scope.parameters:
         for loop in scope.nodes(For):
-            listed = _listed(loop, scope.parameters[0].name)
-            if listed and _may_be_written_out(loop, scope):
+            me = scope.parameters[0].name
+            if (_listed(loop, me) or _registers(loop, me)) and _may_be_written_out(loop, scope):
                 changes.change(loop, lambda loop: _write_out(loop))
     return changes
 
@@ -59,7 +61,29 @@ def _may_be_written_out(loop: For, function: Function) -> bool:
     statements = sum(isinstance(n, Statement) for n in loop.body.walk())
     if statements * len(loop.iterable.children()) > _MOST:
         return False
-    return any(is_written(n) for n in names if n in inside)
+    listed = any(isinstance(e, Constant) for e in loop.iterable.children())
+    return listed or any(is_written(n) for n in names if n in inside)
+
+
+def _registers(loop: For, me: str) -> bool:
+    """Whether a loop goes over names, and registers something under each, which it asks for by no
+    other text: `for name in ["a", "b"]: self.register_buffer(name, w)`."""
+    over, target = loop.iterable, loop.target
+    if not isinstance(over, Display) or over.kind == "set" or not isinstance(target, Name):
+        return False
+    names = [e.constant if isinstance(e, Constant) else None for e in over.elements]
+    if not all(isinstance(n, str) for n in names) or len(set(names)) < len(names):
+        return False
+    uses = [n for n in loop.body.walk() if isinstance(n, Name) and n.id == target.id]
+    calls = [n.parent for n in uses if isinstance(n.parent, Call) and n in n.parent.arguments[:1]]
+    words = ("register_buffer", "register_parameter")
+    registers = any(dotted(c.function) in [f"{me}.{w}" for w in words] for c in calls)
+    return registers and len(calls) == len(uses) and not any(_is_late(n) for n in loop.body.walk())
+
+
+def _is_late(node: Node) -> bool:
+    """Whether it may ask for the name when the loop is past."""
+    return isinstance(node, (Lambda, Comprehension))
 
 
 def _is_anothers(name: Name) -> bool:
