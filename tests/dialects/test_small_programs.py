@@ -1433,8 +1433,7 @@ class Net(nn.Module):
         self.register_buffer("seen", torch.zeros(3))
 
     def forward(self, x):
-        x = self.fc(x)
-        i = 0
+        x, i = self.fc(x), 0
         while i < 3 and x.norm() > 0.5:
             x = x * 0.7 * self.fc.bias.cos()
             self.seen[i] += 1

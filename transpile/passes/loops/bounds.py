@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...facts.carried.places import written
-from ...model.expressions import Constant, Name
+from ...model.expressions import Constant, Display, Name, Starred
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Boolean, Compare
 from ...model.statements import Assign, Block, While
@@ -46,12 +46,26 @@ def start_of(name: str, loop: While) -> int | float | None:
     at = next(i for i, s in enumerate(block.body) if s is loop)
     for statement in reversed(block.body[:at]):
         if name in written(statement):
-            plain = isinstance(statement, Assign) and not statement.operator
-            value = statement.expression if plain else None  # type: ignore[attr-defined]
-            named = plain and all(isinstance(t, Name) for t in statement.targets)  # type: ignore[attr-defined]
-            number = named and isinstance(value, Constant) and _is_number(value)
+            value = _given(statement, name)
+            number = isinstance(value, Constant) and _is_number(value)
             return value.constant if number else None  # type: ignore[union-attr]
     return None
+
+
+def _given(statement: Statement, name: str) -> Expression | None:
+    """What an assignment gives a name: `n = 0`, `x, n = f(x), 0`."""
+    if not isinstance(statement, Assign) or statement.operator:
+        return None
+    targets, value = statement.targets, statement.expression
+    if all(isinstance(t, Name) for t in targets):
+        return value
+    if len(targets) != 1 or not isinstance(targets[0], Display) or not isinstance(value, Display):
+        return None
+    names, values = targets[0].elements, value.elements
+    if any(isinstance(e, Starred) for e in (*names, *values)) or len(names) != len(values):
+        return None
+    found = [v for n, v in zip(names, values) if isinstance(n, Name) and n.id == name]
+    return found[-1] if found else None
 
 
 def _is_number(node: Constant) -> bool:
