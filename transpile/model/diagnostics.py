@@ -21,6 +21,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "traced-loop": ("A loop depends on a tensor's value and could not be lowered.", "Give the loop a static bound."),
     "taken-for-granted": ("The line is converted, and is right if what the message says holds.", "See that it holds; where it does not, write the line by hand."),
     "data-check": ("A check of a tensor's value was left out: nothing can be raised under jit.", "Use jax.experimental.checkify, or check before the call."),
+    "state-in-constructor": ("A method that changes the state is called while a model is built, which has none yet.", "Compute in the constructor what it writes, or call it after the model is made."),
     "skipped-constructor": ("A class has a layer of torch's before a base of its own, whose constructor is not run.", "Hold the layer as an attribute."),
     "shared-module": ("One module stands in two places of another, and its params are separate after conversion.", "Tie them in the training step, or call the module from one place."),
     "host-draw": ("A generator of Python or NumPy draws while the model runs.", "Draw with jax.random and a key, as torch.rand(()) would be; or draw outside and pass the number in."),
