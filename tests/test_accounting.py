@@ -85,7 +85,7 @@ HELD = "import torch.nn as nn\n\n\nclass M(nn.Module):\n    def __init__(self, n
 
 
 def test_what_a_module_of_any_class_holds():
-    assert [(d.id, d.line) for d in convert_source(HELD).diagnostics] == [("array-while-building", 8)]
+    assert [(d.id, d.line) for d in convert_source(HELD).diagnostics] == [("module-value", 8)]
     assert not convert_source(HELD + "\n\nclass Store:\n    def state_dict(self):\n        return {}\n").diagnostics
 
 

@@ -57,7 +57,8 @@ def given(scene: Scene, call: Call) -> bool:
     if name.startswith("register_") and name.endswith("_hook"):
         scene.changes.unconverted("hook", call, f"{name}() {_HOOK}")
         return True
-    if name == "state_dict" and scene.building and isinstance(scene.of(function.object), Module):
+    asked = scene.of(function.object)
+    if name == "state_dict" and scene.building and isinstance(asked, Module) and not asked.open:
         scene.changes.unconverted("array-while-building", call, _UNMADE)
         return True
     if name in REGISTERS and _is_foreign(scene.of(function.object)):
