@@ -1117,6 +1117,28 @@ class Net(Base):
     def forward(self, x, y):
         return self.fc(x) + y
 """
+ELIF = """
+class Net(nn.Module):
+    def __init__(self, momentum=0.5):
+        super().__init__()
+        self.momentum = momentum
+        self.register_buffer("low", torch.zeros(()))
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        x = self.fc(x)
+        low = x.detach().min()
+        if self.low == 0:
+            self.low += low
+        elif self.momentum == -1:
+            self.low = torch.min(self.low, low)
+        else:
+            # moving
+            self.low = self.low * self.momentum + low * (1 - self.momentum)
+        return x * self.low + y
+"""
+
+
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,

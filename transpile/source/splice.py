@@ -10,7 +10,7 @@ from ..model.expressions import Call, FormattedString, Subscript
 from ..model.layout import comments
 from ..model.node import INSERTED, Expression, Node, Statement
 from ..model.program import File
-from ..model.statements import Block
+from ..model.statements import Block, If
 from .precedence import needs_parentheses
 from .render import EXPRESSIONS
 from .render_statements import STATEMENTS
@@ -63,7 +63,9 @@ class Writer:
         if block.start >= 0 and block.form == "indented" and not self._restated(block):
             return moved(self.text(block), home or "", indent, whole=True)
         if block.form == "elif" and len(block.body) == 1 and not self._restated(block):
-            return self._statement(block.body[0], indent)
+            if isinstance(block.parent, If):  # behind `el`
+                return self._statement(block.body[0], indent)
+            return self._line(block.body[0], indent, commented=False)
         commented = block.start >= 0 and block.form == "indented"
         made = [self._line(statement, indent, commented) for statement in block.body]
         return "\n".join(made) or f"{indent}pass"
