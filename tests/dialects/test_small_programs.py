@@ -1286,7 +1286,7 @@ def test_a_param_in_several_places_is_told(name, target):
     assert "shared-module" in {d.id for d in made.diagnostics}, made.code
 
 
-KEPT = """
+KEPT_ELSEWHERE = """
 class Head(nn.Module):
     def __init__(self, weights):
         super().__init__()
@@ -1310,7 +1310,7 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_param_that_another_constructor_keeps_is_refused(target):
-    (made,), _, _ = dialect.convert([given(HEAD + KEPT)], "", target)
+    (made,), _, _ = dialect.convert([given(HEAD + KEPT_ELSEWHERE)], "", target)
     ids = {d.id for d in made.diagnostics}
     assert ids & {"tied-weight", "array-while-building"} and "nn.unconverted(" in made.code
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from transpile import convert_source, from_torch
+from transpile import convert_path, convert_source, from_torch
 
 from ..small_programs import HEAD, both_modules
 
@@ -56,3 +56,13 @@ def test_a_class_that_extends_it_may_hold_anything():
     below = "\n\nclass Other(nn.TransformerEncoder):\n    pass\n"
     result = convert_source(HEAD + MODULE.format(given=f"{LAYER}, 2") + below)
     assert "state" in result.code
+
+
+def test_a_program_without_it_leaves_it_as_it_is(tmp_path):
+    (tmp_path / "a.py").write_text(HEAD + MODULE.format(given=f"{LAYER}, 2"))
+    (tmp_path / "b.py").write_text(HEAD + "class N(nn.Module):\n    def forward(self, x):\n        return x.tanh()\n")
+    out = tmp_path / "out"
+    convert_path(tmp_path / "a.py", out / "a.py")
+    before = (out / "jax_nn.py").read_text()
+    convert_path(tmp_path / "b.py", out / "b.py")
+    assert (out / "jax_nn.py").read_text() == before

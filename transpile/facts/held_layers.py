@@ -19,8 +19,13 @@ from .modules import Modules
 from .values import Values
 from .values.lattice import Module, Static
 
-# The norm at the end of nn.TransformerEncoder, where nobody gives one: what torch's pages have.
-_UNGIVEN = frozenset({"torch.nn.LayerNorm"})
+# What stands for a parameter that nobody gives: a support file that another program has brought
+# along is written for what is usual.
+_USUAL = {
+    "encoder_layer": frozenset({"torch.nn.TransformerEncoderLayer"}),
+    "decoder_layer": frozenset({"torch.nn.TransformerDecoderLayer"}),
+    "norm": frozenset({"torch.nn.LayerNorm"}),
+}
 _COPIES = frozenset({"copy.deepcopy", "deepcopy"})
 
 
@@ -33,10 +38,11 @@ def tell(modules: Modules, values: Values) -> None:
     built = _constructions(modules, set(open_reads))
     for cls, reads in open_reads.items():
         init = modules.library.project.methods(cls).get("__init__")
-        if init is None or cls not in built:
+        if init is None or modules.extended(cls):
             continue
         for field, parameter in _kept(init):
-            held = _join(_given(init, parameter, built[cls], values))
+            given = _given(init, parameter, built.get(cls, []), values)
+            held = _join(given, _USUAL.get(parameter))
             for read in reads if held is not None else ():
                 if _is_of(read, field):
                     read.value = held
@@ -50,7 +56,7 @@ def _open_reads(cls: Class) -> Iterator[Expression]:
 
 
 def _constructions(modules: Modules, layers: set[Class]) -> dict[Class, list[Call]]:
-    """The calls of a project that build these layers; no layer that a class of the user's extends."""
+    """The calls of a project that build these layers."""
     found: dict[Class, list[Call]] = {}
     for scope in (s for file in modules.project.ordered for s in file.scopes()):
         for call in scope.nodes(Call):
@@ -59,7 +65,7 @@ def _constructions(modules: Modules, layers: set[Class]) -> dict[Class, list[Cal
                 layer = modules.library.find(ref) if isinstance(ref, str) else None
                 if layer in layers:
                     found.setdefault(layer, []).append(call)
-    return {cls: calls for cls, calls in found.items() if not modules.extended(cls)}
+    return found
 
 
 def _kept(init: Function) -> Iterator[tuple[str, str]]:
@@ -91,8 +97,9 @@ def _given(
             yield values.of(call.arguments[at])
 
 
-def _join(given: Iterator[object | None]) -> Module | None:
-    """The classes that all these may have; None where one may have any."""
+def _join(given: Iterator[object | None], usual: frozenset[str] | None) -> Module | None:
+    """The classes that all these may have, or the usual ones where there are none; None where one
+    may have any."""
     classes: frozenset[object] = frozenset()
     for value in given:
         if isinstance(value, Static) and value.type == "None":
@@ -102,7 +109,8 @@ def _join(given: Iterator[object | None]) -> Module | None:
         if value.items is not None or value.element is not None or value.is_self:
             return None  # a container runs what it holds
         classes |= value.classes
-    return Module(classes or _UNGIVEN)
+    classes = classes or usual or frozenset()
+    return Module(classes) if classes else None
 
 
 def _is_of(read: Expression, field: str) -> bool:
