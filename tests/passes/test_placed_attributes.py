@@ -40,6 +40,8 @@ CASES = {
     ),
     "set elsewhere": ("self.m = self.m.to(x)\nreturn self.m", None, "self.m = None"),
     "set again": ("self.m = self.m.to(x)\nself.m = self.m + 1\nreturn self.m", None, ""),
+    "a part set": ("self.m = self.m.to(x)\nself.m[0] = x\nreturn self.m", None, ""),
+    "written in place": ("self.m = self.m.to(x)\nself.m[0].add_(x)\nreturn self.m", None, ""),
     "a module": ("self.m = self.m.to(x)\nreturn self.m(x)", None, ""),
     "another attribute": ("self.m = self.n.to(x)\nreturn self.m", None, ""),
 }

@@ -243,11 +243,19 @@ def _in_order(body: Expression, given: dict[str, Expression]) -> bool:
     used = [n for n in walked if isinstance(n, Name) and n.id in costly]
     if [n.id for n in used] != costly:
         return False
+    if any(isinstance(given[n.id], Display) and _is_taken_apart(n) for n in used):
+        return False
     around = {around for n in used for around in n.ancestors()}
     if any(isinstance(n, (Boolean, Conditional)) for n in around):
         return False
     before = walked[: walked.index(used[-1])] if used else []
     return all(n in around for n in before if isinstance(n, Call))
+
+
+def _is_taken_apart(name: Name) -> bool:
+    """Whether a part of it is asked for: what `ts[0].add_(1)` changes has another name in `[z, y]`."""
+    around = name.parent
+    return isinstance(around, (Attribute, Subscript)) and around.object is name
 
 
 def _names_value(node: Node) -> bool:

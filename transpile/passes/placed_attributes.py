@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..model.expressions import Attribute, Call, Constant, Name, is_none
+from ..model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
 from ..model.names import dotted, everywhere
 from ..model.node import Node
 from ..model.operators import Compare, Conditional
@@ -124,10 +124,19 @@ def _named(function: Function, name: str) -> Iterator[Attribute]:
 def _is_more(read: Attribute, target: Attribute) -> bool:
     """Whether it is another's, is set, or is called, as a module is."""
     around = read.parent
-    if isinstance(around, Assign) and read in around.targets:
-        return True
     called = isinstance(around, Call) and around.function is read
-    return called or dotted(read) != dotted(target)
+    return called or dotted(read) != dotted(target) or _is_written(read)
+
+
+def _is_written(read: Node) -> bool:
+    """`self.mask = m`, `self.cache[:n] = k`, `self.cache[0].add_(1)`: others see it."""
+    part, around = read, read.parent
+    while isinstance(around, (Attribute, Subscript)) and around.object is part:
+        part, around = around, around.parent
+    if isinstance(around, Assign):
+        return any(part is target for target in around.targets)
+    called = isinstance(around, Call) and around.function is part and isinstance(part, Attribute)
+    return called and part.name.endswith("_")  # type: ignore[attr-defined]
 
 
 def _is_apart(other: Attribute, cls: Class, project: Project) -> bool:

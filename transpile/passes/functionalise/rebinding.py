@@ -14,7 +14,16 @@ from ...facts.memory.writes import is_data, is_element, stripped
 from ...facts.values.lattice import Static, Torch
 from ...model.copy import clone
 from ...model.effects import Put, Read, Write
-from ...model.expressions import Attribute, Call, Display, Name, Slice, Starred, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Dictionary,
+    Display,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
+)
 from ...model.names import dotted
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
@@ -36,6 +45,7 @@ _PARAMS = (
     "jax.tree.map(lambda old, new: ..., old, new)"
 )
 _OUTER = "a name of the function around is written in place: pass it in and return it"
+_NAMELESS = "a part of a list without a name is written in place: write it by its own name"
 _UNKNOWN = "an in-place operation on an expression whose memory is not known"
 
 # Methods of tensors, and what they are as a way to put something into an array.
@@ -63,12 +73,21 @@ def rebind(
         if held is None:
             return _refuse(frame, subject, _PROPERTY)
         return rebind(frame, held, value, node, detached)
+    if isinstance(_root(subject), (Display, Dictionary)):
+        return _refuse(frame, subject, _NAMELESS)
     if isinstance(subject, Subscript) and not is_element(subject):
         if view_of(subject, frame.views) is None:
             return _rebind_held(frame, subject, value, node, detached)
     if isinstance(subject, (Name, Read)) or _is_own(frame, subject):
         return _rebind_name(frame, subject, value, node, detached)
     return _rebind_view(frame, subject, value, node, detached)
+
+
+def _root(subject: Any) -> Any:
+    """The list in `[z, y][0]`."""
+    while isinstance(subject, (Attribute, Subscript)):
+        subject = subject.object
+    return subject
 
 
 def _is_own(frame: Frame, subject: Any) -> bool:
