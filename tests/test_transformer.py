@@ -72,9 +72,7 @@ def test_stacks():
     src, tgt = torch.randn(3, 2, 8), torch.randn(3, 2, 8)
     memory = theirs.encoder(src, mask=CAUSAL, src_key_padding_mask=PADDING)
     want = theirs.decoder(tgt, memory, tgt_mask=CAUSAL, memory_key_padding_mask=PADDING)
-    run = lambda name, *args, **masks: getattr(ours, name)(
-        params[name], getattr(ours, name).init_state(jax.random.key(0)), *map(to_jax, args), **{k: to_jax(v) for k, v in masks.items()}
-    )[0]
+    run = lambda name, *args, **masks: getattr(ours, name)(params[name], *map(to_jax, args), **{k: to_jax(v) for k, v in masks.items()})
     got = run("encoder", src, mask=CAUSAL, src_key_padding_mask=PADDING)
     assert_same(got, memory)
     assert_same(run("decoder", tgt, memory, tgt_mask=CAUSAL, memory_key_padding_mask=PADDING), want)
