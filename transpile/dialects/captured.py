@@ -25,6 +25,7 @@ from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
 from ..passes.pass_ import place, source_of
+from .placed import parameter_for
 
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
 GIVEN = (
@@ -54,14 +55,11 @@ def _kept_params(new: New, modules: Modules) -> Iterator[Expression]:
     value = new.value
     classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
     made = [modules.find(c, "__init__") for c in classes if c.file in modules.project.names]
-    for at, argument in enumerate(new.arguments):
+    for argument in new.arguments:
         if isinstance(argument, (Name, Read)) and _is_param(argument):
-            word = new.keywords[at]
-            for init in (f for f in made if f is not None):
-                names = [p.name for p in init.parameters[1:]]
-                if _keeps(init, word or "".join(names[at : at + 1])):
-                    yield argument
-                    break
+            inits = (f for f in made if f is not None)
+            if any(_keeps(f, parameter_for(new, argument, f)) for f in inits):
+                yield argument
 
 
 def _is_param(node: Expression) -> bool:

@@ -23,7 +23,7 @@ from ..model.expressions import (
 from ..model.names import dotted, target_names
 from ..model.node import Expression, Node
 from ..model.operators import Conditional
-from ..model.program import Function, Parameter
+from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import Assign, For, While
 from .threading.changes import root
@@ -136,7 +136,7 @@ class Placed:
         targets = self.plan.conventions.targets(call) or []
         if not isinstance(call.value, Module) or len(targets) != 1 or targets[0].owner is not None:
             return []
-        return _kept_of(call, targets[0].parameters, _only_asked(targets[0]))
+        return _kept_of(call, targets[0], _only_asked(targets[0]))
 
     def _kept(self, new: New) -> list[Expression]:
         """The arguments that a new module may keep: a layer of torch's keeps none but for those
@@ -151,14 +151,19 @@ class Placed:
         if not makers or any(m is None for m in makers):
             return list(new.arguments)
         asked = set.intersection(*(_only_asked(m) for m in makers if m is not None))
-        return _kept_of(new, makers[0].parameters[1:], asked)  # type: ignore[union-attr]
+        return _kept_of(new, makers[0], asked)  # type: ignore[arg-type]
 
 
-def _kept_of(call: Call, parameters: list[Parameter], asked: set[str]) -> list[Expression]:
+def parameter_for(call: Call, argument: Expression, function: Function) -> str:
+    """The name of the parameter that an argument is for; nothing where there is none."""
+    at = next(i for i, a in enumerate(call.arguments) if a is argument)
+    names = [p.name for p in function.parameters][function.owner is not None :]
+    return call.keywords[at] or "".join(names[at : at + 1])
+
+
+def _kept_of(call: Call, function: Function, asked: set[str]) -> list[Expression]:
     """The arguments of a call, but for those of parameters that are only asked for attributes."""
-    names = [p.name for p in parameters]
-    given = enumerate(zip(call.arguments, call.keywords))
-    return [a for i, (a, w) in given if (w or "".join(names[i : i + 1])) not in asked]
+    return [a for a in call.arguments if parameter_for(call, a, function) not in asked]
 
 
 def _parts(value: Expression) -> Iterator[Expression]:

@@ -28,6 +28,7 @@ from ...model.operators import Compare, Conditional
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, For
 from ...passes.pass_ import source_of
+from ..placed import parameter_for
 from ..reports import Reports
 from ..threading.checkpoints import UPDATED, checkpointed
 from ..ties import below
@@ -39,7 +40,6 @@ from .given import (
     modules_given,
     named_once,
     only_compared,
-    parameter_for,
 )
 from .path import Path
 from .paths import Paths, module_of

@@ -14,6 +14,7 @@ from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, While
+from ..placed import parameter_for
 from ..threading.changes import root
 
 # These only ask what a module is.
@@ -88,13 +89,6 @@ def _handed(call: Call) -> list[Expression]:
     if isinstance(function, Support) and function.name == "place":
         return []
     return [a for a in call.arguments if _is_module(a)]
-
-
-def parameter_for(call: Call, argument: Expression, function: Function) -> str:
-    """The name of the parameter that an argument is for; nothing where there is none."""
-    at = next(i for i, a in enumerate(call.arguments) if a is argument)
-    names = [p.name for p in function.parameters][function.owner is not None :]
-    return call.keywords[at] or "".join(names[at : at + 1])
 
 
 def called_once(call: Call, argument: Expression, targets: list[Function] | None) -> bool:
