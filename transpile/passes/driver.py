@@ -30,22 +30,22 @@ def run(project: Project, facts: Any, passes: Iterable[Pass]) -> list[Diagnostic
             found += [d for changes in together for d in changes.diagnostics]
         else:
             for scope in [s for file in project.ordered for s in file.scopes()]:
-                found = _run_one(one, scope, facts, found)
+                found += _run_one(one, scope, facts, found)
     return found
 
 
 def _run_one(one: Pass, scope: Scope, facts: Any, before: list[Diagnostic]) -> list[Diagnostic]:
-    """Take one scope through a pass; what was found before, and is now."""
+    """Take one scope through a pass, which may take back what was found `before`."""
     try:
         changes: Changes = one.run(scope, facts)
         changes.commit()
     except Exception as error:
         if os.environ.get("TORCH_TO_JAX_TRACE"):
             raise
-        return [*before, give_up(one.name, scope, error)]
-    gone = changes.withdrawn
-    kept = [d for d in before if (d.id, d.path, d.line, d.column) not in gone] if gone else before
-    return [*kept, *changes.diagnostics]
+        return [give_up(one.name, scope, error)]
+    if gone := changes.withdrawn:
+        before[:] = [d for d in before if (d.id, d.path, d.line, d.column) not in gone]
+    return changes.diagnostics
 
 
 def give_up(name: str, scope: Scope, error: Exception) -> Diagnostic:

@@ -9,8 +9,8 @@ from typing import Any
 from ..model.diagnostics import Diagnostic
 from ..model.edits import Edits
 from ..model.effects import Unconverted
-from ..model.node import INSERTED, Expression, Node
-from ..model.program import File, Scope
+from ..model.node import INSERTED, Expression, Node, Span
+from ..model.program import Scope
 
 
 class Changes(Edits):
@@ -50,29 +50,27 @@ class Pass:
 
 
 def place(node: Node) -> tuple[str, int, int]:
-    """Path, line and column of a node, or of the one in whose place it stands; else those of the
-    nearest part or ancestor that stood in the source."""
-    around, slot = node.parent, node.slot
-    if node.start < 0 and slot not in (None, INSERTED) and around is not None and around.file:
-        assert slot is not None
-        return _line(around.file, slot[0])
-    candidates = [node, *node.walk(), *node.ancestors()]
-    found = next((n for n in candidates if n.start >= 0 and n.file is not None), None)
-    return ("", 1, 1) if found is None or found.file is None else _line(found.file, found.start)
-
-
-def _line(file: File, start: int) -> tuple[str, int, int]:
-    """Path, line and column, from 1, of a place in a file."""
-    line = file.text.count("\n", 0, start) + 1
-    return str(file.path), line, start - file.text.rfind("\n", 0, start)
+    """Path, line and column, from 1, of a node, or of the one in whose place it stands; else those
+    of the nearest part or ancestor that stood in the source."""
+    nodes = (node, *node.walk(), *node.ancestors())
+    span = _replaced(node) or next((n.origin for n in nodes if n.origin is not None), None)
+    if span is None:
+        return "", 1, 1
+    text, start = span.file.text, span.start
+    line = text.count("\n", 0, start) + 1
+    return str(span.file.path), line, start - text.rfind("\n", 0, start)
 
 
 def source_of(node: Node) -> str:
     """The user's text of a node, on one line; of one that a pass made that of what it stands in."""
-    around, slot = node.parent, node.slot
-    if node.start < 0 and slot not in (None, INSERTED) and around is not None and around.file:
-        assert slot is not None
-        return " ".join(around.file.text[slot[0] : slot[1]].split())
     stands = (n for n in (node, *node.ancestors()) if not isinstance(n, Scope))
-    origin = next((n.origin for n in stands if n.origin is not None), None)
-    return " ".join(origin.text.split()) if origin is not None else ""
+    span = _replaced(node) or next((n.origin for n in stands if n.origin is not None), None)
+    return " ".join(span.text.split()) if span is not None else ""
+
+
+def _replaced(node: Node) -> Span | None:
+    """The text in whose place a node stands that a pass made."""
+    around, slot = node.parent, node.slot
+    if node.start >= 0 or slot is None or slot == INSERTED:
+        return None
+    return Span(around.file, *slot) if around is not None and around.file is not None else None
