@@ -7,12 +7,12 @@ So what a call of it takes and gives is known, as it is of the user's classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ..model.effects import Declare
 from ..model.expressions import Attribute, Call, Comprehension, Name, Starred
 from ..model.names import dotted
-from ..model.node import Expression, Node
+from ..model.node import Expression
 from ..model.program import Class, Function
 from ..model.statements import For
 from .modules import Modules
@@ -31,21 +31,26 @@ _COPIES = frozenset({"copy.deepcopy", "deepcopy"})
 
 def tell(modules: Modules, values: Values) -> None:
     """Give the reads of such modules in the layers of a project the classes that they may have."""
-    layers = dict.fromkeys(modules.library.classes.values())
-    open_reads = {cls: reads for cls in layers if (reads := list(_open_reads(cls)))}
-    if not open_reads:
-        return
-    built = _constructions(modules, set(open_reads))
-    for cls, reads in open_reads.items():
-        init = modules.library.project.methods(cls).get("__init__")
-        if init is None or modules.extended(cls):
-            continue
+    layers = {
+        cls: init for cls in modules.library.classes.values() if (init := _init(modules, cls))
+    }
+    built = _constructions(modules, layers.keys())
+    for cls, init in layers.items():
+        if not all(map(modules.is_library, modules.below(cls))):
+            continue  # a class of the user's extends it
+        reads = list(_open_reads(cls))
         for field, parameter in _kept(init):
-            given = _given(init, parameter, built.get(cls, []), values)
-            held = _join(given, _USUAL.get(parameter))
+            held = _join(_given(init, parameter, built.get(cls, []), values), _USUAL[parameter])
             for read in reads if held is not None else ():
                 if _is_of(read, field):
                     read.value = held
+
+
+def _init(modules: Modules, cls: Class) -> Function | None:
+    """The constructor of a layer that is given modules."""
+    init = modules.library.project.methods(cls).get("__init__")
+    given = {p.name for p in init.parameters} if init is not None else set()
+    return None if given.isdisjoint(_USUAL) else init
 
 
 def _open_reads(cls: Class) -> Iterator[Expression]:
@@ -55,7 +60,7 @@ def _open_reads(cls: Class) -> Iterator[Expression]:
                 yield node
 
 
-def _constructions(modules: Modules, layers: set[Class]) -> dict[Class, list[Call]]:
+def _constructions(modules: Modules, layers: Collection[Class]) -> dict[Class, list[Call]]:
     """The calls of a project that build these layers."""
     found: dict[Class, list[Call]] = {}
     for scope in (s for file in modules.project.ordered for s in file.scopes()):
@@ -63,14 +68,14 @@ def _constructions(modules: Modules, layers: set[Class]) -> dict[Class, list[Cal
             refs = call.value.classes if isinstance(call.value, Module) else ()
             for ref in refs:
                 layer = modules.library.find(ref) if isinstance(ref, str) else None
-                if layer in layers:
+                if layer is not None and layer in layers:
                     found.setdefault(layer, []).append(call)
     return found
 
 
 def _kept(init: Function) -> Iterator[tuple[str, str]]:
-    """The fields in which a constructor keeps what it is given, or copies of it."""
-    names = {p.name for p in init.parameters[1:]}
+    """The fields in which a constructor keeps modules that it is given, or copies of them."""
+    names = {p.name for p in init.parameters} & _USUAL.keys()
     for declare in init.nodes(Declare):
         value = declare.expression
         if isinstance(value, Call) and value.arguments:  # ModuleList([…])
@@ -97,7 +102,7 @@ def _given(
             yield values.of(call.arguments[at])
 
 
-def _join(given: Iterator[object | None], usual: frozenset[str] | None) -> Module | None:
+def _join(given: Iterator[object | None], usual: frozenset[str]) -> Module | None:
     """The classes that all these may have, or the usual ones where there are none; None where one
     may have any."""
     classes: frozenset[object] = frozenset()
@@ -109,8 +114,7 @@ def _join(given: Iterator[object | None], usual: frozenset[str] | None) -> Modul
         if value.items is not None or value.element is not None or value.is_self:
             return None  # a container runs what it holds
         classes |= value.classes
-    classes = classes or usual or frozenset()
-    return Module(classes) if classes else None
+    return Module(classes or usual)
 
 
 def _is_of(read: Expression, field: str) -> bool:
@@ -118,12 +122,5 @@ def _is_of(read: Expression, field: str) -> bool:
     if isinstance(read, Attribute):
         return isinstance(read.object, Name) and read.name == field
     assert isinstance(read, Name)
-    loops: list[Node] = [n for n in read.ancestors() if isinstance(n, For)]
-    return any(
-        isinstance(n, For)
-        and isinstance(n.target, Name)
-        and n.target.id == read.id
-        and isinstance(n.iterable, Attribute)
-        and n.iterable.name == field
-        for n in loops
-    )
+    loops = (n for n in read.ancestors() if isinstance(n, For) and dotted(n.target) == read.id)
+    return any(isinstance(n.iterable, Attribute) and n.iterable.name == field for n in loops)

@@ -217,7 +217,7 @@ class Known:
     def _is_pure(self, function: Function) -> bool:
         """Whether a function follows from what it is given: it has no params, state or draws, and
         nothing of a function around it."""
-        alone = function.scope is None or not isinstance(function.scope, Function)
+        alone = not isinstance(function.scope, Function)
         asked = in_scope(function, OpaqueExpression, Declaration)
         return alone and not any(asked) and self.effects.of(function) == NO_EFFECTS
 

@@ -113,11 +113,6 @@ class Modules:
             found += [c for c in modules if cls in self.lineage(c)]
         return found
 
-    def extended(self, layer: Class) -> bool:
-        """Whether a class of the user's extends one of torch's layers."""
-        modules = (c for c in self.project.classes() if self.project.is_module(c))
-        return any(layer in self.lineage(c) for c in modules)
-
     def find(self, cls: Class, method: str) -> Function | None:
         """A method, own or inherited, of torch's layers too."""
         methods = (self.home(c).methods(c).get(method) for c in self.lineage(cls))
