@@ -12,8 +12,9 @@ from typing import NamedTuple
 from ..facts.modules import Modules
 from ..facts.values.lattice import Module
 from ..model.effects import Tie
+from ..model.expressions import Attribute, Call
 from ..model.names import dotted
-from ..model.node import Node
+from ..model.node import Expression, Node
 from ..model.program import Class, Function
 
 UNSEEN = (
@@ -61,6 +62,7 @@ class ProgramTies:
     def __init__(self, methods: Mapping[Class, Iterable[Function]], modules: Modules) -> None:
         self.modules = modules
         self._own: dict[Class, list[Tied]] = {}
+        self._met: dict[Class, Ties] = {}
         owners: dict[tuple[Class, str], str] = {}
         for cls in sorted(methods, key=lambda cls: len(modules.lineage(cls))):
             self._own[cls] = []
@@ -80,11 +82,13 @@ class ProgramTies:
         """What a method of a class may meet: `self` may be of a class below."""
         if cls is None:
             return Ties()
-        lineage, below = reversed(self.modules.lineage(cls)), self.modules.below(cls)
-        return Ties(
-            [t._replace(always=False) for one in below for t in self._own.get(one, ())]
-            + [t for one in lineage for t in self._own.get(one, ())]
-        )
+        if cls not in self._met:
+            lineage, below = reversed(self.modules.lineage(cls)), self.modules.below(cls)
+            self._met[cls] = Ties(
+                [t._replace(always=False) for one in below for t in self._own.get(one, ())]
+                + [t for one in lineage for t in self._own.get(one, ())]
+            )
+        return self._met[cls]
 
 
 def _ties(methods: Iterable[Function], modules: Modules) -> Iterator[Tied]:
@@ -132,3 +136,10 @@ def below(module: Node | None, me: str | None) -> str | None:
     """`blocks.head` of `self.blocks.head`, nothing of `self`; None for what is no such path."""
     first, _, rest = (dotted(module) or "").partition(".")
     return rest if me is not None and first == me else None
+
+
+def run_by(call: Call) -> Expression:
+    """The module that a call runs, or whose method it runs."""
+    function = call.function
+    is_method = isinstance(function, Attribute) and not isinstance(function.value, Module)
+    return function.object if is_method else function  # type: ignore[attr-defined]

@@ -34,7 +34,7 @@ from ...model.program import Function
 from ...model.statements import Assign
 from ..faults import raising
 from ..leaves import detached
-from ..ties import Tied, below
+from ..ties import Tied, below, run_by
 from .layers import own
 from .plan import Plan
 
@@ -108,9 +108,7 @@ class Leaves:
     def _tied(self, node: Apply) -> None:
         """A layer that has an array of another one, or has such a layer below it, is given it: it
         holds None itself."""
-        run = node.function
-        if not isinstance(run.value, Module) and isinstance(run, Attribute):
-            run = run.object  # whose method it is
+        run = run_by(node)
         holder = below(run, self.me)
         if not holder or self.building:
             return

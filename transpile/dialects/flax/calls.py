@@ -35,6 +35,7 @@ from ...model.statements import For
 from ...passes.pass_ import source_of
 from .. import leaves
 from ..faults import raising
+from ..ties import run_by
 from .checkpoints import checkpoint
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
 from .lowering import Lowering, nnx
@@ -103,9 +104,7 @@ def apply(low: Lowering, node: Call) -> None:
     if checkpoint(low, node):
         return
     handed(low, node)
-    run = node.function
-    if not isinstance(run.value, Module) and isinstance(run, Attribute):
-        run = run.object  # whose method it is
+    run = run_by(node)
     path = dotted_read(run)
     if path is not None and (tied := low.plan.tied(low.unit(node), path)):
         low.edits.wrap(run, lambda f: with_tied(low, f, path, tied))

@@ -157,8 +157,8 @@ def _read_of_tied(low: Lowering, node: Read) -> bool:
     if path is None:
         return False
     holder = path.rpartition(".")[0]
-    found = [t for t in low.plan.tied(low.unit(node), holder) if t.array == node.name]
-    tied = next((t for t in found if t.holder == holder.partition(".")[2]), None)
+    own = path.partition(".")[2]
+    tied = next((t for t in low.plan.tied(low.unit(node), holder) if t.path == own), None)
     if tied is None:
         return False
     if tied.always:
