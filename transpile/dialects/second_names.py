@@ -46,14 +46,14 @@ _WALKS = frozenset("children named_children modules named_modules named_paramete
 def spell_out(project: Project, modules: Modules, alone: bool = False) -> None:
     """Give each submodule of a project one name; `alone`: of two names in one module too, where
     each would have arrays of its own."""
-    read = _Reads(project)
+    read = Reads(project)
     for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
         init = modules.home(cls).methods(cls).get("__init__")
         if init is not None and init.parameters:
             _Names(project, cls, init, read, alone).write()
 
 
-class _Reads:
+class Reads:
     """The attributes of a project by their names: looked up for each submodule of each class."""
 
     def __init__(self, project: Project) -> None:
@@ -77,7 +77,7 @@ class _Names:
     """The names that the constructor of one class gives to submodules."""
 
     def __init__(
-        self, project: Project, cls: Class, init: Function, read: _Reads, alone: bool
+        self, project: Project, cls: Class, init: Function, read: Reads, alone: bool
     ) -> None:
         self.project, self.cls, self.init, self.read = project, cls, init, read
         self.alone = alone

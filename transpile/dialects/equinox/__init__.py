@@ -61,8 +61,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     there = Prelude(existing or "", "~")
     reports = Reports(Faults("the dialect equinox"), told)
     solve = lambda: Signatures(project, facts, there.names())
-    plan = Plan(project, facts, as_methods(project, solve, lambda t: t.takes or t.draws, reports))
-    plan.listed = lists.names
+    signatures = as_methods(project, solve, lambda t: t.takes or t.draws, reports)
+    plan = Plan(project, facts, signatures, lists.names)
     refuse_taken(plan.signatures, TAKEN, reports)
     report_shared(plan, reports, together=False)
     report_doubled(lists.doubled, reports)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ...facts.modules import SUBMODULE
 from ...model.effects import Declare, NewArray, Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
@@ -113,3 +114,9 @@ class Computed:
 
 def _is_name(node: Expression, name: str | None) -> bool:
     return isinstance(node, Name) and node.id == name
+
+
+def is_fixed(name: Expression) -> bool:
+    """Whether an expression for a name is the same text when it is evaluated again."""
+    calls = [n for n in name.walk() if isinstance(n, Call)]
+    return all(getattr(c.function, "name", dotted(c.function)) in ("format", "str") for c in calls)

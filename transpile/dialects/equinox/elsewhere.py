@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from ...facts.bindings.activity import bound
 from ...facts.modules import FIELD, SUBMODULE, Modules
-from ...facts.values.lattice import UNKNOWN, Module
+from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import Declare, New
 from ...model.expressions import (
@@ -32,7 +32,6 @@ from ...model.expressions import (
     Call,
     Comprehension,
     Constant,
-    Dictionary,
     Display,
     ForClause,
     Name,
@@ -45,10 +44,10 @@ from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.statements import Assign, For
 from ..fresh import attributes, fresh, taken
-from ..second_names import replaces
+from ..second_names import Reads, replaces
 from ..threading.properties import add_property
-from .computed import sets
-from .growing import added, grown, holds_modules, is_first, is_plain, is_trained, kept_list
+from .computed import is_fixed, sets
+from .growing import added, grown, holds_modules, is_first, is_list, is_plain, is_trained, kept_list
 from .places import block_of
 
 _FETCHING = frozenset("getattr range zip enumerate len list tuple reversed".split())
@@ -65,11 +64,11 @@ class Elsewhere:
 
 def spell_out(project: Project, modules: Modules) -> Elsewhere:
     """Let no list hold what stands elsewhere, of all classes of a project."""
-    found = Elsewhere()
+    found, read = Elsewhere(), Reads(project)
     for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
         init = modules.home(cls).methods(cls).get("__init__")
         if init is not None and init.parameters:
-            _Lists(project, modules, cls, init, found).write()
+            _Lists(project, modules, cls, init, found, read).write()
     return found
 
 
@@ -77,10 +76,16 @@ class _Lists:
     """The lists that the constructor of one class sets on `self`."""
 
     def __init__(
-        self, project: Project, modules: Modules, cls: Class, init: Function, found: Elsewhere
+        self,
+        project: Project,
+        modules: Modules,
+        cls: Class,
+        init: Function,
+        found: Elsewhere,
+        read: Reads,
     ) -> None:
         self.project, self.modules, self.cls, self.init = project, modules, cls, init
-        self.found = found
+        self.found, self.read = found, read
         self.me = init.parameters[0].name
         self.family = {cls, *project.family(cls)}
         self.methods = [m for c in self.family for m in project.methods(c).values()]
@@ -93,7 +98,7 @@ class _Lists:
             if not isinstance(store, Assign) or store.parent is not self.init.body:
                 continue
             if len(store.targets) == 1 and not store.operator:
-                if _is_list(own.values[0]):
+                if is_list(own.values[0]):
                     self._write(name, store)
                 elif (local := kept_list(own.values[0])) is not None:
                     self._write_local(name, store, local)
@@ -125,6 +130,7 @@ class _Lists:
             return
         if not self._is_read_elsewhere(name) and not self._is_read_here(name, store):
             self.init.body.take(store)
+            self.read.changed()
             return
         inside = {n for s in (store, *made, *growing) for n in s.walk()}
         others = [n for n in self.init.nodes(Name) if n.id == local and n not in inside]
@@ -159,19 +165,18 @@ class _Lists:
     def _property(self, store: Assign | None, name: str, value: Expression) -> None:
         made = add_property(self.cls, self.init, store, name, value)
         self.project.note_method(self.cls, made)
+        self.read.changed()
 
     # --- only the constructor's -------------------------------------------------------------------
 
     def _is_read_elsewhere(self, name: str) -> bool:
         inside = set(self.init.body.walk())
-        for file in self.project.ordered:
-            for node in file.walk():
-                if isinstance(node, Attribute) and node.name == name and node not in inside:
-                    value = node.object.value
-                    if value in (None, UNKNOWN) or not isinstance(value, Module):
-                        return True
-                    if not self.family.isdisjoint(value.classes) or value.open:
-                        return True
+        for node in (n for n in self.read.of(name) if n not in inside):
+            value = node.object.value
+            if not isinstance(value, Module) or value.open:
+                return True
+            if not self.family.isdisjoint(value.classes):
+                return True
         return False
 
     def _make_local(self, name: str) -> None:
@@ -180,6 +185,7 @@ class _Lists:
             made = Name(local)
             made.value = node.value
             node.replace(made)
+        self.read.changed()
 
     # --- asked whenever it is read ----------------------------------------------------------------
 
@@ -272,7 +278,7 @@ class _Lists:
                     name = Constant(other.name)
             elif other in computed and dotted(computed[other].arguments[2]) == element.id:
                 name = computed[other].arguments[1]
-            if name is not None and _is_fixed(name):
+            if name is not None and is_fixed(name):
                 at = beside.index(statement)
                 between = beside[min(i, at) + 1 : max(i, at)]
                 used = {n.id for n in name.walk() if isinstance(n, Name)} | {element.id}
@@ -288,13 +294,3 @@ def _given(node: Node) -> Iterator[Name]:
         value = value.expression if isinstance(value, Starred) else value
         if isinstance(value, Name):
             yield value
-
-
-def _is_list(value: Expression) -> bool:
-    return isinstance(value, (Display, Dictionary, Comprehension))
-
-
-def _is_fixed(name: Expression) -> bool:
-    """Whether an expression for a name is the same text when it is evaluated again."""
-    calls = [n for n in name.walk() if isinstance(n, Call)]
-    return all(getattr(c.function, "name", dotted(c.function)) in ("format", "str") for c in calls)

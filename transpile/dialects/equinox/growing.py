@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.values.lattice import Mapping, Module, Sequence, Tensor, Value
-from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Comprehension,
+    Constant,
+    Dictionary,
+    Display,
+    Name,
+    Slice,
+    Subscript,
+)
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.program import Function
@@ -74,6 +84,11 @@ def grown(method: Function, path: str) -> Iterator[Statement]:
             if isinstance(function, Attribute) and function.name in _GROWING:
                 if dotted(function.object) == path:
                     yield node
+
+
+def is_list(value: Expression) -> bool:
+    """Whether a list or dict is written out."""
+    return isinstance(value, (Display, Dictionary, Comprehension))
 
 
 def kept_list(value: Expression) -> str | None:

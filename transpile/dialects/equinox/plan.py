@@ -34,12 +34,16 @@ class Facts(Protocol):
 class Plan:
     """The conventions of a project's functions in Equinox."""
 
-    def __init__(self, project: Project, facts: Facts, signatures: Signatures) -> None:
+    def __init__(
+        self,
+        project: Project,
+        facts: Facts,
+        signatures: Signatures,
+        listed: dict[tuple[Class, str], str],
+    ) -> None:
         self.project, self.modules, self.facts = project, facts.modules, facts
         self.signatures = signatures
-        self.listed: dict[
-            tuple[Class, str], str
-        ] = {}  # the fields with the names of what is listed
+        self.listed = listed  # the fields with the names of what a property lists
         self.methods = {f.name for f in project.functions() if f.owner is not None}
         self._stateful: dict[Class, bool] = {}
         self._modes: dict[Class, bool] = {}
