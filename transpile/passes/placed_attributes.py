@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
-from ..model.names import dotted, everywhere
+from ..model.names import dotted, everywhere, is_target
 from ..model.node import Node
 from ..model.operators import Compare, Conditional
 from ..model.program import Class, Function
@@ -133,8 +133,8 @@ def _is_written(read: Node) -> bool:
     part, around = read, read.parent
     while isinstance(around, (Attribute, Subscript)) and around.object is part:
         part, around = around, around.parent
-    if isinstance(around, Assign):
-        return any(part is target for target in around.targets)
+    if is_target(part):
+        return True
     called = isinstance(around, Call) and around.function is part and isinstance(part, Attribute)
     return called and part.name.endswith("_")  # type: ignore[attr-defined]
 

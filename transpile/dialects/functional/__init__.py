@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...model.effects import Support
-from ...model.expressions import Attribute, Constant, Name
+from ...model.expressions import Attribute, Name
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.rule_files import imports_of
@@ -97,18 +97,7 @@ def _spelled(file: File | Class, within: bool = False) -> set[str]:
         elif isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
             if node.object.id == "nn":
                 found.add(node.name)
-        elif isinstance(node, Constant) and node.start < 0:
-            _as_attribute(node)
     return found
-
-
-def _as_attribute(name: Constant) -> None:
-    """`params["_Net__fc"]` for `self.__fc`, which Python calls so in `class Net`, and torch too."""
-    word = name.constant
-    if isinstance(word, str) and word.startswith("__") and word.isidentifier():
-        cls = next((n for n in name.ancestors() if isinstance(n, Class)), None)
-        if cls is not None and not word.endswith("__"):
-            name.replace(Constant(f"_{cls.name.lstrip('_')}{word}"))
 
 
 def _support(

@@ -44,10 +44,11 @@ def refuse_taken(signatures: Signatures, words: Set[str], reports: Reports) -> N
     `self.attn(query=x, key=x)`, of a class that is not known."""
     for function in signatures.functions:
         for call in list(function.nodes(Call, Apply, New)):
-            for word in sorted(_colliding(call, signatures, words)):
-                message = f"{word} is what a call gives here itself: give this one by its position"
-                reports.unconverted("unsupported", call, message)
-                break
+            if taken := _colliding(call, signatures, words):
+                why = (
+                    f"{min(taken)} is what a call gives here itself: give this one by its position"
+                )
+                reports.unconverted("unsupported", call, why)
 
 
 def _is_call(function: Function, signatures: Signatures) -> bool:

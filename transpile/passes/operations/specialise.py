@@ -84,13 +84,13 @@ class Specialised:
         if isinstance(node, Call) and dotted(node.function) == "len":
             return self._length(node.arguments[0])
         if isinstance(node, Conditional):  # `p if training else 0.0`, where p is 0
-            known, either = (
+            test, body, orelse = (
                 self.truth(node.test),
-                [self.constant(e) for e in (node.body, node.orelse)],
+                *map(self.constant, (node.body, node.orelse)),
             )
-            if known is UNDECIDED:
-                return either[0] if either[0] == either[1] else UNDECIDED
-            return either[0 if known else 1]
+            if test is UNDECIDED:
+                return body if body == orelse else UNDECIDED
+            return body if test else orelse
         if isinstance(node, (Boolean, Compare)) or isinstance(node, Unary):
             return self.truth(node)
         return UNDECIDED
