@@ -17,9 +17,12 @@ def from_torch(source: Any, model: Any) -> Any:
     Raises ValueError, and fills nothing, where a name is missing, surplus, or of another shape.
     """
     if flax.is_model(model):
-        return flax.load(model, _values(source, flax.arrays(model), model))
+        variables = flax.arrays(model)
+        return flax.load(model, _values(source, variables, flax.unsaved(variables), model))
     if equinox.is_model(model):
-        return equinox.load(model, _values(source, equinox.arrays(model), model))
+        held = equinox.arrays(model, unsaved=True)
+        unsaved = held.keys() - equinox.arrays(model)
+        return equinox.load(model, _values(source, held, unsaved, model))
     return weights.from_torch(source, model)
 
 
@@ -33,27 +36,24 @@ def to_torch(model: Any, state: Any = None) -> dict[str, Any]:
     return weights.to_torch(model, state)
 
 
-def _values(source: Any, arrays: Mapping[str, Any], model: Any) -> dict[str, Any]:
-    """The value for each array of a model, by torch's names."""
+def _values(
+    source: Any, arrays: Mapping[str, Any], unsaved: set[str], model: Any
+) -> dict[str, Any]:
+    """The value for each array of a model, by torch's names. `unsaved`: those that torch may lack,
+    and may have in another shape, as what forward passes keep."""
     tensors = dict(_named(source))
-    missing = [n for n in arrays if n not in tensors and _is_saved(arrays[n])]
+    missing = [n for n in arrays if n not in tensors and n not in unsaved]
     kept = {_storage(tensors[n]) for n in arrays if n in tensors}
     surplus = [n for n, t in tensors.items() if n not in arrays and _storage(t) not in kept]
     surplus = [n for n in surplus if not _is_constant(model, n, tensors[n])]
     made = {n: weights.to_array(tensors[n]) for n in arrays if n in tensors}
-    known = {n: a.shape for n, a in arrays.items() if a is not None}
+    known = {n: a.shape for n, a in arrays.items() if a is not None and n not in unsaved}
     misshaped = [n for n, value in made.items() if value.shape != known.get(n, value.shape)]
     wrong = {"missing": missing, "surplus": surplus, "of another shape": misshaped}
     if any(wrong.values()):
         found = "; ".join(f"{what}: {', '.join(names)}" for what, names in wrong.items() if names)
         raise ValueError(f"the model and what torch holds do not fit; {found}")
     return made
-
-
-def _is_saved(array: Any) -> bool:
-    """Whether torch saves an array: what it does not, as a number that forward passes change, may be
-    no tensor there."""
-    return array is None or getattr(array, "persistent", True) is not False
 
 
 def _named(source: Any) -> Iterable[tuple[str, Any]]:
@@ -71,14 +71,12 @@ def _storage(tensor: Any) -> Any:
 
 
 def _is_constant(model: Any, path: str, value: Any) -> bool:
-    """Whether a model computes an array itself, as torch has it, or begins it in a state that
-    checkpoints do not hold."""
+    """Whether a model computes an array itself, as torch has it."""
     owner = model
     try:
         for part in path.split("."):
             owner = owner[int(part)] if part.isdigit() else getattr(owner, part)
         own = owner[...] if type(owner).__name__ == "Constant" else owner
-        own = own.init if type(own).__name__ == "StateIndex" else own
     except Exception:
         return False
     return hasattr(own, "shape") and weights.agree(own, weights.to_array(value))

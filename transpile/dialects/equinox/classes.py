@@ -200,9 +200,13 @@ def _value(declared: Declared) -> Expression | None:
         if declared.unset:
             value.append(Constant(None), "default")
         return value
-    if not declared.saved and not declared.unset:
-        return Call(Support("unsaved"))
-    return Constant(None) if declared.unset and declared.name != "inference" else None
+    default = Constant(None) if declared.unset and declared.name != "inference" else None
+    if declared.saved:
+        return default
+    made = Call(Support("unsaved"))
+    if default is not None:
+        made.append(default, "default")
+    return made
 
 
 def _names_constructor(cls: Class, base: Class) -> bool:

@@ -161,9 +161,9 @@ def get(state, index):
     return None if index is None else state.get(index)
 
 
-def unsaved():
+def unsaved(**options):
     """A field with a state that checkpoints do not hold."""
-    return eqx.field(metadata={"unsaved": True})
+    return eqx.field(metadata={"unsaved": True}, **options)
 
 
 def put(state, index, value):

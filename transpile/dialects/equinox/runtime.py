@@ -23,13 +23,14 @@ def is_model(value: Any) -> bool:
     )
 
 
-def arrays(model: Any, state: Any = None) -> dict[str, Any]:
+def arrays(model: Any, state: Any = None, unsaved: bool = False) -> dict[str, Any]:
     """The arrays of a model by torch's names: params, and the buffers that a state holds.
 
     Without a state, buffers are what the model was built with; None once that has been taken.
+    `unsaved`: also the buffers that torch does not save.
     """
     found: dict[str, Any] = {}
-    for name, value, _ in _walk(model, ""):
+    for name, value, _ in _walk(model, "", unsaved):
         if _is_buffer(value):
             found[name] = value.array
         elif not _is_index(value):
@@ -67,29 +68,33 @@ def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
     return filled_model
 
 
-def _walk(node: Any, prefix: str, holder: Any = None) -> Iterator[tuple[str, Any, Any]]:
-    """What holds an array, with its path, and the module that has it as a field."""
+def _walk(
+    node: Any, prefix: str, unsaved: bool = True, holder: Any = None
+) -> Iterator[tuple[str, Any, Any]]:
+    """What holds an array, with its path, and the module that has it as a field. `unsaved`: also
+    the buffers that torch does not save."""
     import equinox as eqx
 
     if _is_index(node) or eqx.is_array(node):
         yield prefix[:-1], node, holder
     elif isinstance(node, dict):
         for name, value in node.items():
-            yield from _walk(value, f"{prefix}{name}.")
+            yield from _walk(value, f"{prefix}{name}.", unsaved)
     elif isinstance(node, (list, tuple)):
         for i, value in enumerate(node):
-            yield from _walk(value, f"{prefix}{i}.")
+            yield from _walk(value, f"{prefix}{i}.", unsaved)
     elif isinstance(node, eqx.Module):
         held = {CONTAINERS.get(c.__name__) for c in type(node).__mro__}
         for field in dataclasses.fields(node):
             value = getattr(node, field.name, None)
-            if field.metadata.get("unsaved"):
+            if field.metadata.get("unsaved") and not unsaved:
                 continue
             if _is_buffer(value):
                 yield f"{prefix}{field.name}", value, node
             elif not field.metadata.get("static") and hasattr(node, field.name):
                 below = prefix if field.name in held or _is_computed(field.name, value) else None
-                yield from _walk(value, f"{prefix}{field.name}." if below is None else below, node)
+                path = f"{prefix}{field.name}." if below is None else below
+                yield from _walk(value, path, unsaved, node)
 
 
 def _is_computed(name: str, value: Any) -> bool:

@@ -30,6 +30,12 @@ def arrays(model: Any) -> dict[str, Any]:
     return found
 
 
+def unsaved(variables: Mapping[str, Any]) -> set[str]:
+    """The names of the Variables that torch does not save, as a number that forward passes
+    change."""
+    return {n for n, v in variables.items() if getattr(v, "persistent", True) is False}
+
+
 def load(model: Any, values: Mapping[str, Any]) -> Any:
     """Fill a model, and give it back."""
     for name, variable in arrays(model).items():
