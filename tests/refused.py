@@ -18,10 +18,9 @@ REFUSED: dict[str, list[str]] = {
         "test_unmade_arrays.py::test_a_mask_like_a_weight_of_the_layer_extended",
         "test_unmade_arrays.py::test_shapes[through a name]",
     ],
-    "constructors that give a param to another name or row, or a name that a method has": [
+    "constructors that give a param to another name or row": [
         "test_bare_modules.py::test_each_submodule_has_its_params[params and numbers]",
         "test_constructors.py::test_constructors[the row of a param]",
-        "test_constructors.py::test_constructors[with the name of a method here]",
     ],
     "a layer that may write its argument is taken to do so": [
         "test_beginnings.py::test_a_body_that_leaves_its_argument[by a function]",

@@ -1518,3 +1518,38 @@ def test_a_dict_of_what_forward_keeps_is_no_weight():
     x = torch.randn(2, 4)
     np.testing.assert_allclose(model(jnp.asarray(x.numpy())), theirs(x).detach(), rtol=1e-5)
     assert sorted(to_torch(model)) == ["fc.bias", "fc.weight"]
+
+
+NAMED_AS_A_METHOD = """
+class Scale(nn.Module):
+    def __init__(self, n, init="ones"):
+        super().__init__()
+        self.init = init
+        if self.init == "ones":
+            self.weight = nn.Parameter(torch.ones(n))
+        else:
+            self.weight = nn.Parameter(torch.randn(n))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.a, self.b = Scale(n), Scale(n, "drawn")
+
+    def forward(self, x):
+        return self.a(x) * len(self.a.init) + self.b(x) * len(getattr(self.b, "init"))
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_field_has_the_name_of_a_method_here(target):
+    verify(HEAD + NAMED_AS_A_METHOD, "Net", "4", [torch.randn(2, 4, dtype=torch.float64)], target)
+
+
+def test_a_submodule_with_the_name_of_a_method_here_is_refused():
+    source = HEAD + NAMED_AS_A_METHOD.replace("self.a,", "self.init,").replace("self.a", "self.init")
+    (made,), _, _ = dialect.convert([given(source)], "", "functional")
+    assert ["give it another name" in d.message for d in made.diagnostics] == [True]

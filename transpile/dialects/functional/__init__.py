@@ -43,11 +43,11 @@ HEADER = (
 def write(project: Project, facts: Facts, existing: str | None = None) -> Output:
     """The files of a project as functions of params; the model is edited. `existing`: the text of
     the support file that stands there."""
-    rename_methods(project)
+    reports = Reports(Faults("the functional dialect"))
+    rename_methods(project, reports)
     unroll(project)
     second_names.spell_out(project, facts.modules)
     there = Prelude(existing or "", "~")
-    reports = Reports(Faults("the functional dialect"))
     solve = lambda: Conventions(project, facts, there.names())
     threaded = lambda t: t.takes or t.draws or t.params or t.mode
     plan = Plan(project, facts, as_methods(project, solve, threaded, reports))

@@ -22,11 +22,10 @@ from ....model.node import Expression, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign, Block
 from ...fresh import attributes, fresh
+from ..method_names import RESERVED
 from ..plan import Plan
 from .changing import Changing
 from .rebinding import Rebinding
-
-RESERVED = frozenset(("init", "init_state", "apply", "children", "add_module"))
 
 
 class Available:
