@@ -65,6 +65,20 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, key):
     return one_hot - lax.stop_gradient(soft) + soft
 
 
+@rule(
+    "torch._softmax_backward_data",
+    differs={
+        "raises 0-dim": "an array is taken to have the axis; JAX says where it has none",
+        "values inf": "half types overflow where torch sums in float32",
+        "dtype half": "input_dtype is a hint in torch, and here the dtype of the result",
+    },
+)
+def softmax_backward_data(grad_output, output, dim, input_dtype):
+    """The gradient of a softmax by its output, as autograd Functions ask for it."""
+    gradient = grad_output - (grad_output * output).sum(axis=dim, keepdims=True)
+    return (output * gradient).astype(input_dtype)
+
+
 def implicit_dim(input):
     """The axis torch takes where none is given: the first of 1 or 3 axes, else the second."""
     if input.ndim == 0:

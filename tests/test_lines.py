@@ -44,6 +44,7 @@ LINES = [
     ("F.gelu(x)", "jax.nn.gelu(x, approximate=False)"),
     ("F.softmax(x, dim=-1)", "jax.nn.softmax(x, axis=-1)"),
     ("x.softmax(-1)", "jax.nn.softmax(x, axis=-1)"),
+    ("torch._softmax_backward_data(x, y, 1, x.dtype)", "nn.softmax_backward_data(x, y, 1, x.dtype)"),
     ("F.log_softmax(x, dim=1)", "jax.nn.log_softmax(x, axis=1)"),
     ("torch.zeros(2, 3)", "jnp.zeros((2, 3))"),
     ("torch.zeros(2, 3, device=x.device)", "jnp.zeros((2, 3))"),

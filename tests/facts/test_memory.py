@@ -78,6 +78,47 @@ def test_summary(text):
     assert found == SUMMARIES[text]
 
 
+PRESENT = """class M(nn.Module):
+    def __init__(self, kernel: int, bias=True, up=False):
+        super().__init__()
+        self.up = up
+        self.w = nn.Parameter(torch.ones(3)) if kernel else None
+        self.b = nn.Parameter(torch.ones(3)) if CONDITION else None
+
+    def forward(self, x):
+        w = self.w.to(x.dtype) if self.w is not None else None
+        b = self.b if self.b is not None else None
+        if self.up and w is not None:
+            x = x * w * 2
+        else:
+            if w is not None:
+                x = x * w
+        if b is not None:
+            x = x.add_(b)
+        return x
+"""
+# the condition on which there is a bias, what else is changed, whether the argument may be written
+PRESENCES = [
+    ("kernel and bias", "", "", False),
+    ("kernel", "", "", False),
+    ("bias", "", "", True),
+    ("kernel or bias", "", "", True),
+    ("kernel and bias", "        self.w = None\n", "", True),
+    ("kernel and bias", "        kernel = 0\n", "", True),
+    ("kernel and bias", "", "    def fuse(self):\n        self.w = None\n", True),
+    ("kernel and bias", "", "    def fuse(self):\n        setattr(self, 'w', None)\n", True),
+    ("kernel and bias", "", "class N(M):\n    def __init__(self):\n        self.w = None\n", True),
+    ("kernel and bias", "", "def fuse(m):\n    m.w = None\n", True),
+]
+
+
+@pytest.mark.parametrize("condition, build, more, written", PRESENCES)
+def test_what_is_there_together(condition, build, more, written):
+    text = PRESENT.replace("CONDITION", condition).replace("\n    def forward", f"{build}\n    def forward")
+    program, memory = memory_of(text + more)
+    assert memory.summary(program.function("M.forward")).parameters == ({"x"} if written else set())
+
+
 MODULE = """class M(nn.Module):
     def __init__(self):
         super().__init__()

@@ -22,7 +22,6 @@ from ...model.node import Node, Statement
 from ...model.program import Class, File, Function
 from ...model.statements import (
     Assign,
-    Block,
     ExpressionStatement,
     For,
     If,
@@ -33,30 +32,25 @@ from ...model.statements import (
 )
 from ..values import lattice
 from ..values.lattice import UNKNOWN, External, Module, Sequence, Static, Tensor, Torch
-from .giving import Giving, outputs
+from .giving import outputs
 from .paths import of
 from .places import Part, Passed, fresh, merge
 from .spellings import is_tensor
 from .state import COMPUTED, Program
+from .ways import Ways
 
 _KEEPING = frozenset("append add insert extend appendleft extendleft update setdefault".split())
 _CALLS = (Apply, New)
 _READING = ("items", "keys", "values", "get")
 
 
-class Flow(Giving):
+class Flow(Ways):
     """An environment on its way through a function; with `record` it stays known before each
     statement."""
-
-    record = False
 
     def __init__(self, program: Program, scope: Function | File | Lambda) -> None:
         super().__init__(program, scope)
         self.indices: dict[For, Name] = {}  # for loops over rows, the name of the number of a turn
-
-    def block(self, block: Block | None) -> None:
-        for statement in block.body if block is not None else ():
-            self.transfer(statement)
 
     def transfer(self, node: Statement) -> None:
         """Move past a statement, compound ones included."""
@@ -65,8 +59,7 @@ class Flow(Giving):
         if isinstance(node, (Function, Class)):
             self.env[node.name] = fresh()
         elif isinstance(node, If):
-            self.evaluated(node.test)
-            self._ways([node.body, node.orelse])
+            self.branch(node)
         elif isinstance(node, (For, While)):
             self._loop(node)
         elif isinstance(node, With):
@@ -79,15 +72,6 @@ class Flow(Giving):
             self._try(node)
         else:
             self.past_simple(node)
-
-    def _ways(self, blocks: list[Block | None]) -> None:
-        before, ends = dict(self.env), []
-        for block in blocks:
-            self.env = dict(before)
-            self.block(block)
-            if not _leaves(block):
-                ends.append(self.env)
-        self.env = functools.reduce(merge, ends) if ends else before
 
     def _loop(self, node: For | While) -> None:
         record, self.record = self.record, False
@@ -280,11 +264,6 @@ class Flow(Giving):
 
 def _yields(function: Function) -> bool:
     return any(n.word.startswith("yield") for n in function.nodes(OpaqueExpression))
-
-
-def _leaves(block: Block | None) -> bool:
-    """Whether a block ends with a return: what holds there does not go on."""
-    return block is not None and bool(block.body) and isinstance(block.body[-1], Return)
 
 
 def _returns_early(function: Function) -> bool:

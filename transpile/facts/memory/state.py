@@ -14,6 +14,7 @@ from ..values.strings import HOLE, pattern
 from .indices import disjoint
 from .paths import Paths, of
 from .places import Env, Passed, Place, Places, Result, Summary, closed
+from .presence import Presence
 from .spellings import Spellings
 
 E = TypeVar("E", bound=Expression)
@@ -29,6 +30,7 @@ class Program:
         self.passed: dict[Function | Lambda, Passed] = {}
         self.samples: dict[Function | Lambda, dict[str, Expression]] = {}
         self.summaries: dict[Function | Lambda, Summary] = {}
+        self.presence = Presence(self.project)
 
 
 class State:
