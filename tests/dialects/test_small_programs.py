@@ -1164,6 +1164,27 @@ class Net(nn.Module):
 """
 
 
+WRITING_LAMBDAS = """
+def zero(m):
+    nn.init.zeros_(m.weight)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+        fill = lambda m, value: nn.init.constant_(m.weight, value)
+        fill(self.a, 0.5)
+        for layer in (self.b,):
+            fill(layer, 0.25)
+        done = zero(self.c)
+
+    def forward(self, x, y):
+        add = lambda t: t.add_(1)
+        x = self.a(x)
+        add(x)
+        return self.c(x) + self.b(y)
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,
@@ -1222,6 +1243,14 @@ def test_ties_that_are_refused(tie, target):
     text = HEAD + tied(UNSEEN_TIES[tie])
     (made,), _, _ = dialect.convert([given(text)], "", target)
     assert {d.id for d in made.diagnostics} == {"tied-weight"}
+
+
+@pytest.mark.parametrize("target, told", zip(TARGETS, (0, 1, 1), strict=True))
+def test_what_fills_a_layer_stays_though_its_value_is_not_read(target, told):
+    """An array that is given back has no value yet, or would have to come beside the module."""
+    text = WRITING_LAMBDAS.replace("    nn.init.zeros_(m", "    return nn.init.zeros_(m")
+    (made,), _, _ = dialect.convert([given(HEAD + text)], "", target)
+    assert len(made.diagnostics) == told and "done = zero(self.c" in made.code
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -51,3 +51,24 @@ def test_becomes_a_method(line):
 @pytest.mark.parametrize("line", STAY)
 def test_stays(line):
     assert converted(source(line)) == source(line)
+
+
+WRITES = {
+    "f = lambda t: t.add_(1)\nf(x)\n": "def f(t):\n    t.add_(1)\nf(x)\n",
+    "f = lambda t, n=1: t.add_(n)  # once\ny = f(x)\n": (
+        "def f(t, n=1):\n    return t.add_(n)  # once\ny = f(x)\n"
+    ),
+    "import torch.nn as nn\nf = lambda m: nn.init.zeros_(m.weight)\nnet.apply(f)\n": (
+        "import torch.nn as nn\ndef f(m):\n    nn.init.zeros_(m.weight)\nnet.apply(f)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", WRITES)
+def test_becomes_a_function_that_writes(text):
+    assert converted(text) == WRITES[text]
+
+
+def test_what_an_initialiser_gives_back_counts():
+    text = "import torch.nn as nn\nf = lambda w: nn.init.zeros_(w)\ninit(m, f)\n"
+    assert converted(text) == text

@@ -4,6 +4,12 @@
     self.mlpf = lambda x: m.down(m.up(x))  →       return self.mlp.down(self.mlp.up(x))
 
 Kept as a value it would hold modules that are others once a model is traced.
+
+One that writes what it is given in place becomes a function, where it has a name; a write of JAX's
+is a statement:
+
+    zero = lambda m: zeros_(m.weight)   →      def zero(m):
+                                                   zeros_(m.weight)
 """
 
 from __future__ import annotations
@@ -11,11 +17,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..model.copy import clone
-from ..model.expressions import Attribute, Lambda, Name
-from ..model.names import dotted, names_assigned, target_names
-from ..model.node import Expression
+from ..model.expressions import Attribute, Call, Lambda, Name
+from ..model.names import dotted, everywhere, imported, in_scope, names_assigned, target_names
+from ..model.node import Expression, Node
 from ..model.program import Class, Function, Parameter, Scope
-from ..model.statements import Assign, Block, Return
+from ..model.statements import Assign, Block, ExpressionStatement, Return
 from .pass_ import Changes, Pass
 
 
@@ -30,6 +36,9 @@ class Kept(NamedTuple):
 def run(scope: Scope, facts: Any = None) -> Changes:
     """Make the methods of one class."""
     changes = Changes(scope)
+    for assign in () if isinstance(scope, Class) else scope.nodes(Assign):
+        if _writes_in_place(assign):
+            changes.change(assign, lambda assign: _as_function(assign, scope))
     if isinstance(scope, Class):
         methods = [s for s in scope.body.body if isinstance(s, Function)]
         init = next((m for m in methods if m.name == "__init__" and m.parameters), None)
@@ -39,6 +48,45 @@ def run(scope: Scope, facts: Any = None) -> Changes:
                 if _may_move(kept.function, init, aliases):
                     changes.change(kept.statement, _moving(kept, init, scope, aliases))
     return changes
+
+
+def _writes_in_place(assign: Assign) -> bool:
+    """Whether it names a lambda that calls `t.add_(1)` or `zeros_(m.weight)`."""
+    made, targets = assign.expression, assign.targets
+    if len(targets) != 1 or not isinstance(targets[0], Name) or assign.operator:
+        return False
+    return isinstance(made, Lambda) and any(map(_writes, (made.body, *in_scope(made.body, Call))))
+
+
+def _writes(call: Node) -> bool:
+    word = dotted(call.function) if isinstance(call, Call) else None
+    if word is None or not word.endswith("_") or word.endswith("__"):
+        return False
+    assert isinstance(call, Call) and call.file is not None
+    name = imported(call.file, call.function)
+    if name.startswith("torch.nn.init."):  # of a tensor itself it counts what is given back
+        return bool(call.arguments) and not isinstance(call.arguments[0], Name)
+    return isinstance(call.function, Attribute) or name.startswith("torch.")
+
+
+def _as_function(assign: Assign, scope: Scope) -> None:
+    made, name = assign.expression, assign.targets[0]
+    assert isinstance(made, Lambda) and isinstance(name, Name) and isinstance(assign.parent, Block)
+    uses = [n for n in everywhere(scope, Name) if n.id == name.id and n is not name]
+    last = ExpressionStatement if all(map(_is_run_alone, uses)) else Return
+    function = Function(name.id, made.parameters, Block([last(made.body)]))
+    function.file = assign.file
+    assign.parent.substitute(assign, [function])
+
+
+def _is_run_alone(use: Name) -> bool:
+    """Whether nobody asks for what a function gives back here: `f(m)`, `net.apply(f)`."""
+    call = use.parent
+    if not isinstance(call, Call):
+        return False
+    if call.function is not use:
+        return isinstance(call.function, Attribute) and call.function.name == "apply"
+    return isinstance(call.parent, ExpressionStatement)
 
 
 def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...facts.bindings import Liveness
 from ...facts.bindings.activity import bound
-from ...facts.values.lattice import Method, Module, Tensor
+from ...facts.values.lattice import NONE, Method, Module, Tensor
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
@@ -116,6 +116,9 @@ class Changing:
         if isinstance(assign, Declare) or assign.expression is None or len(assign.targets) != 1:
             return None
         target = assign.targets[0]
+        if assign.expression.value == NONE:  # `done = zero(self.a)`, which gives nothing in torch
+            filled = self._call(ExpressionStatement(clone(assign.expression)))
+            return filled and [*filled, Assign([target], Constant(None))]
         if not is_part_of_module(target) or self.places.is_own_attribute(target):
             return None
         assert isinstance(target, Attribute)

@@ -179,7 +179,14 @@ class PutOff:
             inside = set(made.walk())
             names = (n for n in self.function.body.walk() if isinstance(n, Name))
             if not any(n.id == name and n not in inside for n in names):
-                take_out(made)
+                if not any(map(self._builds, inside)):
+                    take_out(made)
+
+    def _builds(self, node: Node) -> bool:
+        """Whether a call says how other arrays begin: `bound = fill(self.fc)`."""
+        conventions = self.plan.conventions
+        targets = conventions.targets(node) if isinstance(node, Call) else None
+        return any(map(conventions.is_builder, targets or ()))
 
     def _write(self, write: Write) -> None:
         target = write.target
