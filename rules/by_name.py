@@ -41,7 +41,14 @@ from .layers.activation import (
     Tanh,
 )
 from .layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from .layers.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .layers.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from .layers.dropout import Dropout, Dropout1d, Dropout2d, Dropout3d
 from .layers.instance_norm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .layers.linear import Identity

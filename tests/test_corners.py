@@ -7,7 +7,18 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from rules import activation, class_loss, ctc, distance, embedding, extrema, loss, loss_legacy, norms, softmax
+from rules import (
+    activation,
+    class_loss,
+    ctc,
+    distance,
+    embedding,
+    extrema,
+    loss,
+    loss_legacy,
+    norms,
+    softmax,
+)
 
 from .against_torch import float64
 

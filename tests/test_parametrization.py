@@ -10,7 +10,15 @@ import torch
 
 from transpile import convert_source, from_torch
 
-from .against_torch import assert_equivalent, assert_same, float64, nested, params_of, to_jax, written
+from .against_torch import (
+    assert_equivalent,
+    assert_same,
+    float64,
+    nested,
+    params_of,
+    to_jax,
+    written,
+)
 from .small_programs import HEAD, both_modules, load
 
 NORMS = [f"utils.{kind}{norm}_norm" for kind in ("", "parametrizations.") for norm in ("weight", "spectral")]

@@ -1,7 +1,7 @@
 """The form of a rule: a function with torch's signature whose body is the JAX equivalent.
 
-Rule files are read as syntax by the engine, which never runs them, and run as ordinary functions by the tests. This
-module holds the few words they are written with, and needs neither torch nor jax.
+Rule files are read as syntax by the engine, which never runs them, and run as ordinary functions by
+the tests. This module holds the few words they are written with, and needs neither torch nor jax.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any, Union, get_args, get_origin
 
 Number = Union[bool, int, float, complex]
 
-# Arguments that say where or how torch keeps a tensor. JAX decides that elsewhere, so every rule knowingly drops them;
-# `out` and `inplace` are the engine's: it rebinds the variable that torch would have written.
+# Arguments that say where or how torch keeps a tensor. JAX decides that elsewhere, so every rule
+# knowingly drops them; `out` and `inplace` are the engine's: it rebinds the variable that torch
+# would have written.
 PLACEMENT = frozenset(
     {
         "device",
@@ -31,27 +32,31 @@ PLACEMENT = frozenset(
 
 
 class Unsupported(NotImplementedError):
-    """Raised on the branch of a rule that has no JAX equivalent; its message is the user's diagnostic."""
+    """Raised on the branch of a rule that has no JAX equivalent; its message is the user's
+    diagnostic."""
 
 
 def known(test: Any) -> bool:
-    """A test that counts as False where the engine cannot decide it: for a rare case that would cost a plain form
-    its plainness, and that the plain form answers with an error."""
+    """A test that counts as False where the engine cannot decide it: for a rare case that would
+    cost a plain form its plainness, and that the plain form answers with an error."""
     return bool(test)
 
 
 def certain(test: Any) -> bool:
-    """A test for a type that counts as undecided where the engine has the type from a default or a call alone: a
-    parameter `scale=1` may be given 0.5, and an array made of it must not be one of ints."""
+    """A test for a type that counts as undecided where the engine has the type from a default or a
+    call alone: a parameter `scale=1` may be given 0.5, and an array made of it must not be one of
+    ints."""
     return bool(test)
 
 
 class Tensor:
-    """Annotation: this argument is an array, never a Python number. Annotations select among overloads."""
+    """Annotation: this argument is an array, never a Python number. Annotations select among
+    overloads."""
 
 
 class Unsure:
-    """Annotation: an array or a number, which only the run tells: the overload where nothing is known of the argument."""
+    """Annotation: an array or a number, which only the run tells: the overload where nothing is
+    known of the argument."""
 
 
 class Size:
@@ -73,12 +78,14 @@ def rule(
     by_data: bool | str | tuple[str, ...] = False,
     differs: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a function as the JAX equivalent of these torch names; `*sizes` accepts loose sizes or one sequence.
+    """Mark a function as the JAX equivalent of these torch names; `*sizes` accepts loose sizes or
+    one sequence.
 
-    `note` says what the equivalence takes for granted of its arguments: it is reported wherever the rule is used.
-    A signature that is `deprecated` tells of no unknown object that it is a tensor.
-    `by_data`: the shape of the result follows from the values of the arguments, or of those named, so that jit must know them.
-    `differs`: where the equivalence gives another thing than torch, in words of `transpile.proof.verdicts`, and why that is right.
+    `note` says what the equivalence takes for granted of its arguments: it is reported wherever the
+    rule is used. A signature that is `deprecated` tells of no unknown object that it is a tensor.
+    `by_data`: the shape of the result follows from the values of the arguments, or of those named,
+    so that jit must know them. `differs`: where the equivalence gives another thing than torch, in
+    words of `transpile.proof.verdicts`, and why that is right.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,7 +99,8 @@ def rule(
 
 
 def layer(*names: str, note: str = "") -> Callable[[type], type]:
-    """Mark a class that is no layer as the equivalent of these torch classes: a distribution, a packed sequence."""
+    """Mark a class that is no layer as the equivalent of these torch classes: a distribution, a
+    packed sequence."""
 
     def mark(cls: type) -> type:
         cls.torch_names = names  # type: ignore[attr-defined]
@@ -117,7 +125,8 @@ def _loose(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def overloads(modules: Iterable[types.ModuleType]) -> dict[str, list[Callable[..., Any]]]:
-    """All rules and layers of these modules by torch name, in the order in which they stand in their files."""
+    """All rules and layers of these modules by torch name, in the order in which they stand in
+    their files."""
     table: dict[str, list[Callable[..., Any]]] = {}
     for module in modules:
         for value in vars(module).values():
@@ -130,7 +139,8 @@ def overloads(modules: Iterable[types.ModuleType]) -> dict[str, list[Callable[..
 def select(
     candidates: Sequence[Callable[..., Any]], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Callable[..., Any] | None:
-    """The first overload that takes these arguments: the signature binds and every annotation fits."""
+    """The first overload that takes these arguments: the signature binds and every annotation
+    fits."""
     for function in candidates:
         signature = inspect.signature(function)
         dropped = {
@@ -162,7 +172,8 @@ _ALIASES = {
 
 
 def plain_keywords(function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords a rule is called with: placement dropped, numpy's spellings (axis, keepdims) made torch's."""
+    """The keywords a rule is called with: placement dropped, numpy's spellings (axis, keepdims)
+    made torch's."""
     names = inspect.signature(function).parameters
     kept = {k: v for k, v in kwargs.items() if k not in PLACEMENT or k in names}
     return {_ALIASES.get(k, k) if k not in names else k: v for k, v in kept.items()}

@@ -87,7 +87,7 @@ def verify(
     converted: str | None,
     output_format: str,
 ) -> None:
-    """Compare a torch class with its conversion: SUBJECT is FILE::CLASS. This imports and runs the file's code."""
+    """Compare a torch class with its conversion: SUBJECT is FILE::CLASS. This runs the file."""
     import json
     import subprocess
 

@@ -4,9 +4,9 @@
     if x.sum() > 0: x = f(x)      →   x = lax.cond(x.sum() > 0, lambda x: f(x), lambda x: x, x)
 
 A dialect says which names stand for effects (`threaded`: they go in and come out, as a state does;
-`given`: they only go in, as a module does that is written in place), and may spell the primitives in
-its own way: it overrides the methods `choose`, `repeat`, `count` and `scan`. Blocks inside of others
-are written before those.
+`given`: they only go in, as a module does that is written in place), and may spell the primitives
+in its own way: it overrides the methods `choose`, `repeat`, `count` and `scan`. Blocks inside of
+others are written before those.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def _defined(node: ast.stmt) -> str | None:
 
 
 def rule_text(definition: Definition) -> str:
-    """A definition of the rule files, without marks, overload words and what it takes for nothing."""
+    """A definition of the rule files, without marks, overload words and what it ignores."""
     first, last = definition.lines
     text = "\n".join(definition.text.splitlines()[first - 1 : last])
     node = definition.node

@@ -22,7 +22,7 @@ class Output:
 
 class Facts(Protocol):
     """What a dialect asks: what classes hold (facts.modules.Modules), what calls do
-    (facts.effects.EffectsOf), when code runs (facts.stages.Stages), and what the rule files define."""
+    (facts.effects.EffectsOf), when code runs (facts.stages.Stages), what rule files define."""
 
     modules: Any
     effects: Any

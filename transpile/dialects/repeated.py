@@ -51,7 +51,7 @@ class _Repeats:
                         yield name.split(".")[1], value
 
     def _put(self, node: Node) -> Iterator[tuple[str, Expression]]:
-        """What a statement puts into what: `layers` of a local list, `self.layers` of a container."""
+        """What a statement puts into what: `layers` of a local list, or of `self.layers`."""
         if isinstance(node, Assign) and node.expression is not None:
             for target in node.targets:
                 if (name := dotted(target)) is not None:

@@ -18,8 +18,8 @@ from ..model.node import Expression, Node
 from ..model.program import Class, Function
 
 UNSEEN = (
-    "whether, or to what, this array is tied is not seen from the model when it is called: tie it on "
-    "all ways, and by plain paths"
+    "whether, or to what, this array is tied is not seen from the model when it is called: tie it "
+    "on all ways, and by plain paths"
 )
 
 
@@ -122,7 +122,7 @@ def _plain(tie: Tie, me: str | None, always: bool) -> Tied | None:
 
 
 def _may_lack(tie: Tie, modules: Modules) -> bool:
-    """Whether a module may be without the array when it is not tied, as `Linear(d, d, bias=False)`."""
+    """Whether a module may be without the array if not tied, as `Linear(d, d, bias=False)`."""
     value = tie.target.object.value
     if not isinstance(value, Module):
         return True

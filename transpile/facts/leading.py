@@ -83,8 +83,8 @@ class Leading:
         return False
 
     def _most(self, node: Expression, seen: set[Node]) -> float:
-        """How many dims an array has at most: two by `torch.zeros(n, m)`; infinitely many where that
-        is not known."""
+        """How many dims an array has at most: two by `torch.zeros(n, m)`; infinitely many where
+        that is not known."""
         if isinstance(node, Put):
             return self._most(node.base, seen)
         if isinstance(node, Name):

@@ -62,11 +62,12 @@ _ARRAYS = frozenset(
     asarray atleast_1d atleast_2d broadcast_to ceil clip concatenate conj copy cos cumsum diag
     diagonal dot einsum equal expand_dims eye fix flip floor full full_like greater greater_equal
     heaviside hstack identity imag indices inner isfinite isinf isnan kron less less_equal linspace
-    logical_and logical_not logical_or logical_xor matmul max maximum mean meshgrid min minimum moveaxis
-    multiply nan_to_num negative not_equal ones ones_like outer pad permute_dims positive ravel real
-    repeat reshape roll rot90 round searchsorted sign sin sinc sort split squeeze stack subtract sum
-    swapaxes take take_along_axis tanh tensordot tile trace transpose tri tril triu trunc unravel_index
-    vdot vstack where zeros zeros_like broadcast_arrays iinfo finfo result_type""".split()
+    logical_and logical_not logical_or logical_xor matmul max maximum mean meshgrid min minimum
+    moveaxis multiply nan_to_num negative not_equal ones ones_like outer pad permute_dims positive
+    ravel real repeat reshape roll rot90 round searchsorted sign sin sinc sort split squeeze stack
+    subtract sum swapaxes take take_along_axis tanh tensordot tile trace transpose tri tril triu
+    trunc unravel_index vdot vstack where zeros zeros_like broadcast_arrays iinfo finfo
+    result_type""".split()
 )
 _FUNCTIONS = frozenset(
     """celu elu gelu hard_sigmoid hard_silu hard_swish hard_tanh leaky_relu log_sigmoid log_softmax
@@ -98,8 +99,8 @@ _LAYERS = frozenset(
     Dropout3d ELU Embedding Flatten Fold GELU GLU GRU GRUCell GroupNorm Hardsigmoid Hardswish
     Hardtanh Identity LSTM LSTMCell LayerNorm LeakyReLU Linear
     LogSigmoid LogSoftmax MaxPool1d MaxPool2d MaxPool3d Mish PReLU PixelShuffle RNN RNNCell ReLU
-    ReLU6 ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d SELU SiLU Sigmoid Softmax
-    Softplus Softsign Tanh Unflatten Unfold Upsample ZeroPad2d""".split()
+    ReLU6 ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d SELU SiLU Sigmoid
+    Softmax Softplus Softsign Tanh Unflatten Unfold Upsample ZeroPad2d""".split()
 )
 _TOTAL = {"jnp": _ARRAYS, "jax.numpy": _ARRAYS, "jax.nn": _FUNCTIONS, "lax": _LAX, "jax.lax": _LAX}
 _TOTAL["jax.random"] = _RANDOM

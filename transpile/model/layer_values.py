@@ -1,4 +1,4 @@
-"""What the definitions of layers compute with, as far as what a layer holds and does hangs on it."""
+"""What the definitions of layers compute with, as far as what layers hold and do hangs on it."""
 
 from __future__ import annotations
 

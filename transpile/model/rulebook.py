@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a rule: `kind` is "positional", "sizes" (loose sizes), "keyword" or "rest"."""
+    """One parameter of a rule: `kind` is "positional", "sizes" (loose sizes), "keyword", "rest"."""
 
     name: str
     kind: str
@@ -150,7 +150,7 @@ class Rulebook:
         return next((self.constants[n] for n in spellings(name) if n in self.constants), None)
 
     def dtype_of(self, name: str) -> str | None:
-        """The dtype of a type of tensors: int for torch.LongTensor; None for what is no such type."""
+        """The dtype of a type of tensors: int for torch.LongTensor; None for no such type."""
         return "float" if name == "torch.Tensor" else self.constant(f"{name}[dtype]")
 
     def is_dtype(self, name: str) -> bool:

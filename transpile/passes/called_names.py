@@ -1,17 +1,17 @@
-"""A local name of a function that is only called, for what the function does: it is written out where
-it is called.
+"""A local name of a function that is only called, for what the function does: it is written out
+where it is called.
 
     keep = lambda name, v: self.register_buffer(name, v.float())
-    keep("betas", betas)                               →  self.register_buffer("betas", betas.float())
+    keep("betas", betas)                           →  self.register_buffer("betas", betas.float())
 
     keep = partial(self.register_buffer, persistent=False)
-    keep("betas", betas)                    →  self.register_buffer("betas", betas, persistent=False)
+    keep("betas", betas)                  →  self.register_buffer("betas", betas, persistent=False)
 
     array = partial(torch.tensor, dtype=torch.float32)
-    x = array(betas)                                   →  x = torch.tensor(betas, dtype=torch.float32)
+    x = array(betas)                               →  x = torch.tensor(betas, dtype=torch.float32)
 
-What registers under a name that it is given would declare nothing; a partial of torch's keeps what its
-rule asks for out of its sight.
+What registers under a name that it is given would declare nothing; a partial of torch's keeps what
+its rule asks for out of its sight.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Named(NamedTuple):
 
 
 def run(scope: Scope, facts: Any = None) -> Changes:
-    """Write out the functions of one function, one name after the other: they may call each other."""
+    """Write out the functions of one function, one after the other: they may call each other."""
     changes = Changes(scope)
     if isinstance(scope, Function) and next(_found(scope), None) is not None:
         changes.change(scope, _write_out)
@@ -87,7 +87,7 @@ def _written(found: Named, call: Call) -> Expression:
 
 
 def _called(function: Expression, call: Call) -> Call:
-    """The call that a call of a partial is: what it says by a word goes before what the partial does."""
+    """The call that a call of a partial is: what it says by a word goes before the partial's."""
     held: list[tuple[str | None, Expression]] = []
     if isinstance(function, Call):
         held = list(zip(function.keywords[1:], map(clone, function.arguments[1:])))
@@ -253,7 +253,7 @@ def _in_order(body: Expression, given: dict[str, Expression]) -> bool:
 
 
 def _is_taken_apart(name: Name) -> bool:
-    """Whether a part of it is asked for: what `ts[0].add_(1)` changes has another name in `[z, y]`."""
+    """Whether a part is asked for: what `ts[0].add_(1)` changes has another name in `[z, y]`."""
     around = name.parent
     return isinstance(around, (Attribute, Subscript)) and around.object is name
 

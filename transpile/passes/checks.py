@@ -82,8 +82,8 @@ def _draws(changes: Changes, function: Function) -> None:
     for call in function.nodes(Call):
         if draws(call):
             message = (
-                f"{source_of(call.function)} draws once, when the function is traced: every call of "
-                "a jitted one has the same number"
+                f"{source_of(call.function)} draws once, when the function is traced: every call "
+                "of a jitted one has the same number"
             )
             changes.report("host-draw", call, message)
 

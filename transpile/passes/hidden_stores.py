@@ -1,6 +1,6 @@
 """What a forward pass puts where the next call finds it, and no state follows: it is reported.
 
-    setattr(self, name, t)    self.__dict__["t"] = t    vars(self)["t"] = t    self._buffers["t"] = t
+    setattr(self, name, t)   self.__dict__["t"] = t   vars(self)["t"] = t   self._buffers["t"] = t
 
 set an attribute around its name. Under jit an array is a tracer, of one call alone, and what counts
 calls counts the traces:

@@ -1,4 +1,4 @@
-"""Masks that sizes alone tell are NumPy's, known when a function is traced, so that they can choose.
+"""Masks that sizes alone tell are NumPy's, known when a function is traced, so that they choose.
 
 mask = ~jnp.eye(n, dtype=bool)         mask = ~np.eye(n, dtype=bool)
 return s[mask].reshape(n, -1)      →   return s[mask].reshape(n, -1)

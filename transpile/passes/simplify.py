@@ -173,7 +173,7 @@ def _filled(node: Call) -> Expression | None:
 
 
 def _is_dtype(node: Expression) -> bool:
-    """Whether an expression is a dtype for certain, and not None: `jnp.float16`, `int`, `x.dtype`."""
+    """Whether an expression is a dtype for certain, and not None: `int`, `x.dtype`."""
     name = dotted(node) or ""
     plain = name in ("int", "float", "bool") or name.startswith("jnp.")
     return plain or isinstance(node, Attribute) and node.name == "dtype"

@@ -31,8 +31,8 @@ MODULES = ("torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.module
 
 
 def run(scope: Scope, facts: Any) -> Changes:
-    """Write the annotations of one scope; what names a thing of torch's that has no counterpart goes,
-    or is quoted: nobody needs it."""
+    """Write the annotations of one scope; what names a thing of torch's that has no counterpart
+    goes, or is quoted: nobody needs it."""
     changes = Changes(scope)
     file = scope if isinstance(scope, File) else scope.file
     for whole in _annotations(scope) if file is not None else ():

@@ -10,9 +10,10 @@ from typing import Any
 def copied(module: Any) -> Any:
     """A deep copy, the closures of functions that the module holds included.
 
-    `self.mlpf = lambda x: m.c_proj(m.act(m.c_fc(x)))`: deepcopy takes functions as they are, so that the copy would call the
-    submodules of the original, in their dtype. What was computed with gradients, as the weight that `weight_norm` leaves
-    on a layer, has no deep copy in torch: its values go along.
+    `self.mlpf = lambda x: m.c_proj(m.act(m.c_fc(x)))`: deepcopy takes functions as they are, so
+    that the copy would call the submodules of the original, in their dtype. What was computed with
+    gradients, as the weight that `weight_norm` leaves on a layer, has no deep copy in torch: its
+    values go along.
     """
     kept = (v for child in module.modules() for v in vars(child).values())
     memo: dict[int, Any] = {

@@ -1,4 +1,5 @@
-"""Prove that a converted module computes what the torch module does: outputs, gradients, state, initial values, lowering."""
+"""Prove that a converted module computes what the torch module does: outputs, gradients, state,
+initial values, lowering."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ SIGMAS = 6.0
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: `error` is the largest difference, scaled by the larger of 1 and the largest value."""
+    """One comparison: `error` is the largest difference, scaled by max(1, the largest value)."""
 
     check: str
     name: str
@@ -51,8 +52,9 @@ def verify(
 ) -> Report:
     """Compare outputs and gradients under jit, and in training mode the new state.
 
-    `inputs` are torch tensors or anything else that both sides take. float64 is strict (1e-7); in float32 the JAX error
-    against float64 may be at most twice torch's own. Weights are carried over by `from_torch`.
+    `inputs` are torch tensors or anything else that both sides take. float64 is strict (1e-7); in
+    float32 the JAX error against float64 may be at most twice torch's own. Weights are carried over
+    by `from_torch`.
     """
     report = Report()
     _compare(report, torch_module, jax_module, inputs, keywords, training, dtype)
@@ -308,7 +310,7 @@ def _strict(mine: Any, theirs: Any, bound: float) -> tuple[bool, float]:
 
 
 def _twice(mine: Any, theirs: Any, true: Any) -> tuple[bool, float]:
-    """The JAX error against float64 at most twice torch's own, beyond a few units in the last place."""
+    """The JAX error against float64 at most twice torch's own, beyond a few last units."""
     if mine.shape != true.shape:
         return False, float("inf")
     if not mine.size:

@@ -1,5 +1,5 @@
-"""A layer, written with `self`, beside torch's module: built alike, given its weights, called alike;
-outputs, gradients and new buffers in float64.
+"""A layer, written with `self`, beside torch's module: built alike, given its weights, called
+alike; outputs, gradients and new buffers in float64.
 
 The samples are torch's own (module_db; importing it takes seconds), run under jit as in training
 and as in evaluation.

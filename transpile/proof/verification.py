@@ -1,4 +1,4 @@
-"""The process behind `torch-to-jax verify`: it imports and runs the user's code, and prints a report."""
+"""The process behind `torch-to-jax verify`: it imports and runs the user's code, and reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ SHAPE = re.compile(r"^(f16|bf16|f32|f64|i8|i16|i32|i64|u8|bool)\[([\d, ]*)\]$")
 
 
 def parse_inputs(text: str) -> list[Any]:
-    """Torch tensors for `f32[2,3] i64[4]`: floats are normal, ints below 10 (or `i64[2,16]<50`), bools by halves."""
+    """Torch tensors for `f32[2,3] i64[4]`: floats are normal, ints below 10 (or `i64[2,16]<50`),
+    bools by halves."""
     import torch
 
     generator = torch.Generator().manual_seed(0)
@@ -150,7 +151,7 @@ def _arguments(text: str, module: Any) -> Any:
 
 
 def failure(error: BaseException) -> str:
-    """What went wrong, and the last line that it went through outside this package and the libraries."""
+    """What went wrong, and the last line that it went through outside of libraries."""
     own = str(Path(__file__).parent)
     frames = [
         f

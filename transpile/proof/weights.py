@@ -21,7 +21,8 @@ def from_torch(source: Any, module: Any) -> tuple[Any, Any]:
 
 
 def _without_ties(params: dict[str, Any], made: Any) -> None:
-    """Drop what a submodule would have of its own but `init` has taken from it: it shares the array of another."""
+    """Drop what a submodule would have of its own but `init` has taken from it: it shares the array
+    of another."""
     for name in list(params) if isinstance(made, dict) else ():
         if isinstance(params[name], dict):
             _without_ties(params[name], made.get(name))
@@ -122,7 +123,8 @@ def _fill(
 
 
 def in_each(function: Callable[[Any], Any], value: Any) -> Any:
-    """A value with what a function makes of each thing in its dicts and lists: `self.grid = [torch.zeros(1)] * 3`."""
+    """A value with what a function makes of each thing in its dicts and lists:
+    `self.grid = [torch.zeros(1)] * 3`."""
     if isinstance(value, dict):
         return {key: in_each(function, inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -139,7 +141,8 @@ def _nested(tree: Any, path: str, tensors: dict[str, tuple[str, Any]]) -> Any:
 
 
 def _check_constant(module: Any, path: str, value: Any) -> None:
-    """What the module was built with, as the class weights of a loss, or computes when it is asked for, must be what the source holds."""
+    """What the module was built with, as the class weights of a loss, or computes when it is asked
+    for, must be what the source holds."""
     name = path.rpartition(".")[2]
     computed = isinstance(getattr(type(module), name, None), property)
     try:
@@ -149,12 +152,14 @@ def _check_constant(module: Any, path: str, value: Any) -> None:
     if hasattr(own, "shape") and not agree(own, value):
         how = "computes" if computed else "was built with"
         raise ValueError(
-            f"{path} is a constant of {type(module).__name__}, which {how} another value than the source holds"
+            f"{path} is a constant of {type(module).__name__}, which {how} another "
+            "value than the source holds"
         )
 
 
 def agree(own: Any, value: Any) -> bool:
-    """Whether two arrays are the same but for how `sin` is computed here and there: within 1e-3 of the largest element."""
+    """Whether two arrays are the same but for how `sin` is computed here and there: within 1e-3 of
+    the largest element."""
     import numpy as np
 
     own = np.asarray(own)
@@ -179,7 +184,8 @@ def _own_names(module: Any, method: str, jax: Any) -> set[str] | None:
 
 
 def _shapes(module: Any, method: str) -> Any:
-    """The names, shapes and dtypes that `init` or `init_state` returns, without computing them; None where it fails."""
+    """The names, shapes and dtypes that `init` or `init_state` returns, without computing them;
+    None where it fails."""
     import jax
 
     try:
@@ -200,7 +206,8 @@ def _by_running(module: Any, method: str, jax: Any) -> set[str] | None:
 
 
 def _by_reading(module: Any, method: str) -> set[str] | None:
-    """The names that the source of the method sets, for one that cannot be run: part of it was not converted."""
+    """The names that the source of the method sets, for one that cannot be run: part of it was not
+    converted."""
     import inspect
 
     what = "state" if method == "init_state" else "params"

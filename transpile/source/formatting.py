@@ -1,7 +1,8 @@
 """Format what was changed, and leave every other line as the user wrote it.
 
-Black formats whole files, or ranges at the cost of whole files. Here the changed lines alone go through it: each run of
-changed statements of one depth is formatted as a small file of its own and put back at its indentation.
+Black formats whole files, or ranges at the cost of whole files. Here the changed lines alone go
+through it: each run of changed statements of one depth is formatted as a small file of its own and
+put back at its indentation.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def _with_own_gaps(code: str, original: str) -> str:
 
 
 class _Function(NamedTuple):
-    """A function of a file by its dotted name: the lines of its body begin at `head`, with blank ones up to `first`, and end before `end`."""
+    """A function of a file by its dotted name: the lines of its body begin at `head`, with blank
+    ones up to `first`, and end before `end`."""
 
     name: str
     head: int
@@ -123,8 +125,9 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
     """The ranges of lines of `after` that are new.
 
-    The matcher is quadratic in lines that occur often, so that it is given a stretch at a time: from one line at the left
-    margin that occurs once in both, such as the head of a class, to the next.
+    The matcher is quadratic in lines that occur often, so that it is given a stretch at a time:
+    from one line at the left margin that occurs once in both, such as the head of a class, to the
+    next.
     """
     start, first = 0, 0
     for end, last in [*_anchors(before, after), (len(before), len(after))]:
@@ -139,7 +142,8 @@ def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def _anchors(before: list[str], after: list[str]) -> list[tuple[int, int]]:
-    """Pairs of places of lines at the left margin that occur once in both, as many as come in one order."""
+    """Pairs of places of lines at the left margin that occur once in both, as many as come in one
+    order."""
     places, times = _margin(before), _margin(after)
     pairs = [(i, times[line]) for line, i in places.items() if i >= 0 and times.get(line, -1) >= 0]
     ends: list[int] = []  # the least end of an ordered run of each length, and which pair it is
@@ -158,7 +162,8 @@ def _anchors(before: list[str], after: list[str]) -> list[tuple[int, int]]:
 
 
 def _margin(lines: list[str]) -> dict[str, int]:
-    """The lines that begin at the left margin, each with its place, or with -1 where it occurs again."""
+    """The lines that begin at the left margin, each with its place, or with -1 where it occurs
+    again."""
     found: dict[str, int] = {}
     for i, line in enumerate(lines):
         if line and not line[0].isspace():
@@ -167,9 +172,11 @@ def _margin(lines: list[str]) -> dict[str, int]:
 
 
 def _statements(code: str) -> dict[int, tuple[int, int]]:
-    """The lines, from 0, that belong to a statement or header of several lines: where it begins, and the line after its end.
+    """The lines, from 0, that belong to a statement or header of several lines: where it begins,
+    and the line after its end.
 
-    A line from the middle of one means something else alone: `silu=F.silu,` in a call would be an assignment of a tuple.
+    A line from the middle of one means something else alone: `silu=F.silu,` in a call would be an
+    assignment of a tuple.
     """
     found: dict[int, tuple[int, int]] = {}
     lines = code.splitlines()

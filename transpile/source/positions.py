@@ -1,7 +1,8 @@
 """Where each node stands in the source, at the cost of writing the source once.
 
-LibCST's own provider keeps the line and column up to date token by token, and is visited besides: it costs several times as
-much. Here only the number of tokens before each node is noted, and counted out for the few nodes that are asked for.
+LibCST's own provider keeps the line and column up to date token by token, and is visited besides:
+it costs several times as much. Here only the number of tokens before each node is noted, and
+counted out for the few nodes that are asked for.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class _Recorder(CodegenState):
 
 
 class _Span:
-    """A node's place without the whitespace, comments and parentheses around it, which is known after it is written."""
+    """A node's place without the whitespace, comments and parentheses around it, which is known
+    after it is written."""
 
     __slots__ = ("node", "recorder", "start", "start_node")
 
@@ -56,7 +58,8 @@ class _Span:
 
 
 class Positions:
-    """The places of the nodes of one file, by identity: the same as those of LibCST's PositionProvider."""
+    """The places of the nodes of one file, by identity: the same as those of LibCST's
+    PositionProvider."""
 
     def __init__(self, module: cst.Module) -> None:
         self.module = module  # keeps the nodes, so that their identities stay theirs
@@ -68,7 +71,8 @@ class Positions:
         self.lines = [0, *(found.end() for found in NEWLINE_RE.finditer(self.text))]
 
     def get(self, node: cst.CSTNode) -> tuple[int, int] | None:
-        """Line and column where the node starts, both counted from 1; None if it is not in the file."""
+        """Line and column where the node starts, both counted from 1; None if it is not in the
+        file."""
         before = self.before.get(id(node))
         if before is None:
             return None

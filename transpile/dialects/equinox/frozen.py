@@ -1,4 +1,4 @@
-"""What a module that has been built cannot do, since it is frozen, nor one that has no state yet."""
+"""What a module that has been built cannot do, since it is frozen, nor one without a state yet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Where the modules stand that a function changes, and how a new one gets there.
 
-`self.net` is an attribute that is set, `self.net[0].conv` a part of one, `m` a name of the function's
-own, and `last = self.fc` another name for a place.
+`self.net` is an attribute that is set, `self.net[0].conv` a part of one, `m` a name of the
+function's own, and `last = self.fc` another name for a place.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the calls of a program run and build: which methods are part of building, what stands where a
-module is wanted."""
+"""What the calls of a program run and build: which methods are part of building, what stands where
+a module is wanted."""
 
 from __future__ import annotations
 

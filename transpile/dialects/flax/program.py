@@ -1,4 +1,4 @@
-"""What a program holds, asked before anything is edited: functions, classes, arrays, ties, the mode.
+"""What a program holds, asked before anything is edited: functions, classes, arrays, ties, mode.
 
 Facts are asked of nodes, and editing changes those: afterwards only what was asked is there.
 """

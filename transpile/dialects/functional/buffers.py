@@ -1,4 +1,4 @@
-"""How a buffer begins: with one number throughout, with what is drawn, or with values of its own."""
+"""How a buffer begins: with one number throughout, with what is drawn, or with own values."""
 
 from __future__ import annotations
 

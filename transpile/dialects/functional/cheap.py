@@ -1,8 +1,8 @@
 """Constants that a property gives: one expression that costs nothing under jit.
 
-self.register_buffer("mask", tril(ones(n, n)))    →    @property
-                                                       def mask(self):
-                                                           return jnp.tril(jnp.ones((self.n, self.n)))
+self.register_buffer("mask", tril(ones(n, n)))  →  @property
+                                                   def mask(self):
+                                                       return jnp.tril(jnp.ones((self.n, self.n)))
 """
 
 from __future__ import annotations

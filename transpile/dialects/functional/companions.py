@@ -1,6 +1,6 @@
 """The names of modules in their containers, which a loop over them binds as well.
 
-for i, block in enumerate(self.blocks):   →   for i, (name, block) in enumerate(self.blocks.layers()):
+for i, block in enumerate(self.blocks):  →  for i, (name, block) in enumerate(self.blocks.layers()):
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A function that is run: params, state, keys and the mode go in, what is new of the state comes out.
+"""A function that is run: params, state, keys and the mode go in, what is new of it comes out.
 
-def forward(self, x):                      def __call__(self, params, state, x, *, training=False):
-    x = self.bn(self.fc(x))        →           state = dict(state)
-    return x                                   x = self.fc(params["fc"], x)
-                                               x, state["bn"] = self.bn(params["bn"], state["bn"], x, …)
-                                               return x, state
+def forward(self, x):                  def __call__(self, params, state, x, *, training=False):
+    x = self.bn(self.fc(x))    →           state = dict(state)
+    return x                               x = self.fc(params["fc"], x)
+                                           x, state["bn"] = self.bn(params["bn"], state["bn"], x, …)
+                                           return x, state
 """
 
 from __future__ import annotations

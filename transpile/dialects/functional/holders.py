@@ -1,8 +1,8 @@
 """The module that holds what is in a list of modules, whatever was done to the list.
 
-flows = self.flows[::2] + [self.flows[1]]        flows = …
-for flow in flows:                          →    for flow in flows:
-    x = flow(x)                                      x = flow(params["flows"][nn.place(self.flows, flow)], x)
+flows = self.flows[::2] + [self.flows[1]]   flows = …
+for flow in flows:                      →  for flow in flows:
+    x = flow(x)                             x = flow(params["flows"][nn.place(self.flows, flow)], x)
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ _DOUBTFUL = (
     "None in the constructor, and compare it with None"
 )
 _MIXED = (
-    "which attribute this is is not known here, and it may be an array or something else: write the "
-    "name, or keep what is looked up in a ModuleDict or ParameterDict"
+    "which attribute this is is not known here, and it may be an array or something else: write "
+    "the name, or keep what is looked up in a ModuleDict or ParameterDict"
 )
 PARTS = ("keys", "values", "items")
 

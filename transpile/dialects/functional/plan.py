@@ -223,7 +223,7 @@ class Plan:
         )
 
     def property(self, cls: Class, name: str) -> Function | None:
-        """A property that only says which submodule it is: `return getattr(self, self.norm_name)`."""
+        """A property that says which submodule it is: `return getattr(self, self.norm_name)`."""
         found = self.modules.find(cls, name)
         if found is None or not self.project.is_property(found) or not found.parameters:
             return None

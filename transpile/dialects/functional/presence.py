@@ -149,7 +149,7 @@ class Presence:
         return {h.kind for h in found if h.kind}
 
 
-# --- what is written --------------------------------------------------------------------------------
+# --- what is written ------------------------------------------------------------------------------
 
 
 def answer(asked: Asked, entries: dict[str, Expression]) -> Expression:

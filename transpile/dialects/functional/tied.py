@@ -1,7 +1,7 @@
 """The params of a module some of whose arrays are others'.
 
-self.head(x)      self.head({**params["head"], "weight": params["tokens"]["weight"]}, x)
-self.encoder(x)   params = nn.tied(params, "encoder.tokens.weight", "tokens.weight"), before all else
+self.head(x)     self.head({**params["head"], "weight": params["tokens"]["weight"]}, x)
+self.encoder(x)  params = nn.tied(params, "encoder.tokens.weight", "tokens.weight"), before all else
     where the array is further below, or is tied under some configuration
 """
 

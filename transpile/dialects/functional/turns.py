@@ -1,4 +1,4 @@
-"""The containers that loops go over, by what the loops bind: `for i, block in enumerate(self.blocks)`."""
+"""Containers that loops go over, by what these bind: `for i, block in enumerate(self.blocks)`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Layers that the functional output has no form for.
 
-parametrize.register_parametrization(self.fc, "weight", Norm())    a module computes a weight
-nn.Transformer(8, 2)                         the layer goes over its own arrays, which stand in params
-kinds = [nn.LazyLinear]                      so does one that its first input completes
+register_parametrization(self.fc, "weight", Norm())    a module computes a weight
+nn.Transformer(8, 2)                                   goes over its own arrays: they are params
+kinds = [nn.LazyLinear]                                so does one that its first input completes
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many turns a loop has, as far as that can be asked before it; small parts of what gives keys."""
+"""How many turns a loop has, as far as that can be asked before it; parts of what gives keys."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Functions that draw and are handed on: each call takes a key of a stream, where calls can be told
 apart.
 
-    noise = lambda t: t + randn_like(t)    →    stream = nn.key_stream(key)
-                                                noise = lambda t: t + jax.random.normal(next(stream), …)
+    noise = lambda t: t + randn_like(t)  →  stream = nn.key_stream(key)
+                                        noise = lambda t: t + jax.random.normal(next(stream), …)
 """
 
 from __future__ import annotations

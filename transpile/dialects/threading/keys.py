@@ -2,7 +2,7 @@
 
 n draws     keys = nn.split(key, n), and keys[0], keys[1], …; one draw uses the key itself
 branches    that exclude each other share their keys
-loops       one key a turn, from one split by the number of turns: for x, k in zip(xs, nn.split(key, n))
+loops       one key a turn, all from one split: for x, k in zip(xs, nn.split(key, n))
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which functions take and give a state, and which take a key: a fixed point over what calls may run.
+"""Which functions take and give a state, and which take a key: a fixed point over all calls.
 
 What one call may run has one convention, the union of what all of it needs. It is solved before a
 dialect edits anything, and does not change while it does.

@@ -1,4 +1,4 @@
-"""Where torch computes without gradient: `with torch.no_grad()`, its decorators, and their flags."""
+"""Where torch computes without gradient: `with torch.no_grad()`, decorators, and their flags."""
 
 from __future__ import annotations
 

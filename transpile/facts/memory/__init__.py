@@ -1,4 +1,4 @@
-"""Which places share memory, and what a write reaches: summaries of functions, views and their inverses."""
+"""Which places share memory, and what a write reaches: summaries, views and inverses."""
 
 from .memory import Memory, Relation
 from .places import Passed, Place, Summary

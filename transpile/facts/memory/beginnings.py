@@ -182,7 +182,7 @@ def _adding(call: Call | Apply | New, name: str) -> str | None:
 
 
 def _follows(call: Node, certain: Collection[Node | None]) -> bool:
-    """Whether one of these statements has run before a call: it stands earlier in a block around."""
+    """Whether one of these statements has run before a call: earlier in a block around."""
     for inner in (call, *call.ancestors()):
         if isinstance(inner.parent, Block):
             body = inner.parent.body

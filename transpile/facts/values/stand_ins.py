@@ -17,8 +17,8 @@ _PLACES = frozenset("cuda cpu to half bfloat16 double float eval train requires_
 
 
 def gives_values(function: Function | None, name: str) -> bool:
-    """Whether a parameter is called on a weight and nothing is made of the result: `init(fc.weight)`
-    can only be one of torch.nn.init, or what is like one."""
+    """Whether a parameter is called on a weight and nothing is made of the result:
+    `init(fc.weight)` can only be one of torch.nn.init, or what is like one."""
     for statement in function.nodes(ExpressionStatement) if function is not None else ():
         call = statement.expression
         if isinstance(call, Call) and dotted(call.function) == name and call.arguments:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .lattice import Static, Value
 
-# Methods of lists, dicts, sets, strings and modules: on an unknown object they do not tell a tensor.
+# Methods of lists, dicts, sets, strings and modules: they do not tell that an object is a tensor.
 ORDINARY = frozenset(
     "append extend insert pop remove index count sort reverse copy clear get keys values"
     " items update setdefault split join format strip replace add discard union lower upper"

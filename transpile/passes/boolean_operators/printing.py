@@ -46,7 +46,7 @@ def _debug_print(node: Call) -> Expression:
 
 
 def _form(node: Expression) -> str | None:
-    """An f-string in the format that `jax.debug.print` takes; None for `{x!r}`, `{x=}`, `{x:{n}}`."""
+    """An f-string in the format that `jax.debug.print` takes; None for `{x!r}`, `{x:{n}}`."""
     origin = node.origin if isinstance(node, FormattedString) else None
     if origin is None:
         return None

@@ -1,11 +1,11 @@
-"""A choice between two calls that nobody takes the value of, as a branch; a choice between a function
-of torch's and another, which may draw or hold modules, where it is called.
+"""A choice between two calls that nobody takes the value of, as a branch; a choice between a
+function of torch's and another, which may draw or hold modules, where it is called.
 
-nn.init.ones_(w) if first else nn.init.zeros_(w)    →    if first: nn.init.ones_(w)
-                                                         else: nn.init.zeros_(w)
+nn.init.ones_(w) if first else nn.init.zeros_(w)  →  if first: nn.init.ones_(w)
+                                                     else: nn.init.zeros_(w)
 
-make = uniform if not zero else torch.zeros         →
-w = make(n)                                              w = uniform(n) if not zero else torch.zeros(n)
+make = uniform if not zero else torch.zeros       →
+w = make(n)                                          w = uniform(n) if not zero else torch.zeros(n)
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Leaving:
         self.refused: set[Node] = set()  # statements that raise instead
 
     def visit(self, node: Node) -> None:
-        """See to a node and to all below it; functions that are defined in the block run elsewhere."""
+        """See to a node and to all below it; functions defined in the block run elsewhere."""
         if isinstance(node, (Function, Class, Lambda)):
             return
         if isinstance(node, With) and self._turns_on(node):

@@ -119,7 +119,7 @@ def _is_of_module(method: Attribute) -> bool:
 
 
 def _is_dtype(argument: Expression, value: Value | None) -> bool:
-    """Whether an argument is a dtype that only the run tells, by what is known of it or by its name."""
+    """Whether an argument is a dtype that only the run tells, by what is known or its name."""
     if isinstance(value, Static) and value.type == "dtype":
         return True
     name = argument.id if isinstance(argument, Name) else getattr(argument, "name", "")

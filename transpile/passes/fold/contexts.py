@@ -1,8 +1,8 @@
 """Blocks and decorators that change no value here: autocast, profilers, kernels, compilers; and the
 choice of one before it is entered.
 
-    context = torch.no_grad if frozen else nullcontext      ->      with torch.set_grad_enabled(not frozen):
-    with context():                                                     …
+    context = torch.no_grad if frozen else nullcontext  ->  with torch.set_grad_enabled(not frozen):
+    with context():                                             …
 """
 
 from __future__ import annotations

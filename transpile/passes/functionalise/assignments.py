@@ -45,7 +45,7 @@ from .taken_back import taken_back
 
 
 def simple(frame: Frame, node: Statement) -> list[Statement]:
-    """A simple statement, a copy, without mutation; nothing where what stands before it does all."""
+    """A simple statement, a copy, without mutation; nothing where what is before does all."""
     plain_views(frame, node)
     if frame.taken is not None:
         return taken_back(frame, node)

@@ -85,8 +85,8 @@ def _tell_number(frame: Frame, node: Assign) -> None:
         others = frame.reached(target.id) if may_be_number(frame.state, node) else []
     if others:
         message = (
-            f"{nodes.source(target)} is taken for a number: where it is a tensor, {', '.join(others)} may "
-            "change as well"
+            f"{nodes.source(target)} is taken for a number: where it is a tensor, "
+            f"{', '.join(others)} may change as well"
         )
         frame.changes.report("taken-for-granted", node, message)
 

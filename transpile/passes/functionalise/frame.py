@@ -236,7 +236,7 @@ class Frame:
 
 
 def _asked_for_shape(scope: Scope) -> Iterator[Node]:
-    """Names of arrays that are asked only for what no write changes: x of `x.shape`, `x.size(0)`."""
+    """Names of arrays that are asked only for what no write changes: x of `x.size(0)`."""
     for node in everywhere(scope, Attribute):
         if node.name in _SHAPES and isinstance(node.object, Name) and is_tensor(node.object):
             yield node.object

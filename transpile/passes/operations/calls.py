@@ -171,7 +171,7 @@ def _builtin(c: Conversion, node: Call, name: str) -> bool:
 
 
 def _by_name(c: Conversion, node: Call) -> bool:
-    """Under a name that only the run tells there may be a rule for any: `getattr(F, activation)`."""
+    """Under a name that the run tells there may be a rule for any: `getattr(F, activation)`."""
     found, holder = known(node), known(node.arguments[0]) if node.arguments else None
     if isinstance(found, Torch):
         reference(c, node, found.name)

@@ -111,7 +111,7 @@ class Conversion:
     # --- rules -----------------------------------------------------------------------------------
 
     def rules(self, name: str) -> tuple[Definition, ...]:
-        """The rules of a torch name; one for `name[compared]` goes first where no gradient passes."""
+        """The rules of a torch name; one for `name[compared]` goes first without gradient."""
         found = self.rulebook.find(f"{name}[compared]") if self.compared else ()
         return found or self.rulebook.find(name)
 

@@ -227,7 +227,7 @@ def _tested(node: Expression) -> tuple[Expression, Expression]:
 
 
 def _of_parameter(c: Conversion, node: Call, subject: Expression, parts: list[Expression]) -> bool:
-    """`isinstance(w, (int, nn.Parameter))`: a param is an array, and nothing else is one of them."""
+    """`isinstance(w, (int, nn.Parameter))`: a param is an array, nothing else is one of them."""
     is_param = isinstance(subject, Read) and subject.kind != "buffer"
     gone = {part for part in parts if _torch_name(part) in _PARAMETERS}
     arrays = any(_torch_name(part) in _TENSORS for part in parts)

@@ -1,4 +1,4 @@
-"""Torch's structure becomes nodes: params, buffers, submodules, module calls, the mode, ties, walks.
+"""Torch's structure becomes nodes: params, buffers, submodules, module calls, modes, ties, walks.
 
 Two steps, each over the whole project: what constructors declare, then all uses, for which the
 classes are asked what they have. The changes of all scopes of a step are looked at together, and

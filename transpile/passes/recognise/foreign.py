@@ -1,4 +1,4 @@
-"""What is done to modules from outside, and walks over them: hooks, `setattr(m, name, w)`, loops."""
+"""What is done to modules from outside, and walks over them: hooks, `setattr(m, n, w)`, loops."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Kinds:
     # --- queries ---------------------------------------------------------------------------------
 
     def of(self, cls: Class, name: str) -> str | None:
-        """The kind of an attribute, own, of a base or of a class below; None where it is no array."""
+        """The kind of an attribute, own, of a base or of a class below; None if it is no array."""
         found = self.held(cls, name)
         if not found:
             return None

@@ -1,4 +1,4 @@
-"""What code sets on a name: `self.a = v`, `self.a, self.b = v, w`, `self.a += v`, `self.a.add_(v)`."""
+"""What code sets on a name: `self.a = v`, `self.a += v`, `self.a.add_(v)`."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _set(
 
 
 def written_in_place(call: Call, own: str | None) -> str | None:
-    """The attribute of self that a call writes: `self.ema.mul_(d)`, `torch.add(a, b, out=self.s)`."""
+    """What a call writes of self: `self.ema.mul_(d)`, `torch.add(a, b, out=self.s)`."""
     out, function = call.keyword("out"), call.function
     if out is not None:
         return _root(out, own)

@@ -251,7 +251,7 @@ class Flags:
         return kept
 
     def _set_first(self, left: Left) -> list[str]:
-        """Names that any turn sets for certain, and that nothing has set before: they start unset."""
+        """Names that any turn sets for certain, and nothing has set before: they start unset."""
         node = self.node
         if isinstance(node, While) and not is_endless(node.test):
             return []

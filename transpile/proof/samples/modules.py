@@ -57,7 +57,7 @@ def _brief(value: Any) -> str:
 
 
 def entries(name: str) -> list[Any]:
-    """The entries of torch's module_db for a class, as `torch.nn.Linear`; none where it has none."""
+    """The entries of torch's module_db for a class, as `torch.nn.Linear`; or none."""
     from torch.testing._internal.common_modules import module_db
 
     return [info for info in module_db if f"torch.{info.name}" == name]

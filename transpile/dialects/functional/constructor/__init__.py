@@ -98,7 +98,7 @@ class Constructor:
                 function.body.remove(tie)
 
     def _ties_replaced(self, function: Function, events: Events) -> None:
-        """An array that is tied, of a module that may be replaced later: what replaces it is not."""
+        """An array that is tied, of a module that may be replaced later by one that is not."""
         for tie in function.nodes(Tie):
             sides = (tie.target, tie.source)
             if any(events.is_replaced(side, tie, here=True) for side in sides):

@@ -32,8 +32,8 @@ def arrays_of(function: Function) -> set[str]:
 
 
 def _draws_on_host(assign: Assign) -> bool:
-    """Whether NumPy draws an array, `torch.tensor(np.random.randn(n))`: the module keeps it, so that
-    all that is made of it has one."""
+    """Whether NumPy draws an array, `torch.tensor(np.random.randn(n))`: the module keeps it, so
+    that all that is made of it has one."""
     return any(isinstance(n, Call) and host.draws(n) for n in assign.walk())
 
 

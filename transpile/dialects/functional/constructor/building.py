@@ -125,7 +125,7 @@ class Building:
         self.reports.raises("module-value", node, why)
 
     def _lacks_key(self, node: Node) -> bool:
-        """Whether a call draws, and has not been given a key, as in `lambda w, key: f(w, key=key)`."""
+        """Whether a call draws, and is given no key, as in `lambda w, key: f(w, key=key)`."""
         return isinstance(node, Apply) and "key" not in node.keywords and draws(node, self.plan)
 
     def _call(self, node: Call) -> None:

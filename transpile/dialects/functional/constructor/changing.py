@@ -1,5 +1,5 @@
-"""Lists and arrays of NumPy's that a constructor changes in place: what a name holds is not the same
-before and after.
+"""Lists and arrays of NumPy's that a constructor changes in place: what a name holds is not the
+same before and after.
 
 d = [1.0]
 for i in range(n):

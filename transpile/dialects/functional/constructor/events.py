@@ -1,7 +1,7 @@
-"""What a constructor does to arrays: it declares them, gives them first values, lets a method do so.
+"""What a constructor does to arrays: it declares them, gives them first values, lets methods do so.
 
-These are the events that move to `init` and `init_state`. One stays where it is, and is put off by a
-function that makes the array (`nn.Parameter(lambda key: …)`, `nn.reinitialise(m, "weight", …)`),
+These are the events that move to `init` and `init_state`. One stays where it is, and is put off by
+a function that makes the array (`nn.Parameter(lambda key: …)`, `nn.reinitialise(m, "weight", …)`),
 where what it needs is another thing in each turn of a loop, or where a later walk over the modules
 would come after it.
 """

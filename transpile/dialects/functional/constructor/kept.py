@@ -1,7 +1,7 @@
 """What a function that runs later reads, and may be another thing by then: a default of it.
 
-nn.init.constant_(l.weight, self.c)   →   nn.reinitialise(l, "weight", lambda weight, key, c=self.c: …)
-self.c = 7.                               self.c = 7.
+nn.init.constant_(l.weight, self.c)  →  nn.reinitialise(l, "weight", lambda w, key, c=self.c: …)
+self.c = 7.                             self.c = 7.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     n = self.conv(torch.zeros(1, *shape)).flatten(1).shape[1]
 →   n = nn.dry_run(self.conv, jnp.zeros((1, *shape))).reshape(1, -1).shape[1]
 
-`nn.dry_run` traces a module with params that are never made, and gives zeros: nothing but a shape may
-be asked of them.
+`nn.dry_run` traces a module with params that are never made, and gives zeros: nothing but a shape
+may be asked of them.
 """
 
 from __future__ import annotations

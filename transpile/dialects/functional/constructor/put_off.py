@@ -1,7 +1,7 @@
 """Arrays whose first value is made later, by a function that stands where torch made it.
 
-setattr(self, f"w{i}", Parameter(v))     setattr(self, f"w{i}", nn.Parameter(lambda key: v))
-nn.init.zeros_(m.bias)                   nn.reinitialise(m, "bias", lambda bias, key: jnp.zeros_like(bias))
+setattr(self, f"w{i}", Parameter(v))  setattr(self, f"w{i}", nn.Parameter(lambda key: v))
+nn.init.zeros_(m.bias)                nn.reinitialise(m, "bias", lambda b, key: jnp.zeros_like(b))
 """
 
 from __future__ import annotations
