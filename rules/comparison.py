@@ -204,6 +204,13 @@ def where_nonzero(condition):
     return jnp.nonzero(condition)
 
 
+@rule("torch.where[padded]")
+def where_padded(condition):
+    """The places where the condition holds, filled up to as many as there can be with places outside
+    of any array: where ``x[i]`` reads the last, and ``x.at[i]`` writes nothing."""
+    return jnp.nonzero(condition, size=condition.size, fill_value=jnp.iinfo(jnp.int32).max)
+
+
 @rule("torch.Tensor.where")
 def where_method(input, condition, other):
     return jnp.where(condition, input, other)

@@ -53,6 +53,35 @@ KEPT_WHOLE = {
     "bytes": ("m = (x > 0).byte()\nreturn x[m, :].sum()", "m = (x > 0).byte()\nreturn torch.sum[mask](x, m != 0)"),
 }  # fmt: skip
 
+# each with what comes out, of indices
+FILLED_UP = {
+    "written back": (
+        "out = torch.zeros_like(x)\nfor i in range(2):\n    r, k = torch.where(y == i)\n"
+        "    out[r] += x[r].exp() * y[r, k, None]\nreturn out",
+        "torch.where[padded](y == i)",
+    ),
+    "added": (
+        "out = torch.zeros_like(x)\nfor i in range(2):\n    r, k = (y == i).nonzero(as_tuple=True)\n"
+        "    if r.numel() == 0:\n        continue\n    s = x[None, r].reshape(-1, 3)\n    s = s * 2\n"
+        "    out.index_add_(0, r, s)\nreturn out",
+        "torch.where[padded](y == i)",
+    ),
+}
+# each stays as it is, since something else is made of the rows
+NOT_FILLED_UP = {
+    "reduced": "out = torch.zeros_like(x)\nr, k = torch.where(y > 0)\nout[r] = x[r] - x[r].mean()\nreturn out",
+    "read on": "out = torch.zeros_like(x)\nr, k = torch.where(y > 0)\nout[r] = x[r]\nreturn out, r",
+    "other places": "out = torch.zeros_like(x)\nr, k = torch.where(y > 0)\nout[k] = x[r]\nz = k[0]\nreturn out",
+    "of the turn before": (
+        "out = torch.zeros_like(x)\ns = x\nfor i in range(2):\n    r, k = torch.where(y == i)\n"
+        "    out = out + s.sum()\n    s = x[r]\n    out[r] = s\nreturn out"
+    ),
+    "counted": (
+        "out = torch.zeros_like(x)\nr, k = torch.where(y > 0)\nif len(r) > 1:\n    out[r] = x[r]\nreturn out"
+    ),
+    "not stored": "r, k = torch.where(y > 0)\nz = x[r] * 2\nreturn x",
+}
+
 # each stays as it is, with all that it meets
 LEFT = {
     "returned": "d = x[x > 0]\nreturn d.mean(), d",
@@ -102,3 +131,14 @@ def test_kept_whole(name):
 @pytest.mark.parametrize("name", LEFT)
 def test_left(name):
     assert converted(LEFT[name]) == LEFT[name]
+
+
+@pytest.mark.parametrize("name", FILLED_UP)
+def test_filled_up(name):
+    before, after = FILLED_UP[name]
+    assert after in converted(before)
+
+
+@pytest.mark.parametrize("name", NOT_FILLED_UP)
+def test_not_filled_up(name):
+    assert converted(NOT_FILLED_UP[name]) == NOT_FILLED_UP[name]

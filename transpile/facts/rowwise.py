@@ -6,6 +6,8 @@ make of these rows among all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..model.expressions import Attribute, Call, Constant, Name, Starred
 from ..model.node import Expression, Statement
 from ..model.operators import Binary, Unary
@@ -15,6 +17,8 @@ from ..model.rulebook import Rulebook
 from ..model.statements import Assign, ExpressionStatement, Return
 from .memory.paths import of
 from .values.lattice import Method, Module, Static, Tensor, Torch
+
+Leaf = Callable[[Expression], bool]
 
 
 class Rowwise:
@@ -48,53 +52,54 @@ class Rowwise:
         if forward is None or len(names) != 1:
             return False
         rows = {names[0]}
+        given: Leaf = lambda node: isinstance(node, Name) and node.id in rows
         for statement in forward.body.body:
             if _is_docstring(statement):
                 continue
             if isinstance(statement, Return):
                 value = statement.expression
                 last = statement is forward.body.body[-1]
-                return last and value is not None and self._rows(value, rows, above)
+                return last and value is not None and self.rows(value, given, above)
             target = statement.targets[0] if isinstance(statement, Assign) else None
             if not isinstance(statement, Assign) or not isinstance(target, Name):
                 return False
             value = statement.expression
             if statement.operator or len(statement.targets) > 1 or value is None:
                 return False
-            if not self._rows(value, rows, above):
+            if not self.rows(value, given, above):
                 return False
             rows.add(target.id)
         return False
 
-    def _rows(self, node: Expression, rows: set[str], above: tuple[Class, ...]) -> bool:
-        """Whether an expression has a row for each of what these names hold."""
-        if isinstance(node, Name):
-            return node.id in rows
+    def rows(self, node: Expression, given: Leaf, above: tuple[Class, ...] = ()) -> bool:
+        """Whether an expression has a row for each of what is given."""
+        if given(node):
+            return True
         if isinstance(node, Unary):
-            return node.operator == "-" and self._rows(node.operand, rows, above)
+            return node.operator == "-" and self.rows(node.operand, given, above)
         if isinstance(node, Binary):
             sides = [node.left, node.right]
-            return node.operator != "@" and self._all(sides, rows, above)
+            return node.operator != "@" and self._all(sides, given, above)
         if not isinstance(node, Call) or any(isinstance(a, Starred) for a in node.arguments):
             return False
         value = of(node.function)
-        given = [a for w, a in zip(node.keywords, node.arguments) if w is None]
+        plain = [a for w, a in zip(node.keywords, node.arguments) if w is None]
         if isinstance(value, Module):
-            one = len(node.arguments) == 1 == len(given) and self._rows(given[0], rows, above)
+            one = len(node.arguments) == 1 == len(plain) and self.rows(plain[0], given, above)
             return one and self.module(value, above)
         function = node.function
         if isinstance(value, Method) and isinstance(function, Attribute):
             if not isinstance(of(function.object), Tensor):
                 return False
-            given = [function.object, *given]
+            plain = [function.object, *plain]
         elif not isinstance(value, Torch):
             return False
         name = value.name.rpartition(".")[2]
-        return name in self.elementwise and bool(given) and self._all(given, rows, above)
+        return name in self.elementwise and bool(plain) and self._all(plain, given, above)
 
-    def _all(self, nodes: list[Expression], rows: set[str], above: tuple[Class, ...]) -> bool:
+    def _all(self, nodes: list[Expression], given: Leaf, above: tuple[Class, ...]) -> bool:
         """Whether these are rows, one at least, and numbers."""
-        found = [self._rows(node, rows, above) for node in nodes]
+        found = [self.rows(node, given, above) for node in nodes]
         return any(found) and all(
             is_rows or isinstance(of(node), Static) for is_rows, node in zip(found, nodes)
         )

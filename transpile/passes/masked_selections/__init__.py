@@ -10,7 +10,7 @@ one of their own. The code is still torch's; what takes a mask has a mark behind
 
 `statements` goes through a function with what each name holds, `expressions` and `calls` say what
 operations make of selections, `masks` names what selects, `domain` holds what is known of one.
-`stores` comes first.
+`stores` comes first, `padded` is of rows that indices choose.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from ...model.expressions import Call
 from ...model.program import Function, Scope
 from ..pass_ import Changes, Pass
-from . import stores
+from . import padded, stores
 from .calls import call
 from .expressions import EXPRESSIONS
 from .frame import Facts, Frame, Round
@@ -56,4 +56,5 @@ def run(scope: Scope, facts: Facts) -> Changes:
 PASSES = (
     Pass("masked_stores", ("values",), stores.run),
     Pass("masked_selections", ("values", "memory"), run),
+    Pass("padded_rows", ("values",), padded.run),
 )
