@@ -146,6 +146,19 @@ class Net(nn.Module):
             return x * 2
         return self.b(self.a(x))
 """,
+    "a list of NumPy's arrays": """
+import numpy as np
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rows = [np.linspace(0, 1, 3), np.arange(3)]
+        self.rows.append(np.ones(1))
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(x) * torch.from_numpy(self.rows[0]) + int(self.rows[1][-1]) * len(self.rows)
+""",
     "weight norm": """
 from torch.nn.utils import weight_norm
 

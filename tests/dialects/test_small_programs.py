@@ -1242,14 +1242,44 @@ class Net(nn.Module):
         x = self.a(x)
         add(x)
         return self.c(x) + self.b(y)
+"""# NumPy's arrays stay on the host, but for those that a param is made of in the end.
+KEPT_NUMPY = """
+import numpy as np
+
+
+class Inner(nn.Module):
+    def __init__(self, n, ratios=None):
+        super().__init__()
+        self.coords = np.arange(n).astype(np.float64)
+        self.coords = nn.Parameter(torch.from_numpy(self.coords))
+        self.scales = np.array([1.0, 2.0])
+        self.scales *= 2
+        self.rows = np.linspace(0, 1, n)
+        if ratios is None:
+            self.ratios = np.array([0.5, 1, 2])
+
+    def forward(self, x):
+        steps = np.round(self.rows * self.scales[1]).astype(np.int64)
+        return x * self.coords * self.scales[1] + int(self.ratios[0] * 2) + steps[-1]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner(4)
+
+    def forward(self, x, y):
+        return self.inner(x) + y * self.inner.scales[0] + torch.from_numpy(self.inner.rows)
 """
+
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,
 # and functional tells of a list of the constructor's own that is turned around.
-# Equinox gives a layer by a computed name no key yet.
+# Equinox gives a layer by a computed name no key yet. In Flax NumPy's arrays are traced.
 APART = (
     ("CLOSURES", "flax"),
+    ("KEPT_NUMPY", "flax"),
     ("LISTED", "flax"),
     ("LISTED", "functional"),
     ("NAMED_LAYERS", "equinox"),

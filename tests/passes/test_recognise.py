@@ -107,6 +107,11 @@ def test_a_number_or_a_param_is_mixed():
     assert found == ["Declare mixed~: self.w = torch.ones(3)", "Declare mixed~: self.w = 1.0"]
 
 
+def test_what_numpy_begins_and_a_param_ends_is_a_param():
+    _, found = declared("self.w = np.ones(3)", "self.w = nn.Parameter(torch.from_numpy(self.w))")
+    assert [line.partition(":")[0] for line in found] == ["Declare param"] * 2
+
+
 def test_computed_names_stay_calls():
     made, found = declared(
         'self.register_buffer(f"u{n}", x)', 'self.add_module(f"l{n}", nn.ReLU())'

@@ -218,7 +218,7 @@ def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> N
         found[name] = Field(kind, [value])
         return
     own.values.append(value)
-    if own.kind == FIELD and kind != FIELD and all(is_none(v) for v in own.values[:-1]):
+    if own.kind == FIELD and (kind in ARRAYS or all(is_none(v) for v in own.values[:-1])):
         own.kind = kind  # `self.bias = None`, and then a param
     elif kind in ARRAYS and own.kind in ARRAYS and kind != own.kind:
         own.kind = MIXED

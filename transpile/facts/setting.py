@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..model.effects import Declare
 from ..model.expressions import Attribute, Name
 from ..model.node import Node, Statement
+from ..model.program import Function
 from ..model.statements import Assign, Block, If, Return, With
 
 
 def sets(block: Block | None, name: str, me: str = "self") -> bool:
     """Whether every way through a block sets a field."""
-    for statement in block.body if block is not None else ():
+    return _any_sets(block.body if block is not None else (), name, me)
+
+
+def is_set_again(statement: Statement, name: str, me: str = "self") -> bool:
+    """Whether every way on from a statement of a function sets a field: what it sets there is gone
+    at the end."""
+    inner: Node = statement
+    for around in statement.ancestors():
+        if isinstance(around, Function):
+            return False
+        if isinstance(around, Block) and isinstance(inner, Statement):
+            if _any_sets(around.body[around.body.index(inner) + 1 :], name, me):
+                return True
+        inner = around
+    return False
+
+
+def _any_sets(statements: Iterable[Statement], name: str, me: str) -> bool:
+    for statement in statements:
         if _sets(statement, name, me):
             return True
         if any(isinstance(n, Return) for n in statement.walk()):

@@ -26,7 +26,7 @@ from ..shared import report_doubled, report_repeated, report_shared
 from ..threading.properties import as_methods
 from ..threading.reserved import refuse_taken
 from ..threading.signatures import Signatures
-from . import elsewhere
+from . import elsewhere, host_arrays
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
@@ -71,6 +71,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     writer = ClassWriter(plan, reports, "nn.")
     files = project.ordered
     freeze(project)
+    host_arrays.hold(project, plan.modules)
     _refuse_unwritten(project, reports)
     for file in files:
         for cls in [c for c in file.classes() if plan.modules.is_module(c)]:

@@ -33,6 +33,7 @@ from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
 from .computed import Computed
 from .growing import holds_modules
+from .host_arrays import HOLDER
 from .layers import OWN, built_name
 from .plan import STATE, Plan
 
@@ -155,6 +156,8 @@ class Fields:
     def _plain(self, name: str, own: Field, unset: bool) -> Declared:
         if self._is_called(name):
             return Declared(name, CALLABLE, unset=unset)
+        if all(isinstance(v, Call) and _is_holder(v) for v in own.values):
+            return Declared(name, f"{self.prefix}{HOLDER}", static=True, unset=unset)
         types = dict.fromkeys(self._type(value) for value in own.values)
         mutable = any(t in ("list", "dict", "set") for t in types)
         if mutable or any(holds_modules(value.value) for value in own.values):
@@ -219,6 +222,10 @@ class Fields:
         """Whether every way through the constructor sets a field."""
         init = self.methods.get("__init__")
         return init is not None and sets(init.body, name)
+
+
+def _is_holder(call: Call) -> bool:
+    return isinstance(call.function, Support) and call.function.name == HOLDER
 
 
 def _only_int(value: object) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import NONE, UNKNOWN, Method, Module, Static
+from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Method, Module, Static
 from ...model.copy import clone
 from ...model.effects import BUFFER, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
@@ -99,7 +99,7 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     if known == NONE and isinstance(held, Module) and not held.is_self:
         return SUBMODULE
     kind = kinds.of(scene.cls, name)
-    numbers = isinstance(known, Static) and known != NONE
+    numbers = isinstance(known, Static) and known not in (NONE, NUMPY)
     return None if numbers and kind not in (BUFFER, "mixed") else kind
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor
+from ...facts.setting import is_set_again
+from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Function, Module, Static, Tensor
 from ...facts.values.strings import HOLE, pattern
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
 from ...model.expressions import Attribute, Call, Name
@@ -122,6 +123,7 @@ class Kinds:
         method: Method,
         node: Assign,
     ) -> None:
+        own = self.project.self_name(method)
         runs, known = method in self.stages.running, self._value(cls, name, value)
         attribute = self.values.attribute(cls, name)
         if runs and (method in self.stages.forward or not self.makes_parameter(value)):
@@ -139,14 +141,16 @@ class Kinds:
         if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
             found.arrays.setdefault(name, Held(inherited, registered=True))
             return
-        if is_tie(self.values, value, self.project.self_name(method)):
+        if is_tie(self.values, value, own):
             return
         if is_parameter and without_gradient(value):
             found.frozen.add(name)
         if is_parameter and node.parent is not method.body:
             found.branching.add(name)
         for side in sides(value):
-            if not self.makes_parameter(side) and self._is_plain(side, method):
+            if self.makes_parameter(side) or not self._is_plain(side, method):
+                continue
+            if self.values.of(side) != NUMPY or not is_set_again(node, name, own or ""):
                 found.plain.add(name)
         if is_parameter or isinstance(known, Tensor) and not known.assumed:
             self._hold(found, name, PARAM if is_parameter else CONSTANT, is_parameter)

@@ -1,0 +1,79 @@
+"""Arrays of NumPy's that a model keeps: a static field must be hashable, and any other is trained.
+
+self.ratios = np.array([0.5, 1, 2])      self.ratios = nn.Static(np.array([0.5, 1, 2]))
+x * self.ratios[0]                       x * self.ratios.value[0]
+"""
+
+from __future__ import annotations
+
+from ...facts.modules import FIELD, Field, Modules
+from ...facts.values.annotations import holds_numpy
+from ...facts.values.lattice import Module
+from ...model.effects import Support
+from ...model.expressions import Attribute, Call, Constant, Name, is_none
+from ...model.names import dotted
+from ...model.node import Node
+from ...model.program import Class, Function
+from ...model.project import Project
+from ...model.statements import Assign
+
+HOLDER = "Static"
+
+
+def hold(project: Project, modules: Modules) -> None:
+    """Write the fields of all classes that hold such arrays, and what reads them; those of which
+    all reads are known."""
+    held = {
+        (cls, name)
+        for cls in project.classes()
+        if modules.is_module(cls)
+        for name, own in modules.own_fields(cls).items()
+        if _is_held(own, name)
+    }
+    names = {name for _, name in held}
+    nodes = [n for file in project.ordered for n in file.walk()] if names else []
+    reads = {n: _classes(n, modules) for n in nodes if isinstance(n, Attribute) and n.name in names}
+    left = {n.name for n, classes in reads.items() if not classes} | _asked(nodes)
+    for node, classes in reads.items():
+        holding = {(one, node.name) in held for cls in classes for one in modules.lineage(cls)}
+        if node.name in left or True not in holding:
+            continue
+        around = node.parent
+        if isinstance(around, Assign) and node in around.targets and not around.operator:
+            assert around.expression is not None
+            around.expression.wrap(lambda value: Call(Support(HOLDER), [value]))
+        else:
+            node.wrap(lambda read: Attribute(read, "value"))
+
+
+def _is_held(own: Field, name: str) -> bool:
+    whole = all(_is_whole(value.parent, name) for value in own.values)
+    kept = [v for v in own.values if not is_none(v)]
+    return own.kind == FIELD and whole and bool(kept) and all(holds_numpy(v.value) for v in kept)
+
+
+def _is_whole(statement: Node | None, name: str) -> bool:
+    """`self.ratios = …`, not `self.ratios, self.scales = …`"""
+    targets = statement.targets if isinstance(statement, Assign) else []
+    return len(targets) == 1 and isinstance(targets[0], Attribute) and targets[0].name == name
+
+
+def _classes(node: Attribute, modules: Modules) -> list[Class]:
+    """The classes of what an attribute is read of, or set on."""
+    value = node.object.value
+    if isinstance(value, Module) and not value.open:
+        return modules.classes_of(value.refs)
+    function = next((n for n in node.ancestors() if isinstance(n, Function) and n.owner), None)
+    me = function.parameters[0].name if function is not None and function.parameters else None
+    own = isinstance(node.object, Name) and node.object.id == me
+    return [function.owner] if own and function is not None and function.owner else []
+
+
+def _asked(nodes: list[Node]) -> set[str]:
+    """The attributes that are asked for by name: `hasattr(self, "ratios")`."""
+    calls = (n for n in nodes if isinstance(n, Call) and dotted(n.function) in _ASKING)
+    given = (a.constant for call in calls for a in call.arguments if isinstance(a, Constant))
+    return {name for name in given if isinstance(name, str)}
+
+
+_ASKING = ("hasattr", "getattr", "setattr")
