@@ -1695,3 +1695,41 @@ def test_a_submodule_with_the_name_of_a_method_here_is_refused():
     source = HEAD + NAMED_AS_A_METHOD.replace("self.a,", "self.init,").replace("self.a", "self.init")
     (made,), _, _ = dialect.convert([given(source)], "", "functional")
     assert ["give it another name" in d.message for d in made.diagnostics] == [True]
+
+
+HANDED_INITIALISERS = """
+def init(module, weight_init, bias_init, gain=1):
+    weight_init(module.weight.data, gain=gain)
+    bias_init(module.bias.data)
+    return module
+
+
+class Net(nn.Module):
+    def __init__(self, n, hidden=8):
+        super().__init__()
+        # with room for relu
+        init_ = lambda m: init(
+            m, nn.init.orthogonal_, lambda x: nn.init.constant_(x, 2), nn.init.calculate_gain("relu")
+        )
+        self.main = nn.Sequential(init_(nn.Linear(n, hidden)), nn.ReLU(), init_(nn.Linear(hidden, n)))
+        init_ = lambda m: init(m, nn.init.orthogonal_, lambda x: nn.init.constant_(x, 0))  # plain
+        self.critic = init_(nn.Linear(n, n))
+        self.train()
+
+    def forward(self, x):
+        return self.critic(self.main(x))
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_initialisers_are_handed_to_what_a_constructor_calls(target):
+    source = HEAD + HANDED_INITIALISERS
+    verify(source, "Net", "4", [torch.randn(2, 4, dtype=torch.float64)], target)
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert "# with room for relu" in made.code and "# plain" in made.code
+    model = built(lambda **k: scope["Net"](4, **k), (scope := converted(made.code, support))["Net"])
+    arrays = to_torch(model.init(jax.random.key(0)), {}) if target == "functional" else to_torch(model)
+    assert (arrays["main.0.bias"] == 2).all() and (arrays["critic.bias"] == 0).all()
+    for name, gain in (("main.0.weight", 2), ("main.2.weight", 2), ("critic.weight", 1)):
+        weight = arrays[name] if name == "main.2.weight" else arrays[name].T
+        torch.testing.assert_close(weight @ weight.T, gain * torch.eye(4), rtol=1e-4, atol=1e-4)

@@ -6,10 +6,12 @@
 Kept as a value it would hold modules that are others once a model is traced.
 
 One that writes what it is given in place becomes a function, where it has a name; a write of JAX's
-is a statement:
+is a statement. So does one that a constructor calls, and that hands on what it is given:
 
-    zero = lambda m: zeros_(m.weight)   →      def zero(m):
-                                                   zeros_(m.weight)
+    zero = lambda m: zeros_(m.weight)          →  def zero(m):
+                                                      zeros_(m.weight)
+    init_ = lambda m: init(m, zeros_)          →  def init_(m):
+    self.fc = init_(nn.Linear(2, 2))                  return init(m, zeros_)
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     """Make the methods of one class."""
     changes = Changes(scope)
     for assign in () if isinstance(scope, Class) else scope.nodes(Assign):
-        if _writes_in_place(assign):
+        if _writes_in_place(assign) or _hands_on(assign, scope):
             changes.change(assign, lambda assign: _as_function(assign, scope))
     if isinstance(scope, Class):
         methods = [s for s in scope.body.body if isinstance(s, Function)]
@@ -87,6 +89,20 @@ def _is_run_alone(use: Name) -> bool:
     if call.function is not use:
         return isinstance(call.function, Attribute) and call.function.name == "apply"
     return isinstance(call.parent, ExpressionStatement)
+
+
+def _hands_on(assign: Assign, scope: Scope) -> bool:
+    """Whether it names a lambda that a constructor calls, and that hands on what it is given."""
+    target, value = assign.targets[0], assign.expression
+    if not isinstance(value, Lambda) or not isinstance(target, Name) or assign.targets[1:]:
+        return False
+    if not isinstance(scope, Function) or scope.name != "__init__":
+        return False
+    body, own = value.body, {p.name for p in value.parameters}
+    if not isinstance(body, Call) or not isinstance(body.function, Name):
+        return False
+    handed = any(isinstance(a, Name) and a.id in own for a in body.arguments)
+    return handed and any(dotted(call.function) == target.id for call in scope.nodes(Call))
 
 
 def _kept(cls: Class, init: Function, methods: list[Function]) -> list[Kept]:

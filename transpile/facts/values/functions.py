@@ -11,6 +11,7 @@ from . import lattice, parameters
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
 from .lattice import (
+    INITIALISER,
     MISSING,
     NONE,
     PLACED,
@@ -74,7 +75,17 @@ def _result_for(frame: Frame, function: Function, given: Env) -> Value:
 
 def lambda_(frame: Frame, node: Lambda, env: Env) -> Value:
     of_lambda(frame, node, env, [])
-    return External("lambda")
+    return INITIALISER if _initialises(frame, node, env) else External("lambda")
+
+
+def _initialises(frame: Frame, node: Lambda, env: Env) -> bool:
+    """Whether a lambda is an initialiser with more given: `lambda w: nn.init.constant_(w, 0)`."""
+    body, first = node.body, node.parameters[0].name if node.parameters else ""
+    if not isinstance(body, nodes.Call) or not body.arguments or body.keywords[0]:
+        return False
+    given = body.arguments[0]
+    called = frame.expression(body.function, env)
+    return lattice.is_initialiser(called) and isinstance(given, nodes.Name) and given.id == first
 
 
 def of_lambda(frame: Frame, node: Lambda, env: Env, given: list[Value]) -> Value:
