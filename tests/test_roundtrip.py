@@ -10,7 +10,6 @@ import libcst as cst
 import pytest
 
 from transpile import convert_source
-from transpile.source.positions import Positions
 
 STANDARD = sorted(p for p in Path(sysconfig.get_path("stdlib")).glob("*.py") if p.stat().st_size < 20_000)
 
@@ -20,12 +19,3 @@ def test_no_byte_changes(path):
     text = path.read_bytes().decode("utf-8")
     assert cst.parse_module(text).code == text
     assert convert_source(text).code == text
-
-
-@pytest.mark.parametrize("text", ["", "x = 1", "\n\n# only a comment", "if x:\n\ty = (  # why\n\t\t1)\n", "\ufeffx = f(\r\n  y)\r\n", "@d\ndef f(): return  g ( x )"])
-def test_positions_are_those_of_libcst(text):
-    module = cst.parse_module(text)
-    wanted = cst.metadata.MetadataWrapper(module, unsafe_skip_copy=True).resolve(cst.metadata.PositionProvider)
-    found = Positions(module)
-    for node, place in wanted.items():
-        assert found.get(node) == (place.start.line, place.start.column + 1)

@@ -142,12 +142,3 @@ def test_fields(expression):
 def test_histories(expression, expected):
     program, found = activity(MODULE.format(expression))
     assert found.history(program.marked) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("«x» > 0", True), ("(«x» * 2).sum() > y", True), ("x * (y > «x».mean())", True), ("«x» * (y > 0)", False), ("((z := «x») > 0) * z", False)],
-)  # fmt: skip
-def test_compared(text, expected):
-    program, found = activity(f"{HEAD}    return {text}\n")
-    assert found.compared(program.marked) is expected

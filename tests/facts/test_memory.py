@@ -4,10 +4,8 @@ import pytest
 
 from tests.facts.programs import Program
 from transpile.facts.calls import Calls
-from transpile.facts.memory import Memory, Relation
+from transpile.facts.memory import Memory
 from transpile.model import rule_files
-from transpile.model.expressions import Name
-from transpile.model.names import below
 
 RULES = rule_files.load()
 
@@ -15,36 +13,6 @@ RULES = rule_files.load()
 def memory_of(text):
     program = Program(text)
     return program, Memory(Calls(program.values), RULES)
-
-
-# statements, and how `a` lies to `b` behind them
-RELATIONS = {
-    "a = x * 2\nb = a": Relation.SAME,
-    "a = x * 2\nb = a * 1": Relation.APART,
-    "b = x * 2\na = b[0]": Relation.VIEW,
-    "a = x * 2\nb = a.view(-1)": Relation.BASE,
-    "z = x * 2\na = z[:, 0]\nb = z[:, 1:]": Relation.PART,
-    "z = x * 2\na, b = z.chunk(2)": Relation.PART,
-    "z = x * 2\na = z[:2]\nb = z[1:]": Relation.UNKNOWN,
-    "a = x * 2\nb = a if n else x": Relation.UNKNOWN,
-    "a = x * 2\nb = a[[0, 1]]": Relation.APART,
-    "a = x * 2\nb = a.clone()": Relation.APART,
-    "a = x\nb = a.detach()": Relation.BASE,
-    "b = x * 2\na = torch.relu_(b)": Relation.SAME,
-    "a = x * 2\nbs = [a]\nb = bs[0]": Relation.UNKNOWN,
-    "a = b = x * 2\nif n:\n    b = x * 3": Relation.UNKNOWN,
-    "b = None\nfor i in range(n):\n    a = x * i\n    if i == 0:\n        b = a": Relation.UNKNOWN,
-}
-
-
-@pytest.mark.parametrize("text", RELATIONS)
-def test_relation(text):
-    lines = "".join(f"    {line}\n" for line in f"{text}\nreturn a, b".splitlines())
-    program, memory = memory_of(f"def f(x: torch.Tensor, n: int):\n{lines}")
-    last = program.function("f").body.body[-1]
-    a, b = below(last, Name)
-    assert memory.relation(a, b) is RELATIONS[text]
-    assert memory.may_alias(a, b) is (RELATIONS[text] not in (Relation.APART, Relation.PART))
 
 
 # a function, what it writes, and what its result may be
@@ -152,21 +120,6 @@ def test_fields():
         "last": set(),
         "forward": {"self.hits"},
     }
-
-
-def test_reached():
-    program, memory = memory_of(
-        "def f(x):\n    z = x * 2\n    w = z[0]\n    v = z * 1\n    w.add_(1)\n    return z, v\n"
-    )
-    write = program.function("f").body.body[3]
-    assert memory.reached(write) == {"w", "z"}
-    places = memory.writes(write)
-    assert len(places) == 1 and memory.unique(places[0])
-
-
-def test_a_parameter_is_not_unique():
-    program, memory = memory_of("def f(x):\n    w = x[0]\n    w.add_(1)\n")
-    assert not memory.unique(memory.writes(program.function("f").body.body[1])[0])
 
 
 def test_results():

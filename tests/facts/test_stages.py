@@ -76,18 +76,3 @@ def test_files_and_classes():
     assert stages.stage(program.cls("A")) == "import"
     script = Program("net = nn.Linear(3, 3)\nprint(net(torch.zeros(3)))\n")
     assert Stages(script.values, Calls(script.values)).stage(script.file) == "host"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("def forward(x):\n    return «x.sum()»\n", True),
-        ("def forward(x):\n    return «x.shape[0]»\n", False),
-        ("def forward(x, y):\n    return «y», x.sum()\n", None),
-        ("def train(x):\n    y = x.sum()\n    y.backward()\n    return «x.mean()»\n", False),
-    ],
-)
-def test_traced(text, expected):
-    program = Program(text)
-    stages = Stages(program.values, Calls(program.values))
-    assert stages.traced(program.marked) is expected

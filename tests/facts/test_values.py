@@ -136,19 +136,9 @@ walk(3, [])
 def test_queries():
     program = Program(NET.format("return «self.fc»(x) if x is not None else None"))
     values, net = program.values, program.cls("Net")
-    assert values.classes(program.marked) == {"torch.nn.Linear"}
     assert values.attribute(net, "width") == UNKNOWN
     assert values.attribute(net, "missing") is None
     assert values.parameters(program.function("Net.forward")) == {}
-    layer = Program("a = «nn.Linear»")
-    assert layer.values.torch_name(layer.marked) == "torch.nn.Linear"
-    assert values.torch_name(program.marked) is None
-    constant = Program("y = «3»")
-    assert constant.values.constant(constant.marked) == 3
-    assert constant.values.truth(constant.marked) is True
-    unknown = Program("import other\ny = «other.thing()»")
-    assert unknown.values.truth(unknown.marked) is None
-    assert unknown.values.constant(unknown.marked) is MISSING
 
 
 FILES = {

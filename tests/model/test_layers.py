@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from transpile.model.layers import UNKNOWN, layers
+from transpile.model.layers import layers
 from transpile.model.rule_files import load
 
 LAYERS = layers(load())
@@ -45,35 +45,6 @@ EFFECTS = {
 @pytest.mark.parametrize("name", EFFECTS)
 def test_what_a_call_does(name):
     assert effects(LAYERS.of(f"torch.nn.{name}")) == EFFECTS[name]
-
-
-BUILT = {
-    ("InstanceNorm2d", ()): (set(), set()),
-    ("InstanceNorm2d", (("track_running_stats", True),)): (
-        {"running_mean", "running_var", "num_batches_tracked"},
-        {"mode", "writes"},
-    ),
-    ("BatchNorm1d", ((None, 3), ("affine", False), ("track_running_stats", False))): (set(), set()),
-    ("ConvTranspose2d", (("bias", False),)): ({"weight"}, {"first_values"}),
-    ("LSTM", (("bias", False),)): (
-        {"weight_ih_{suffix}", "weight_hh_{suffix}"},
-        {"mode", "first_values"},
-    ),
-    ("MultiheadAttention", ()): ({"in_proj_weight", "in_proj_bias"}, {"mode", "first_values"}),
-    ("LazyBatchNorm1d", (("affine", False), ("track_running_stats", False))): (set(), {"lazy"}),
-    ("Transformer", ()): (set(), {"draws", "mode", "first_values"}),
-}
-
-
-@pytest.mark.parametrize("name, given", BUILT)
-def test_what_a_constructor_makes(name, given):
-    layer = LAYERS.built(name, given)
-    assert ({*layer.params, *layer.buffers}, effects(layer)) == BUILT[name, given]
-
-
-def test_what_is_not_known_of_a_constructor_leaves_both_ways_open():
-    conv = LAYERS.built("Conv2d", [("bias", UNKNOWN)])
-    assert conv.params == ("weight", "bias") and conv.optional == {"bias"}
 
 
 def test_names_that_are_put_together_are_patterns():

@@ -26,13 +26,12 @@ TABLE = definitions()
 
 
 def recording(made):
-    """The layers, each of which notes what it was built with."""
+    """The layers, each of which is noted with what was read of it."""
 
     def recorded(name, cls):
         def build(*args, **kwargs):
             module = cls(*args, **kwargs)
-            given = [*((None, a) for a in args), *kwargs.items()]
-            made.append((module, LAYERS.built(cls.__name__, given)))
+            made.append((module, LAYERS.named(cls.__name__)))
             return module
 
         return build

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from ..model import expressions as nodes
 from ..model.expressions import Call, Lambda, Starred
 from ..model.node import Expression
-from ..model.program import Class, File, Function
+from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Return
 from .origins import Origin, Origins, Target, asked, is_partial
@@ -55,20 +55,9 @@ class Calls(Origins):
                     found.append(self.project.find(value.ref, node.name))
         return [f for f in found if f is not None]
 
-    def callers(self, function: Function) -> list[tuple[Function | File, Call]]:
-        """The calls of a function, with where they stand."""
-        sites = ((self.scope(call), call) for call, _ in self.sites.get(function, ()))
-        return [(scope, call) for scope, call in sites if scope is not None]
-
     def reachable(self, functions: Iterable[Function]) -> set[Function]:
         """These functions and all that they call."""
         return reachable(self.graph, functions)
-
-    def holds_function(self, cls: Class, name: str) -> bool:
-        """Whether an attribute may hold a plain function, the user's or another: `F.relu`."""
-        family, seen = self.project.family(cls), set[Origin]()
-        held = (o for owner, o in self.attributes.get(name, ()) if owner in family)
-        return any(self._is_plain(origin, seen) for origin in held)
 
     # --- the way back ----------------------------------------------------------------------------
 
@@ -122,23 +111,6 @@ class Calls(Origins):
             return [target.function.body]
         returns = target.function.nodes(Return)
         return [r.expression for r in returns if r.expression is not None]
-
-    def _is_plain(self, origin: Origin, seen: set[Origin]) -> bool:
-        """Whether an expression may be a function that is no module."""
-        for made, _ in self.origins(origin, seen):
-            value = self.values.of(made)
-            layer = self.values.facts.makes_modules(value)
-            plain = isinstance(value, (lattice.Function, lattice.Torch, lattice.External))
-            if isinstance(made, Lambda) or plain and not layer:
-                return True
-            known = isinstance(value, lattice.Module) and not value.open
-            if isinstance(made, Call) and not known:
-                inner = made.arguments[:1] if is_partial(made) else []
-                if not inner:
-                    inner = [r for t in self.targets(made) for r in self.results(t)]
-                if any(self._is_plain(Origin(one), seen) for one in inner):
-                    return True
-        return False
 
 
 def applied(project: Project, function: Expression) -> list[tuple[Function, Function | None]]:

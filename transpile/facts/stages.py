@@ -10,13 +10,13 @@ from collections.abc import Set
 
 from ..model.expressions import Attribute, Call, Name
 from ..model.names import dotted, everywhere
-from ..model.node import Expression, Node
+from ..model.node import Node
 from ..model.program import Class, File, Function, Scope
 from ..model.statements import Assign, Return
 from .calls import Calls
 from .values import Values, lattice
 from .values.host_code import is_host_code
-from .values.lattice import UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value, is_traced
+from .values.lattice import UNKNOWN, Module, Sequence, Static, Tensor, Torch, Value
 from .values.solve import reachable, with_callers
 from .values.usage import used_as_tensors
 
@@ -72,16 +72,6 @@ class Stages:
         """Whether a forward pass calls the code of a scope: what none calls may run outside jit."""
         function = self.project.outermost(scope) if isinstance(scope, Function) else None
         return function in self.traced_functions
-
-    def traced(self, node: Expression) -> bool | None:
-        """Whether an expression is computed from arrays that jit does not know; None: perhaps."""
-        stage = self.stage(_scope(node))
-        if stage is None:
-            return None
-        value = self.values.of(node)
-        if stage != TRACED or isinstance(value, Static):
-            return False
-        return True if is_traced(value) else None
 
     # --- forward passes --------------------------------------------------------------------------
 
@@ -269,7 +259,3 @@ class Stages:
             if isinstance(value, lattice.Function) and value.function in self.outside:
                 return True
         return False
-
-
-def _scope(node: Node) -> Scope:
-    return next(n for n in node.ancestors() if isinstance(n, Scope))

@@ -30,12 +30,6 @@ class Effects:
             self.open or other.open,
         )
 
-    def below(self, name: str) -> Effects:
-        """The same of a submodule, as its owner sees it."""
-        reads = frozenset(f"{name}.{place}" for place in self.reads)
-        writes = frozenset(f"{name}.{place}" for place in self.writes)
-        return Effects(reads, writes, self.draws, self.mode, self.open)
-
     def __bool__(self) -> bool:
         return bool(self.reads or self.writes or self.draws or self.mode or self.open)
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .layer_bodies import Body
-from .layer_values import UNKNOWN, Constant, Given, Part, Value
+from .layer_values import Given, Part, Value
 from .rulebook import Definition, Parameter, Rulebook, parameters
 
 
@@ -76,7 +75,7 @@ class Layers:
 
     def __init__(self, rulebook: Rulebook) -> None:
         self.rulebook = rulebook
-        self._known: dict[tuple[str, Any], Layer | None] = {}
+        self._known: dict[str, Layer | None] = {}
 
     def of(self, torch_name: str) -> Layer | None:
         """The layer of a torch name; None for what is none: a function, a distribution."""
@@ -85,31 +84,12 @@ class Layers:
 
     def named(self, name: str) -> Layer | None:
         """The layer of this name in the support file, over all its configurations."""
-        return self._asked(name, None)
-
-    def built(self, name: str, given: Iterable[tuple[str | None, object]]) -> Layer | None:
-        """The layer as a constructor makes it: `InstanceNorm2d(3)` holds no statistics.
-
-        `given` are the arguments as (keyword or None, constant or UNKNOWN); what is left out has
-        its default.
-        """
-        layer = self.named(name)
-        if layer is None:
-            return None
-        usual = {p.name: p.default for p in layer.parameters}
-        known: dict[str, object] = {
-            name: default.value
-            for name, default in usual.items()
-            if isinstance(default, ast.Constant)
-        }
-        places = [p.name for p in layer.parameters if p.kind == "positional"]
-        for i, (keyword, value) in enumerate(given):
-            word = keyword if keyword is not None else places[i] if i < len(places) else None
-            if word is not None:
-                known[word] = value
-        plain = (type(None), bool, int, float, str)
-        constants = {word: v for word, v in known.items() if isinstance(v, plain)}
-        return self._asked(name, frozenset(constants.items()))
+        if name not in self._known:
+            self._known[name] = None  # while it is read: a layer that holds another of its kind
+            definition = self.rulebook.definitions.get(name)
+            if definition is not None and self.rulebook.is_module(definition):
+                self._known[name] = self._read(definition)
+        return self._known[name]
 
     def all(self) -> list[Layer]:
         """All that stand for a class of torch's, by name."""
@@ -123,20 +103,10 @@ class Layers:
         held = ((*layer.params, *layer.buffers) for layer in self.all())
         return frozenset(name for names in held for name in names if "{" not in name)
 
-    def _asked(self, name: str, constants: frozenset[tuple[str, Any]] | None) -> Layer | None:
-        key = name, constants
-        if key not in self._known:
-            self._known[key] = None  # while it is read: a layer that holds another of its kind
-            definition = self.rulebook.definitions.get(name)
-            if definition is not None and self.rulebook.is_module(definition):
-                self._known[key] = self._read(definition, dict(constants or ()))
-        return self._known[key]
-
-    def _read(self, definition: Definition, constants: dict[str, Any]) -> Layer:
+    def _read(self, definition: Definition) -> Layer:
         name, book = definition.name, self.rulebook
         constructor = book.constructor(definition)
         given: dict[str, Value] = {p.name: Given(p.name) for p in constructor}
-        given |= {word: Constant(value) for word, value in constants.items()}
         body = Body(book, name, self.named)
         body.build(given)
         draws, fields = body.effects.draws, dict(body.fields)
@@ -172,4 +142,4 @@ def _wrapped(constructor: tuple[Parameter, ...], parts: dict[str, Part]) -> str 
     return str(default.value) if isinstance(default, ast.Constant) else None
 
 
-__all__ = ["UNKNOWN", "Layer", "Layers", "layers"]
+__all__ = ["Layer", "Layers", "layers"]

@@ -61,9 +61,6 @@ class Definition:
         assert isinstance(node, ast.FunctionDef)
         return tuple(parameters(node.args))[int(self.is_class) :]
 
-    def parameter(self, name: str) -> Parameter | None:
-        return next((p for p in self.parameters if p.name == name), None)
-
     @property
     def asks_for_key(self) -> bool:
         """Whether a rule may draw."""

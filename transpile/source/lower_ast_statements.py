@@ -39,11 +39,6 @@ from .lower_ast import (
 )
 
 
-def statements(text: str) -> list[Statement]:
-    """The models of some statements."""
-    return lower_statements(ast.parse(text).body)
-
-
 def lower_statements(nodes: Iterable[ast.stmt]) -> list[Statement]:
     return [_STATEMENTS[node.__class__](node) for node in nodes]
 

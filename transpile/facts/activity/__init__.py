@@ -7,9 +7,8 @@ none, since whoever takes the block away asks just that.
 
 from __future__ import annotations
 
-from ...model.expressions import Attribute, Call, Lambda, NamedExpression, Subscript
+from ...model.expressions import Attribute, Call, Subscript
 from ...model.node import Expression
-from ...model.operators import Compare
 from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import With
@@ -20,7 +19,7 @@ from .blocks import Off, may_carry
 from .cells import OPEN
 from .identity import COMPUTED, EITHER, SAME, takes_rows
 from .solve import Solver
-from .switches import Switch, of_function, of_with, switch, torch_name
+from .switches import Switch, of_function, switch, torch_name
 
 __all__ = ["COMPUTED", "EITHER", "SAME", "Activity", "Off", "Switch", "may_carry", "takes_rows"]
 
@@ -60,26 +59,11 @@ class Activity:
             else:
                 return self.carries(node)
 
-    def compared(self, node: Expression) -> bool:
-        """Whether an expression is only compared with something: no gradient passes out of it."""
-        inside: Expression = node
-        while isinstance(inside.parent, Expression):
-            around = inside.parent
-            if isinstance(around, Compare):
-                return True
-            if isinstance(around, (NamedExpression, Lambda)):
-                return False
-            inside = around
-        return False
-
     # --- blocks without gradient -----------------------------------------------------------------
 
     def switch(self, node: Expression) -> Switch | None:
         """What a decorator, or the item of a `with`, does to gradients."""
         return switch(self.project, node)
-
-    def of_with(self, node: With) -> Switch | None:
-        return of_with(self.project, node)
 
     def of_function(self, node: Function) -> Switch | None:
         return of_function(self.project, node)

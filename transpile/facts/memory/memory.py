@@ -3,12 +3,11 @@ does a function do to what it is given."""
 
 from __future__ import annotations
 
-import enum
 import functools
 
 from ...model.expressions import Attribute, Lambda
 from ...model.names import below
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression
 from ...model.program import File, Function
 from ...model.rulebook import Rulebook
 from ...model.statements import Assign
@@ -16,28 +15,14 @@ from ..calls import Calls
 from . import summaries
 from .beginnings import may_begin, may_begin_in_place
 from .paths import of
-from .places import Place, Summary, closed
+from .places import Summary
 from .results import Results
 from .spellings import Spellings
 from .state import Program
 from .summaries import Solved
-from .views import View, view_of
 from .writes import calls_in, sites, written_root
 
 Scope = Function | File
-
-
-class Relation(enum.Enum):
-    """How the memory of one expression lies to that of another, which is the same, made of it (a
-    view), or what it is made of (a base), a different part of one base, apart, or perhaps any of
-    these."""
-
-    SAME = "same"
-    VIEW = "view"
-    BASE = "base"
-    PART = "part"
-    APART = "apart"
-    UNKNOWN = "unknown"
 
 
 class Memory:
@@ -63,59 +48,6 @@ class Memory:
             found = self._states[scope] = scope.version, flow
         return found[1]
 
-    def at(self, node: Node) -> Solved:
-        """What holds before the statement that a node stands in."""
-        scope = next(n for n in (node, *node.ancestors()) if isinstance(n, (Function, File)))
-        if scope is node:
-            scope = next(n for n in node.ancestors() if isinstance(n, (Function, File)))
-        flow = self.state(scope)
-        for one in (node, *node.ancestors()):
-            if isinstance(one, Statement) and one in flow.before:
-                return flow.copy(flow.before[one])
-        return flow
-
-    def relation(self, a: Expression, b: Expression) -> Relation:
-        """How the memory of one expression lies to that of another, where the first stands."""
-        state = self.at(a)
-        one, other = state.made(a), state.made(b)
-        if len(one) == 1 and one == other:
-            return Relation.SAME
-        if not closed(one) & closed(other):
-            return Relation.APART
-        first, second = (next(iter(p)) if len(p) == 1 else None for p in (one, other))
-        if first is not None and second is not None:
-            if first.view is not None and second in first.parents:
-                return Relation.VIEW
-            if second.view is not None and first in second.parents:
-                return Relation.BASE
-            names = state.path(a), state.path(b)
-            if None not in names and state.apart(names[0] or "", names[1] or ""):
-                return Relation.PART
-        return Relation.UNKNOWN
-
-    def may_alias(self, a: Expression, b: Expression) -> bool:
-        """Whether a write to one may show in the other; False is certain."""
-        return self.relation(a, b) not in (Relation.APART, Relation.PART)
-
-    def view(self, node: Expression) -> View | None:
-        """What an expression is a certain view of, and how a new value of it is put back."""
-        return view_of(node, self.spellings.views)
-
-    def writes(self, statement: Statement) -> list[Place]:
-        """The places that a statement writes in place itself, without what the user's functions
-        write that it calls."""
-        state, found = self.at(statement), list[Place]()
-        for site in sites(state, statement):
-            root = written_root(site.subject, state.views)
-            found += sorted(state.made(root), key=repr) if root is not None else []
-        return found
-
-    def reached(self, statement: Statement) -> set[str]:
-        """The paths whose memory a statement may change in place."""
-        state = self.at(statement)
-        written = {p for place in self.writes(statement) for p in place.closure()}
-        return {n for n, its in state.env.items() if any(p.closure() & written for p in its)}
-
     def written(self, scope: Scope) -> set[str]:
         """The paths of a function whose memory it may change in place, itself or by calls."""
         flow, found = self.state(scope), set[str]()
@@ -139,12 +71,6 @@ class Memory:
                 )
                 found.update(shared)
         return found
-
-    def unique(self, place: Place) -> bool:
-        """Whether a place is this function's alone: nobody gave it, and nobody else holds it."""
-        outside = (p.parameter, p.free, p.foreign or None, p.unheld or None) if (p := place) else ()
-        inner = [(q.parameter, q.free) for q in place.closure()]
-        return not any(outside) and all(a is None and b is None for a, b in inner)
 
     @functools.cached_property
     def begins_in_place(self) -> bool:

@@ -105,8 +105,3 @@ def _order(node: Call) -> tuple[int, ...] | None:
     dims = [n % len(numbers) for n in numbers if n is not None]
     found = sorted(dims) == list(range(len(dims)))
     return tuple(dims.index(i) for i in range(len(dims))) if found else None
-
-
-def written_back(view: View) -> bool:
-    """Whether the base with a new value of the view can be written."""
-    return view.kind not in ("cast", "copy")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
 from ...model.rulebook import Rulebook
 from . import lattice
-from .lattice import MISSING, UNKNOWN, Module, Static, Torch, Value, classes_of
+from .lattice import UNKNOWN, Module, Static, Value
 from .solve import Solver
 from .usage import may_be_numpy
 
@@ -26,31 +24,6 @@ class Values:
         """What an expression may be."""
         value: Value | None = node.value
         return UNKNOWN if value is None else value
-
-    def constant(self, node: Expression) -> Any:
-        """The constant that an expression is; MISSING where it may be another."""
-        value = self.of(node)
-        return value.const if isinstance(value, Static) else MISSING
-
-    def truth(self, test: Expression) -> bool | None:
-        """Whether a test holds, where that is known."""
-        value = self.of(test)
-        if isinstance(value, Static):
-            return None if value.const is MISSING else bool(value.const)
-        function = isinstance(value, (lattice.Function, lattice.Class, Torch))
-        return True if function or isinstance(value, Module) and not value.none else None
-
-    def torch_name(self, node: Expression) -> str | None:
-        """The name of torch's that an expression is."""
-        value = self.of(node)
-        return value.name if isinstance(value, Torch) else None
-
-    def classes(self, node: Expression) -> frozenset[Any] | None:
-        """The classes that a module or class may be, layers by name; None where others may be."""
-        value = self.of(node)
-        if isinstance(value, Module):
-            return None if value.open else value.classes
-        return classes_of(value) or None
 
     def may_be_none(self, node: Expression) -> bool | None:
         """Whether an expression may be None; None where nothing is known of it."""

@@ -100,13 +100,3 @@ def _of_shape(facts: Facts, node: Call) -> bool:
     named = {word for word in node.keywords if word is not None}
     few = len(node.arguments) < 2 and named <= {"sample_shape"}
     return few and not any(map(is_number, node.arguments))
-
-
-def of_no_class(facts: Facts, function: Value) -> str | None:
-    """The method that a distribution does not have here: "Normal.sample_n"."""
-    if not isinstance(function, Method) or not isinstance(function.receiver, Instance):
-        return None
-    classes = sorted(function.receiver.classes)
-    lacking = [c for c in classes if function.name not in facts.rulebook.methods(c)]
-    hidden = function.name.startswith("_")
-    return f"{lacking[0]}.{function.name}" if lacking and not hidden else None

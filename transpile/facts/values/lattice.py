@@ -229,13 +229,6 @@ def is_initialiser(value: Value | None) -> bool:
     return value == INITIALISER
 
 
-def members(value: Sequence | Module) -> list[Value]:
-    """What a list or container that is written out holds, in order; nothing where it is not."""
-    if isinstance(value, Module):
-        return [v for _, v in value.items or ()]
-    return list(value.items or ())
-
-
 def classes_of(value: Value) -> frozenset[Any]:
     """The classes that a value may be, where all are known: `nn.LSTM if lstm else nn.GRU`."""
     if isinstance(value, Class):
