@@ -130,7 +130,7 @@ class Prelude(Source):
 class Rules(Source):
     """The functions of the rule files, as they stand there, without marks and overload words."""
 
-    def __init__(self, rulebook: Rulebook, format: Callable[[str], str] | None = None) -> None:
+    def __init__(self, rulebook: Rulebook) -> None:
         self.rulebook = rulebook
         self._known: dict[str, Entry | None] = {}
 

@@ -104,7 +104,7 @@ class Placed:
         elif isinstance(value, (Name, Attribute, Subscript)):
             yield Use(value, attribute, parent, _is_turned(value, parent))
         elif isinstance(value, New):
-            below = self._within(value, attribute, parent)
+            below = self._within(value, attribute)
             for argument in self._kept(value):
                 yield from self.given(argument, attribute, below)
         elif isinstance(value, Call):
@@ -124,7 +124,7 @@ class Placed:
             for name in _gone_over_twice(value):
                 yield Use(name, attribute, parent, turning=True)
 
-    def _within(self, new: New, attribute: str, parent: Node | str) -> Node | str:
+    def _within(self, new: New, attribute: str) -> Node | str:
         """The module that is made: what stands under an attribute of self is that."""
         around = new.parent
         if isinstance(around, Declare) and around.expression is new:

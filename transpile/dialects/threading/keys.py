@@ -75,23 +75,23 @@ class Keys:
 
     def function(self, function: Function, key: str) -> None:
         """Give keys to all draws in a function, whose own key has this name."""
-        self._fill(function.body, Name(key), first=True)
+        self._fill(function.body, Name(key))
 
     def expression(self, body: Expression, key: Expression) -> None:
         """Give keys to all draws of an expression, of this one key."""
         slots = Slots()
         self._expressions(body, slots)
-        self._hand(slots, key, None, False)
+        self._hand(slots, key, None)
 
     # --- allotment --------------------------------------------------------------------------------
 
-    def _fill(self, block: Block, key: Expression, first: bool = False) -> None:
+    def _fill(self, block: Block, key: Expression) -> None:
         """Give keys to the draws of a block that runs once for a key."""
         slots = Slots()
         self._block(block, slots)
-        self._hand(slots, key, block, first)
+        self._hand(slots, key, block)
 
-    def _hand(self, slots: Slots, key: Expression, block: Block | None, first: bool) -> None:
+    def _hand(self, slots: Slots, key: Expression, block: Block | None) -> None:
         count = max((number for number, _ in slots.taken), default=-1) + 1
         if count <= 1:
             for _, give in slots.taken:
@@ -162,7 +162,7 @@ class Keys:
         """The draws of an expression that is evaluated elsewhere share what one key gives."""
         inner = Slots()
         self._expressions(body, inner)
-        slots.add(lambda key: self._hand(inner, key, None, False))
+        slots.add(lambda key: self._hand(inner, key, None))
 
     # --- turns ------------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class Keys:
         turn = Slots()
         for expression in found:
             self._expressions(expression, turn)
-        self._hand(turn, Name(name), None, False)
+        self._hand(turn, Name(name), None)
 
         def give(key: Expression) -> None:
             for clause in node.clauses[:-1]:  # a key for each turn of the outer ones

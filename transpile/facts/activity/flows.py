@@ -59,7 +59,7 @@ class Flows:
         if node.expression is None:
             return
         if isinstance(node, Declare) and node.kind == "param":
-            for key in self._keys(node.targets[0], at):
+            for key in self._keys(node.targets[0]):
                 yield self._param(key)
             return
         for target in node.targets:
@@ -102,7 +102,7 @@ class Flows:
             if isinstance(target, Name):
                 keys: list[Key] = [target]
             else:
-                keys = self._keys(target, at)
+                keys = self._keys(target)
             for key in keys:
                 yield self._into(key, given, at)
         elif isinstance(target, Subscript):
@@ -122,7 +122,7 @@ class Flows:
 
         return flow
 
-    def _keys(self, target: Expression, at: Place) -> list[Key]:
+    def _keys(self, target: Expression) -> list[Key]:
         """The cell of an attribute that is set: of the class that it is set in, or of any."""
         if not isinstance(target, Attribute):
             return []

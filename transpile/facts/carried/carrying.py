@@ -88,7 +88,7 @@ class Carrying:
         names = [*read(node.body), *read(node.orelse), *results]
         inputs = [n for n in _once(names) if n in live and n in made and n in self.local]
         inputs = [n for n in inputs if self.start(n, node) != MISSING]
-        carry = Carry(inputs, results, effects, self._reads([node.body, node.orelse], made, live))
+        carry = Carry(inputs, results, effects, self._reads([node.body, node.orelse], made))
         sides = types.after(node.body), types.after(node.orelse)
         for name in results:
             start = self.start(name, node)
@@ -137,10 +137,9 @@ class Carrying:
     def loop(self, node: While | For, effects: Effects = NO_EFFECTS) -> Carry:
         """What a loop carries from turn to turn."""
         names = self.carried(node)
-        live = self.liveness.before[node.body]
         made = [*written(node.body), *(target_names(node.target) if isinstance(node, For) else ())]
         read_in = [node.test, node.body] if isinstance(node, While) else [node.body]
-        carry = Carry(names, list(names), effects, self._reads(read_in, made, live))
+        carry = Carry(names, list(names), effects, self._reads(read_in, made))
         turn = types.after(node.body)
         for name in names:
             start = self.start(name, node)
@@ -151,9 +150,7 @@ class Carrying:
 
     # --- both ------------------------------------------------------------------------------------
 
-    def _reads(
-        self, nodes: Sequence[Node | None], made: Sequence[str], live: frozenset[str]
-    ) -> list[str]:
+    def _reads(self, nodes: Sequence[Node | None], made: Sequence[str]) -> list[str]:
         """The arrays of the function that are read alone."""
         names = _once([n for node in nodes for n in read(node)])
         own = [n for n in names if n in self.local and n not in made]

@@ -167,14 +167,14 @@ def _by_call(state: Flow, found: Summary, call: Call, target: Target) -> None:
         if name in summary.parameters:
             _record(state, found, inner, call)
         elif name in summary.elements:
-            _record_held(state, found, inner, name, call)
+            _record_held(state, found, inner, call)
     for path in summary.fields:
         here = state.here(target, call, path) if path.startswith("self.") else None
         if here is not None and on_module(here):
             _add(found.fields, here, found, call)
 
 
-def _record_held(state: Flow, found: Summary, inner: Expression, name: str, call: Node) -> None:
+def _record_held(state: Flow, found: Summary, inner: Expression, call: Node) -> None:
     """What a list holds is written: `g([z, y])`."""
     parts = inner.elements if isinstance(inner, Display) else []
     for part in parts:

@@ -45,7 +45,7 @@ def view_of(node: Any, views: dict[str, str]) -> View | None:
             return View(node.object, "index", node.index)
         return View(node.object, "copy") if indices.copies(node.index) else None
     if isinstance(node, Subscript) and isinstance(node.object, Call):
-        return _part(node, node.object, views)
+        return _part(node.object, views)
     if isinstance(node, Attribute) and is_tensor(node.object):
         if node.name in ("T", "mT"):
             return View(node.object, "swap")
@@ -56,7 +56,7 @@ def view_of(node: Any, views: dict[str, str]) -> View | None:
     return None
 
 
-def _part(node: Subscript, call: Call, views: dict[str, str]) -> View | None:
+def _part(call: Call, views: dict[str, str]) -> View | None:
     """`z.chunk(2)[0]` of a tensor z."""
     function = call.function
     if not isinstance(function, Attribute) or views.get(function.name) != "parts":

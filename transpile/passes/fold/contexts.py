@@ -75,7 +75,7 @@ class Contexts:
             if self.kind(context) == _NEUTRAL:
                 going.append(context)
                 continue
-            chosen = self._chosen(context, block)
+            chosen = self._chosen(context)
             if chosen is None:
                 continue
             new = self._entered(chosen)
@@ -129,7 +129,7 @@ class Contexts:
 
     # --- what was chosen before ------------------------------------------------------------------
 
-    def _chosen(self, context: Expression, block: With) -> Expression | None:
+    def _chosen(self, context: Expression) -> Expression | None:
         """What is entered: `torch.no_grad() if frozen else nullcontext()` itself, or what a name
         stands for here; None where that is not known.
         """

@@ -72,7 +72,7 @@ class Devices:
     def _locals(self, function: Function) -> None:
         """Names of devices that nothing reads any more; those of other functions stay."""
         definitions = Definitions(function)
-        names = {n for n, d in definitions.everywhere.items() if self._are_devices(n, d)}
+        names = {n for n, d in definitions.everywhere.items() if _are_devices(d)}
         while True:
             kept = {n for n in names if self._is_read(n, names, definitions)}
             if not kept:
@@ -82,11 +82,6 @@ class Devices:
             for target in definitions.everywhere[name]:
                 if not isinstance(target, Parameter):
                     self._remove(target, names)
-
-    def _are_devices(self, name: str, definitions: list[Node]) -> bool:
-        """Whether a name is bound to devices alone, by plain assignments."""
-        given = [_given(d) for d in definitions if not isinstance(d, Parameter)]
-        return bool(given) and all(g is not None and _is_device(g) and _is_pure(g) for g in given)
 
     def _is_read(self, name: str, names: set[str], definitions: Definitions) -> bool:
         """Whether a name is read by what stays."""
@@ -129,6 +124,12 @@ class Devices:
             value = _given(target)
             assert isinstance(target, Name) and value is not None
             self.changes.change(assign, lambda a: _shorten(a, target, value))
+
+
+def _are_devices(definitions: list[Node]) -> bool:
+    """Whether all that binds a name gives it a device, by plain assignments."""
+    given = [_given(d) for d in definitions if not isinstance(d, Parameter)]
+    return bool(given) and all(g is not None and _is_device(g) and _is_pure(g) for g in given)
 
 
 def _given(target: Node) -> Expression | None:

@@ -71,7 +71,7 @@ def _is_unnamed_view(frame: Frame, node: Expression) -> bool:
     return view.kind != "same" or isinstance(node, Attribute) or detach
 
 
-def only_computes(frame: Frame, call: Call) -> bool:
+def _only_computes(call: Call) -> bool:
     """Whether all calls in a call are of methods of tensors."""
     values = [of(c.function) for c in below(call, Call)]
     return all(isinstance(v, Method) and isinstance(v.receiver, Tensor) for v in values)
@@ -84,4 +84,4 @@ def is_dropped(frame: Frame, node: Call) -> bool:
     if not isinstance(statement, ExpressionStatement):
         return False
     call = statement.expression
-    return isinstance(call, Call) and only_computes(frame, call)
+    return isinstance(call, Call) and _only_computes(call)

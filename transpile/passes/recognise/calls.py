@@ -119,7 +119,7 @@ def _new(node: Call) -> New:
     return New(node.function, node.arguments, node.keywords)
 
 
-def _change(node: Expression, edit: Callable[[Attribute], object]) -> Callable[[Call], None]:
+def _change(edit: Callable[[Attribute], object]) -> Callable[[Call], None]:
     """An Apply whose function was changed first."""
 
     def change(call: Call) -> None:
@@ -136,7 +136,7 @@ def _through_super(scene: Scene, node: Call, function: Attribute) -> None:
     if function.name == "forward":
         renamed = not isinstance(found, Function) or is_renamed(scene.project, found)
         if renamed:
-            scene.changes.change(node, _change(node, lambda f: f.rename(CALL)))
+            scene.changes.change(node, _change(lambda f: f.rename(CALL)))
             return
     if function.name in ("train", "eval", "register_buffer", "register_parameter", "apply"):
         return  # torch's own
@@ -148,7 +148,7 @@ def _method_of_module(
 ) -> None:
     """A method of a module that is none of one function of the user's."""
     if value.name == "forward" and isinstance(function, Attribute):
-        scene.changes.change(node, _change(node, _to_object))
+        scene.changes.change(node, _change(_to_object))
     elif value.name == "apply" and scene.building:
         scene.changes.become(node, _apply)  # it runs a function on all modules below
     elif not torch_method(value.name):
@@ -169,7 +169,7 @@ def _function(scene: Scene, node: Call, value: lattice.Function, effectful: Effe
         if function.name == "forward":
             of_object = isinstance(scene.of(function.object), Module)
             edit = _to_object if of_object else lambda f: f.rename(CALL)
-            scene.changes.change(node, _change(node, edit))
+            scene.changes.change(node, _change(edit))
             return
     owner = project.owner(value.function)
     of_module = owner is not None and project.is_module(owner)

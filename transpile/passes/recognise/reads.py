@@ -51,7 +51,7 @@ def attribute(scene: Scene, node: Attribute) -> None:
         if kind is not None and not isinstance(node.parent, Delete):
             scene.changes.become(node, lambda n: Read(n.object, n.name, kind))
         elif not called and not is_target(node):
-            _as_value(scene, node, base, value)
+            _as_value(scene, node, value)
     elif scene.building and _is_filled(scene, node):
         scene.changes.become(node, lambda n: Read(n.object, n.name, PARAM))
     elif isinstance(value, Function) and not called and is_renamed(scene.project, value.function):
@@ -134,7 +134,7 @@ def _is_filled(scene: Scene, node: Attribute) -> bool:
 # --- methods and modules as values ---------------------------------------------------------------
 
 
-def _as_value(scene: Scene, node: Attribute, base: Module, value: Value) -> None:
+def _as_value(scene: Scene, node: Attribute, value: Value) -> None:
     """`f = self.up`, `checkpoint(self.block, x)`"""
     project = scene.project
     if isinstance(value, Function):

@@ -184,7 +184,7 @@ class Beginning:
         return draws(node, self.plan)
 
     def give(self, node: Node, key: Expression) -> None:
-        give(node, key, self.plan)
+        give(node, key)
 
     def split(self, key: Expression, count: Expression) -> Expression:
         return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
@@ -293,7 +293,7 @@ def draws(node: Node, plan: Plan) -> bool:
     return isinstance(node, Call) and plan.conventions.of_copy(node).draws
 
 
-def give(node: Node, key: Expression, plan: Plan) -> None:
+def give(node: Node, key: Expression) -> None:
     if isinstance(node, Key):
         node.replace(key)
     elif isinstance(node, Call):

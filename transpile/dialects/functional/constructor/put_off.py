@@ -225,7 +225,7 @@ class PutOff:
         return draws(node, self.plan)
 
     def give(self, node: Node, key: Expression) -> None:
-        give(node, key, self.plan)
+        give(node, key)
 
     def split(self, key: Expression, count: Expression) -> Expression:
         return Call(Support("split"), [key, count])
