@@ -13,30 +13,20 @@ from collections.abc import Iterable
 from ...facts.bindings.activity import bound
 from ...model.effects import (
     Apply,
-    Cond,
-    Key,
     Layers,
-    Loop,
     New,
     Read,
-    Repeat,
-    Scan,
     Support,
-    Unconverted,
     Write,
 )
-from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Starred
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, For, Return
-from ...model.turns import turns
-from ...passes.pass_ import source_of
-from ..closures import Closures
-from ..fresh import fresh, taken
+from ...model.statements import Assign, Return
+from ..fresh import taken
 from ..reports import Reports
+from ..threading import running
 from ..threading.checkpoints import UPDATED, checkpointed
-from ..threading.handed import give_streams
-from ..threading.keys import Keys
 from ..threading.making import completes
 from ..threading.result_names import Names
 from ..threading.state import Extraction
@@ -47,28 +37,17 @@ from .leaves import Leaves, place
 from .plan import WORDS, Plan
 
 
-class Running:
-    """Writes one function that is run, or builds; it is the form that threading asks."""
+class Running(running.Running):
+    """Writes one function that is run, or builds."""
+
+    plan: Plan
 
     def __init__(
         self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()
     ) -> None:
-        self.function, self.plan, self.reports = function, plan, reports
-        self.inner = inner  # functions that were made in it, inner ones first
+        super().__init__(function, plan, reports, inner, WORDS)
         self.signatures = plan.signatures
-        self.threads = plan.threads(function)
         self.building = plan.is_building(function)
-        self.done: set[Node] = set()
-        self.streamed: set[Node] = set()
-        self.own_names = frozenset(taken(function))
-        self._taken = {*self.own_names, *WORDS}
-        self._named: dict[str, str] = {}
-
-    def fresh(self, word: str) -> str:
-        name = fresh(word, self._taken)
-        if word not in ("then", "otherwise", "step", "body", "condition", "carry", "inputs"):
-            self._taken.add(name)
-        return name
 
     def write(self) -> None:
         refuse(self.function, self.building, self.signatures, self.reports)
@@ -79,34 +58,11 @@ class Running:
                 self._returns()
                 self._taken |= taken(self.function)
             self._calls()
-        for function in (*self.inner, self.function):
-            self._python_loops(function)
-            self.streamed |= give_streams(
-                self, function, self.building, self.fresh, self._refuse_draws
-            )
-            keys = Keys(self, self.fresh)
-            if self.threads.draws:
-                keys.function(function, "key")
-                keys.place()
-            self._control(function, keys)
+        self._control("key", self._carried, self.building)
         self._parameters()
         Leaves(self.function, self.plan).write()
 
     # --- the form of state ------------------------------------------------------------------------
-
-    def gives(self, node: Node) -> bool:
-        if node in self.done:
-            return False
-        if isinstance(node, Call):
-            return self.signatures.of_call(node).gives
-        if isinstance(node, Layers):
-            return self.signatures.of_call(node.call).gives
-        return isinstance(node, Write) and self.signatures.is_state(node.target)
-
-    def takes(self, node: Node) -> bool:
-        if isinstance(node, Call):
-            return self.signatures.of_call(node).takes
-        return self.signatures.is_state_read(node)
 
     def called(self, call: Call, target: Expression | None) -> Statement:
         self.done.add(call)
@@ -149,44 +105,18 @@ class Running:
         self.reports.scanned.add(call)
         return call
 
-    def unsaid(self, node: Expression, why: str) -> None:
-        self.reports.report("state-in-expression", node, why)
-
     # --- the form of keys -------------------------------------------------------------------------
 
-    def draws(self, node: Node) -> bool:
-        if isinstance(node, Key):
-            return True
-        if node in self.streamed:
-            return False
-        return isinstance(node, Call) and self.signatures.of_call(node).draws
-
     def give(self, node: Node, key: Expression) -> None:
-        if isinstance(node, Key):
-            node.replace(key)
-            return
-        assert isinstance(node, Call)
         scanned = node in self.reports.scanned
-        open_call = not self.signatures.of_call(node).known and not scanned
-        if open_call and isinstance(node, New):
+        if isinstance(node, New) and not self.signatures.of_call(node).known and not scanned:
             through(node, "build")
-        node.append(key, "key")
+        super().give(node, key)
 
     def split(self, key: Expression, count: Expression) -> Expression:
         if self.building:
             return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
-        return Call(Support("split"), [key, count])
-
-    def rows(self, key: Expression, count: Expression) -> Expression:
-        return Call(Support("split_rows"), [key, count])
-
-    def stream(self, key: Expression) -> Expression:
-        return Call(Support("key_stream"), [key])
-
-    def _refuse_draws(self, node: Lambda) -> None:
-        why = "a function that draws is handed on, and has one key for all its calls"
-        self.reports.report("draw-in-value", node, why)
-        node.body.replace(Unconverted("draw-in-value", source_of(node)))
+        return super().split(key, count)
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -240,29 +170,8 @@ class Running:
         bound_self = function.owner is not None and not function.decorators
         return sum(p.kind in ("", "/") for p in function.parameters) - bound_self
 
-    def _python_loops(self, function: Function) -> None:
-        """Scans over what has no rows are loops of Python's."""
-        for scan in function.nodes(Scan):
-            if turns(scan) is None:
-                scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
-
-    def _control(self, function: Function, keys: Keys) -> None:
-        closures = Closures(self.fresh)
-        for node in reversed(list(function.nodes(Cond, Loop, Repeat, Scan))):
-            threaded = ["state"] if "state" in _bound(node) and self.threads.gives else []
-            made: list[Statement] | None
-            if isinstance(node, Cond):
-                made = closures.cond(node, threaded)
-            elif isinstance(node, Loop):
-                made = closures.loop(node, threaded + keys.carried_by(node))
-            elif isinstance(node, Repeat):
-                made = closures.repeated(node, threaded + keys.carried_by(node))
-            else:
-                assert isinstance(node, Scan)
-                rows = [keys.rows[node]] if node in keys.rows else []
-                made = closures.scanned(node, threaded, rows)
-            assert made is not None
-            node.parent.substitute(node, made)  # type: ignore[union-attr]
+    def _carried(self, node: Statement) -> list[str]:
+        return ["state"] if self.threads.gives and "state" in bound(node) else []
 
     def _parameters(self) -> None:
         """`state` is the last before the star, `key` behind it."""
@@ -296,10 +205,6 @@ class Running:
             return False
         needed = [p for p in function.parameters[1:] if p.default is None and p.kind in ("", "/")]
         return len(needed) == 1 and "key" not in self.own_names
-
-
-def _bound(node: Statement) -> set[str]:
-    return set(bound(node))
 
 
 def _none() -> Expression:

@@ -15,12 +15,9 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...model.copy import clone
 from ...model.effects import (
     Declare,
-    Key,
     Layers,
     New,
-    Support,
     Tie,
-    Unconverted,
     Walk,
     Write,
 )
@@ -35,22 +32,20 @@ from ...model.expressions import (
     Subscript,
 )
 from ...model.names import dotted
-from ...model.node import Expression, Node, Statement
+from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Return
-from ...passes.pass_ import source_of
-from ..fresh import fresh, taken
+from ..fresh import taken
 from ..reports import Reports
+from ..threading import running
 from ..threading.counting import at_start
-from ..threading.handed import give_streams
-from ..threading.keys import Keys
 from ..threading.making import completes
 from ..threading.result_names import Names
 from ..threading.state import Extraction
 from . import control
 from .calls import Calls, without_scans
 from .constructor.copies import list_copies
-from .conventions import is_inside
+from .conventions import Conventions, is_inside
 from .data_writes import write_for_the_call
 from .leaves import Leaves
 from .path import Path
@@ -64,33 +59,23 @@ _REFUSED = {
     Tie: ("tied-weight", "two arrays become one on a module that has been built"),
     New: ("module-value", "a module is built while another one runs: its params have no place"),
 }
-_REUSED = ("then", "otherwise", "step", "body", "condition", "carry", "inputs")
 
 
-class Running:
-    """Writes one function that is run; it is the form that threading asks."""
+class Running(running.Running):
+    """Writes one function that is run."""
+
+    plan: Plan
+    conventions: Conventions
 
     def __init__(
         self, function: Function, plan: Plan, reports: Reports, inner: Iterable[Function] = ()
     ) -> None:
-        self.function, self.plan, self.reports = function, plan, reports
-        self.inner = inner  # functions inside of it
-        self.conventions = plan.conventions
-        self.threads = plan.threads(function)
-        self.given = plan.conventions.given(function)
         self.words = Words()
-        self.done: set[Node] = set()
-        self.streamed: set[Node] = set()
-        self._taken = taken(function) | set(self.words)
+        super().__init__(function, plan, reports, inner, self.words)
+        self.given = plan.conventions.given(function)
         without_scans(function, plan.conventions)
         self.paths = Paths(function, self.fresh, plan)
         self.calls = Calls(function, plan, self.paths, self.words, reports)
-
-    def fresh(self, word: str) -> str:
-        name = fresh(word, self._taken)
-        if word not in _REUSED:
-            self._taken.add(name)
-        return name
 
     def write(self) -> None:
         list_copies(self.function, self.plan.modules)
@@ -103,15 +88,8 @@ class Running:
             self._returns()
             self._taken |= taken(self.function)
         self.calls.write()
-        for function in (*self.inner, self.function):
-            control.without_rows(function)
-            self.streamed |= give_streams(self, function, False, self.fresh, self._refuse_draws)
-            keys = Keys(self, self.fresh)
-            if self.threads.draws:
-                keys.function(function, self.words.key)
-                keys.place()
-            wholes = [words.params] * rewritten + [words.state] * self.threads.gives
-            control.write(function, self.fresh, keys, wholes)
+        wholes = [words.params] * rewritten + [words.state] * self.threads.gives
+        self._control(words.key, lambda node: [w for w in wholes if control.gives(node, w)])
         self.calls.finish()
         tied = self.calls.tied
         Leaves(self.function, self.plan, self.paths, self.words, self.reports, tied).write()
@@ -121,20 +99,6 @@ class Running:
         self._parameters()
 
     # --- the form of state ------------------------------------------------------------------------
-
-    def gives(self, node: Node) -> bool:
-        if node in self.done:
-            return False
-        if isinstance(node, Call):
-            return self.conventions.of_call(node).gives
-        if isinstance(node, Layers):
-            return self.conventions.of_call(node.call).gives
-        return isinstance(node, Write) and self.conventions.is_state(node.target)
-
-    def takes(self, node: Node) -> bool:
-        if isinstance(node, Call):
-            return self.conventions.of_call(node).takes
-        return self.conventions.is_state_read(node)
 
     def called(self, call: Call, target: Expression | None) -> Statement:
         self.done.add(call)
@@ -182,38 +146,8 @@ class Running:
     def layers(self, node: Layers) -> list[Statement]:
         return [node]  # those with a state are loops: `without_scans`
 
-    def unsaid(self, node: Expression, why: str) -> None:
-        self.reports.report("state-in-expression", node, why)
-
-    # --- the form of keys -------------------------------------------------------------------------
-
-    def draws(self, node: Node) -> bool:
-        if node in self.streamed:
-            return False
-        if isinstance(node, Key) or node in self.calls.drawing:
-            return True
-        return isinstance(node, Call) and self.conventions.of_call(node).draws
-
-    def give(self, node: Node, key: Expression) -> None:
-        if isinstance(node, Key):
-            node.replace(key)
-            return
-        assert isinstance(node, Call)
-        node.append(key, "key")
-
-    def split(self, key: Expression, count: Expression) -> Expression:
-        return Call(Support("split"), [key, count])
-
-    def rows(self, key: Expression, count: Expression) -> Expression:
-        return Call(Support("split_rows"), [key, count])
-
-    def stream(self, key: Expression) -> Expression:
-        return Call(Support("key_stream"), [key])
-
-    def _refuse_draws(self, node: Lambda) -> None:
-        why = "a function that draws is handed on, and has one key for all its calls"
-        self.reports.report("draw-in-value", node, why)
-        node.body.replace(Unconverted("draw-in-value", source_of(node)))
+    def _is_drawing(self, call: Call) -> bool:
+        return call in self.calls.drawing or super()._is_drawing(call)
 
     # --- steps ------------------------------------------------------------------------------------
 

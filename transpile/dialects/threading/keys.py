@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ...model.copy import clone
-from ...model.effects import Loop, Repeat, Scan
+from ...model.effects import Key, Loop, Repeat, Scan, Support
 from ...model.expressions import (
     Call,
     Comprehension,
@@ -33,23 +32,31 @@ from .counting import at_start, length, pair, word
 Give = Callable[[Expression], None]
 
 
-class Form(Protocol):
+class Form:
     """What a dialect says of keys."""
 
     def draws(self, node: Node) -> bool:
         """Whether a node, apart from what is below it, needs a key: a `Key`, a call."""
+        raise NotImplementedError
 
     def give(self, node: Node, key: Expression) -> None:
         """Give a call its key."""
+        if isinstance(node, Key):
+            node.replace(key)
+        elif isinstance(node, Call):
+            node.append(key, "key")
 
     def split(self, key: Expression, count: Expression) -> Expression:
         """Several keys of one."""
+        return Call(Support("split"), [key, count])
 
     def rows(self, key: Expression, count: Expression) -> Expression:
         """Several keys as the rows of a scan; None where there is no key."""
+        return Call(Support("split_rows"), [key, count])
 
     def stream(self, key: Expression) -> Expression:
         """Keys without end of one, for turns that nobody counts."""
+        return Call(Support("key_stream"), [key])
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""How a value leaves a block without gradient: as a constant, as it was given, or as the run tells."""
+"""How a value leaves a block without gradient: constant, as it was given, or as the run tells."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from ....model.effects import (
     Key,
     Mode,
     Read,
-    Support,
     Tie,
     Write,
 )
@@ -31,9 +30,9 @@ from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...fresh import fresh, taken
 from ...reports import Reports
-from ...threading.keys import Keys
+from ...threading.keys import Form, Keys
+from ...threading.running import without_rows, write_blocks
 from ...ties import UNSEEN
-from .. import control
 from ..leaves import Leaves
 from ..paths import Paths
 from ..plan import Plan, Words
@@ -43,7 +42,7 @@ from .events import copied, declares_none
 METHODS = {PARAM: "init", "buffer": "init_state"}
 
 
-class Beginning:
+class Beginning(Form):
     """Writes one function that makes arrays: `init`, or a method that `init` calls."""
 
     def __init__(self, function: Function, kind: str, plan: Plan, reports: Reports) -> None:
@@ -64,11 +63,11 @@ class Beginning:
         for mode in self.function.nodes(Mode):
             mode.replace(Constant(True))  # a module that is built is in training
         self._without_others()
-        control.without_rows(self.function)
+        without_rows(self.function)
         keys = Keys(self, self.fresh)
         keys.function(self.function, self.words.key)
         keys.place()
-        control.write(self.function, self.fresh, keys)
+        write_blocks(self.function, self.fresh, keys, lambda node: [])
         tied = TiedParams(self.plan.ties.of(self.function.owner), self.words.params, building=True)
         Leaves(self.function, self.plan, paths, self.words, self.reports, tied).write()
 
@@ -183,17 +182,11 @@ class Beginning:
     def draws(self, node: Node) -> bool:
         return draws(node, self.plan)
 
-    def give(self, node: Node, key: Expression) -> None:
-        give(node, key)
-
     def split(self, key: Expression, count: Expression) -> Expression:
         return Call(Attribute(Attribute(Name("jax"), "random"), "split"), [key, count])
 
     def rows(self, key: Expression, count: Expression) -> Expression:
         return self.split(key, count)
-
-    def stream(self, key: Expression) -> Expression:
-        return Call(Support("key_stream"), [key])
 
 
 def method(
@@ -291,10 +284,3 @@ def draws(node: Node, plan: Plan) -> bool:
     if isinstance(node, Key):
         return True
     return isinstance(node, Call) and plan.conventions.of_copy(node).draws
-
-
-def give(node: Node, key: Expression) -> None:
-    if isinstance(node, Key):
-        node.replace(key)
-    elif isinstance(node, Call):
-        node.append(key, "key")

@@ -30,10 +30,10 @@ from ....model.program import Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, For
 from ...fresh import fresh, taken
 from ...reports import Reports
-from ...threading.keys import Keys
+from ...threading.keys import Form, Keys
 from ..plan import Plan
 from .arrays import arrays_of, take_out
-from .beginnings import draws, give
+from .beginnings import draws
 from .events import Events, declares_none, is_own
 from .kept import Kept
 from .walks import begin
@@ -42,7 +42,7 @@ LISTS = ("ParameterList", "ParameterDict")
 GROWING = frozenset(("append", "extend", "insert", "update"))
 
 
-class PutOff:
+class PutOff(Form):
     """Writes the events of one function that stay in it."""
 
     def __init__(self, function: Function, events: Events, plan: Plan, reports: Reports) -> None:
@@ -224,17 +224,8 @@ class PutOff:
     def draws(self, node: Node) -> bool:
         return draws(node, self.plan)
 
-    def give(self, node: Node, key: Expression) -> None:
-        give(node, key)
-
-    def split(self, key: Expression, count: Expression) -> Expression:
-        return Call(Support("split"), [key, count])
-
     def rows(self, key: Expression, count: Expression) -> Expression:
         return self.split(key, count)
-
-    def stream(self, key: Expression) -> Expression:
-        return Call(Support("key_stream"), [key])
 
 
 def _made_once(function: Function) -> Iterator[tuple[str, Assign]]:

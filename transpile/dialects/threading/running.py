@@ -1,0 +1,135 @@
+"""One function that is run, with a state and keys as values: what the functional output and Equinox
+say alike of its calls, draws and blocks under control of data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from ...model.effects import Cond, Key, Layers, Loop, Repeat, Scan, Unconverted, Write
+from ...model.expressions import Call, Lambda
+from ...model.node import Expression, Node, Statement
+from ...model.program import Function
+from ...model.statements import For
+from ...model.turns import turns
+from ...passes.pass_ import source_of
+from .. import fresh
+from ..closures import Closures
+from ..reports import Reports
+from . import handed, keys
+from .signatures import Signatures
+from .threads import Threads
+
+KINDS = (Cond, Loop, Repeat, Scan)
+_REUSED = ("then", "otherwise", "step", "body", "condition", "carry", "inputs")
+Carried = Callable[[Statement], list[str]]
+
+
+class Plan(Protocol):
+    """What a dialect has settled."""
+
+    @property
+    def conventions(self) -> Signatures: ...
+    def threads(self, function: Function) -> Threads: ...
+
+
+class Running(keys.Form):
+    """Writes one function; it is the form that threading asks. `inner`: functions that were made in
+    it, inner ones first. `words`: the names of what is threaded."""
+
+    plan: Plan
+    conventions: Signatures
+
+    def __init__(
+        self,
+        function: Function,
+        plan: Plan,
+        reports: Reports,
+        inner: Iterable[Function],
+        words: Iterable[str],
+    ) -> None:
+        self.function, self.plan, self.reports, self.inner = function, plan, reports, inner
+        self.conventions = plan.conventions
+        self.threads = plan.threads(function)
+        self.done: set[Node] = set()
+        self.streamed: set[Node] = set()
+        self.own_names = frozenset(fresh.taken(function))
+        self._taken = {*self.own_names, *words}
+
+    def fresh(self, word: str) -> str:
+        name = fresh.fresh(word, self._taken)
+        if word not in _REUSED:
+            self._taken.add(name)
+        return name
+
+    def gives(self, node: Node) -> bool:
+        if node in self.done:
+            return False
+        if isinstance(node, (Call, Layers)):
+            call = node.call if isinstance(node, Layers) else node
+            return self.conventions.of_call(call).gives
+        return isinstance(node, Write) and self.conventions.is_state(node.target)
+
+    def takes(self, node: Node) -> bool:
+        if isinstance(node, Call):
+            return self.conventions.of_call(node).takes
+        return self.conventions.is_state_read(node)
+
+    def unsaid(self, node: Expression, why: str) -> None:
+        self.reports.report("state-in-expression", node, why)
+
+    def draws(self, node: Node) -> bool:
+        if node in self.streamed:
+            return False
+        return isinstance(node, Key) or isinstance(node, Call) and self._is_drawing(node)
+
+    def _is_drawing(self, call: Call) -> bool:
+        return self.conventions.of_call(call).draws
+
+    def _control(self, key: str, carried: Carried, building: bool = False) -> None:
+        """Give keys to what draws, and write the blocks under control of data."""
+        for function in (*self.inner, self.function):
+            without_rows(function)
+            self.streamed |= handed.give_streams(
+                self, function, building, self.fresh, self._refuse_draws
+            )
+            given = keys.Keys(self, self.fresh)
+            if self.threads.draws:
+                given.function(function, key)
+                given.place()
+            write_blocks(function, self.fresh, given, carried)
+
+    def _refuse_draws(self, node: Lambda) -> None:
+        why = "a function that draws is handed on, and has one key for all its calls"
+        self.reports.report("draw-in-value", node, why)
+        node.body.replace(Unconverted("draw-in-value", source_of(node)))
+
+
+def without_rows(function: Function) -> None:
+    """Scans over what has no rows are loops of Python's."""
+    for scan in function.nodes(Scan):
+        if turns(scan) is None:
+            scan.become(For(scan.target, scan.iterable, scan.body, scan.orelse))
+
+
+def write_blocks(
+    function: Function, fresh: Callable[[str], str], given: keys.Keys, carried: Carried
+) -> None:
+    """Write the blocks under control of data as calls of `lax`. `carried`: what of params and state
+    a block gives anew."""
+    closures = Closures(fresh)
+    for node in reversed(list(function.nodes(*KINDS))):
+        names = carried(node)
+        made: list[Statement] | None
+        if isinstance(node, Cond):
+            made = closures.cond(node, names)
+        elif isinstance(node, Loop):
+            made = closures.loop(node, names + given.carried_by(node))
+        elif isinstance(node, Repeat):
+            made = closures.repeated(node, names + given.carried_by(node))
+        else:
+            assert isinstance(node, Scan)
+            rows = [given.rows[node]] if node in given.rows else []
+            made = closures.scanned(node, names, rows)
+        assert made is not None
+        node.parent.substitute(node, made)  # type: ignore[union-attr]
