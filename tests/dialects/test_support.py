@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import jax.numpy as jnp
 import pytest
@@ -49,11 +50,17 @@ def test_what_completes_a_function_comes_too():
     assert all(f"def {name}(" in text for name in source._completions[completed])
 
 
+def written(texts):
+    """What a dialect writes, in this order."""
+    file = SimpleNamespace(path="z.py", body=SimpleNamespace(body=[]))
+    nodes = {n: SimpleNamespace(name=n, file=file, start=i) for i, n in enumerate(texts)}
+    return Written(nodes, lambda node: texts[node.name], {})
+
+
 def test_the_first_source_counts():
     prelude = "import math\n\n\ndef a():\n    return b() + math.pi\n\n\ndef b():\n    return 1\n"
-    texts = {"b": "@layer('x')\ndef b():\n    return C.two\n", "C": "class C:\n    two = 2\n"}
-    written = Written(texts.get, lambda name: ("z.py", name != "C"), lambda name: {})
-    text = write(["a"], [written, Prelude(prelude)], HEADER)
+    texts = {"C": "class C:\n    two = 2\n", "b": "@layer('x')\ndef b():\n    return C.two\n"}
+    text = write(["a"], [written(texts), Prelude(prelude)], HEADER)
     assert text == (
         '"""What this code uses."""\n\nimport math\n\n\n'
         "def a():\n    return b() + math.pi\n\n\nclass C:\n    two = 2\n\n\ndef b():\n    return C.two\n"
@@ -63,8 +70,7 @@ def test_the_first_source_counts():
 def test_what_must_be_there_before_comes_first():
     texts = {"A": "class A(B):\n    c: C = D()\n", "B": "class B: ...\n"}
     texts |= {"C": "class C: ...\n", "D": "class D(C): ...\n"}
-    written = Written(texts.get, lambda name: ("z.py", "ABCD".index(name)), lambda name: {})
-    names = [n.name for n in ast.parse(write(["A"], [written], HEADER)).body[1:]]
+    names = [n.name for n in ast.parse(write(["A"], [written(texts)], HEADER)).body[1:]]
     assert names.index("A") == 3 and names.index("C") < names.index("D")
 
 

@@ -10,7 +10,7 @@ import symtable
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..model.program import File
+from ..model.program import Class, File, Function
 from ..model.rule_files import MARKS, imports_of, words_file
 from ..model.rulebook import Definition, Rulebook
 from ..model.statements import Import
@@ -69,28 +69,30 @@ class Source:
 
 
 class Written(Source):
-    """Definitions that a dialect writes when they are asked for: `text(name)` or None."""
+    """Definitions of the files of layers, which a dialect writes when they are asked for. `words`:
+    the imports of its own. `first` orders them among the other definitions."""
 
     def __init__(
         self,
-        text: Callable[[str], str | None],
-        place: Callable[[str], tuple[str, int]],
-        imports: Callable[[str], Mapping[str, str]],
+        nodes: Mapping[str, Class | Function],
+        text: Callable[[Class | Function], str],
+        words: Mapping[str, str],
+        first: str = "",
     ) -> None:
-        self._text, self._place, self._imports = text, place, imports
-        self._known: dict[str, Entry | None] = {}
+        self._nodes, self._text, self._words, self._first = nodes, text, words, first
+        self._known: dict[str, Entry] = {}
 
     def find(self, name: str) -> Entry | None:
-        if name not in self._known:
-            text = self._text(name)
-            made = None if text is None else without_marks(text)
-            self._known[name] = (
-                None if made is None else Entry(name, made, self._place(name), self._imports(name))
-            )
-        return self._known[name]
+        node = self._nodes.get(name)
+        if name not in self._known and node is not None and node.file is not None:
+            text = without_marks(self._text(node))
+            place = f"{self._first}{node.file.path}", node.start
+            imports = {**self._words, **_imports_in(node.file)}
+            self._known[name] = Entry(name, text, place, imports)
+        return self._known.get(name)
 
 
-def imports_in(file: File) -> dict[str, str]:
+def _imports_in(file: File) -> dict[str, str]:
     """The import statements of a file of layers by the name that they bind, without our own."""
     found: dict[str, str] = {}
     for statement in file.body.body:

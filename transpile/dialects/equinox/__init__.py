@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 from ...model.effects import Apply, New, Support, Unconverted
 from ...model.expressions import Attribute, Call, Name
-from ...model.program import Class, File, Function
+from ...model.program import File
 from ...model.project import Project
-from ...model.rule_files import imports_of
 from ...source.formatting import format_all
 from ...source.lower_ast import expression
-from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured, second_names, support, wide
-from ..definitions import Prelude, Rules, Written
+from .. import captured, library, second_names, support, wide
+from ..definitions import Prelude, Rules
 from ..faults import Faults, raising
 from ..import_time import fit_metaclasses, give_keys, outside
 from ..imports import Words, fit
@@ -76,14 +72,14 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     for file in files:
         for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
             writer.write(cls)
-        for function in _others(file, plan):
+        for function in library.beside_modules(file, plan.modules):
             writer.function(function)
     wide.mark(files, facts)
     for file in files:
         _calls_outside(file, plan)
         give_keys(file, reports)
         _raises_outside(file)
-        wanted |= _spelled(file)
+        wanted |= library.spell(file, named=named)
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
         fit(project, file, WORDS)
@@ -102,16 +98,6 @@ def _refuse_unwritten(project: Project, reports: Reports) -> None:
             reports.unconverted("no-rule", node, f"{UNWRITTEN[name]} has no form in Equinox yet")
 
 
-def _others(file: File, plan: Plan) -> Iterator[Function]:
-    """The functions of a file that are no methods of modules, outer ones."""
-    for function in file.functions():
-        around = function.scope
-        if isinstance(around, File) or isinstance(around, Class):
-            owner = function.owner
-            if owner is None or not plan.modules.is_module(owner):
-                yield function
-
-
 def _calls_outside(file: File, plan: Plan) -> None:
     """What is built outside of functions: in the file, in classes, as defaults of parameters."""
     for node in [n for n in outside(file) if isinstance(n, (New, Apply))]:
@@ -126,59 +112,13 @@ def _raises_outside(file: File) -> None:
         node.replace(raising(node, lambda name: Attribute(Name("nn"), name)))
 
 
-def _spelled(file: File | Class, within: bool = False) -> set[str]:
-    """Write the names of the support file out; which they are. `within` it they are plain."""
-    found = set()
-    for node in list(file.walk()):
-        if isinstance(node, Support) and (made := named(node)) is not None:
-            node.replace(made)
-        elif isinstance(node, Support):
-            found.add(node.name)
-            node.replace(Name(node.name) if within else Attribute(Name("nn"), node.name))
-        elif isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
-            if node.object.id == "nn":
-                found.add(node.name)
-    return found
-
-
 def _support(
-    plan: Plan,
-    reports: Reports,
-    facts: Facts,
-    wanted: set[str],
-    existing: Prelude,
+    plan: Plan, reports: Reports, facts: Facts, wanted: set[str], existing: Prelude
 ) -> str:
-    layers = {c.name: c for c in plan.modules.library.project.classes()}
-    functions = {
-        f.name: f for f in plan.modules.library.project.functions() if isinstance(f.scope, File)
-    }
-    writer = ClassWriter(plan, reports, "")
-
-    def text(name: str) -> str | None:
-        node = layers.get(name) or functions.get(name)
-        if isinstance(node, Class):
-            writer.write(node)
-            _spelled(node, within=True)
-            reports.faults.settle([node], Name)
-        if node is None:
-            return None
-        return Writer().text(node).replace("raise Unsupported(", "raise NotImplementedError(")
-
-    def place(name: str) -> tuple[str, int]:
-        node = layers.get(name) or functions[name]
-        return f"zz/{node.file.path if node.file else ''}", node.start
-
-    def imports(name: str) -> dict[str, str]:
-        node = layers.get(name) or functions[name]
-        return {**WORDS.statements, **(imported(node.file) if node.file else {})}
-
+    write, faults = ClassWriter(plan, reports, "").write, reports.faults
+    layers = library.layers(plan.modules, write, faults, WORDS.statements, named)
     folder = Path(__file__).parent
     paths = [*(folder / name for name in PRELUDES), wide.PRELUDE]
     preludes = [Prelude(path.read_text("utf-8")) for path in paths]
-    sources = [*preludes, Written(text, place, imports), Rules(facts.rulebook), existing]
+    sources = [*preludes, layers, Rules(facts.rulebook), existing]
     return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)
-
-
-def imported(file: File) -> dict[str, str]:
-    """The imports of a layer file by the name that they bind, without those of the rules."""
-    return imports_of(ast.parse(file.text))

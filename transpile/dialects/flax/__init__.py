@@ -34,7 +34,7 @@ from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import captured, wide
-from ..definitions import Prelude, Rules, Written, imports_in
+from ..definitions import Prelude, Rules, Written
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
@@ -135,21 +135,7 @@ def lower_library(plan: Plan, faults: Faults) -> Written:
         low = lower(plan, file, (n for d in definitions for n in d.walk()), faults)
         low.commit()
         faults.settle(definitions, low.support)
-    needed = plan.needed
-
-    def place(name: str) -> tuple[str, int]:
-        node = needed[name]
-        assert node.file is not None
-        return str(node.file.path), node.start
-
-    def imports(name: str) -> dict[str, str]:
-        file = needed[name].file
-        return {**IMPORTS, **(imports_in(file) if file is not None else {})}
-
-    def text(name: str) -> str | None:
-        return Writer().text(needed[name]) if name in needed else None
-
-    return Written(text, place, imports)
+    return Written(plan.needed, Writer().text, IMPORTS)
 
 
 IMPORTS = {"nnx": "from flax import nnx", "lax": "from jax import lax"}

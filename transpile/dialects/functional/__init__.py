@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from pathlib import Path
 
-from ...model.effects import Support
 from ...model.expressions import Attribute, Name
-from ...model.program import Class, File, Function
 from ...model.project import Project
-from ...model.rule_files import imports_of
 from ...source.formatting import format_all
-from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import second_names, support, wide
-from ..definitions import Prelude, Rules, Written
+from .. import library, second_names, support, wide
+from ..definitions import Prelude, Rules
 from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Output
@@ -62,12 +56,12 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     for file in files:
         for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
             writer.write(cls)
-        for function in _others(file, plan):
+        for function in library.beside_modules(file, plan.modules):
             writer.function(function)
     wide.mark(files, facts)
     for file in files:
         outside.write(file, plan, reports)
-        wanted |= _spelled(file)
+        wanted |= library.spell(file)
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
         fit(project, file, WORDS)
@@ -78,56 +72,12 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     return output
 
 
-def _others(file: File, plan: Plan) -> Iterator[Function]:
-    """The functions of a file that are no methods of modules, outer ones."""
-    for function in file.functions():
-        if isinstance(function.scope, (File, Class)):
-            owner = function.owner
-            if owner is None or not plan.modules.is_module(owner):
-                yield function
-
-
-def _spelled(file: File | Class, within: bool = False) -> set[str]:
-    """Write the names of the support file out; which they are. `within` it they are plain."""
-    found = set()
-    for node in list(file.walk()):
-        if isinstance(node, Support):
-            found.add(node.name)
-            node.replace(Name(node.name) if within else Attribute(Name("nn"), node.name))
-        elif isinstance(node, Attribute) and node.start < 0 and isinstance(node.object, Name):
-            if node.object.id == "nn":
-                found.add(node.name)
-    return found
-
-
 def _support(
     plan: Plan, reports: Reports, facts: Facts, wanted: set[str], existing: Prelude
 ) -> str:
-    library = plan.modules.library.project
-    layers = {c.name: c for c in library.classes()}
-    functions = {f.name: f for f in library.functions() if isinstance(f.scope, File)}
-    writer = ClassWriter(plan, reports)
-
-    def text(name: str) -> str | None:
-        node = layers.get(name) or functions.get(name)
-        if isinstance(node, Class):
-            writer.write(node)
-            _spelled(node, within=True)
-            reports.faults.settle([node], Name)
-        if node is None:
-            return None
-        return Writer().text(node).replace("raise Unsupported(", "raise NotImplementedError(")
-
-    def place(name: str) -> tuple[str, int]:
-        node = layers.get(name) or functions[name]
-        return f"zz/{node.file.path if node.file else ''}", node.start
-
-    def imports(name: str) -> dict[str, str]:
-        node = layers.get(name) or functions[name]
-        own = imports_of(ast.parse(node.file.text)) if node.file else {}
-        return {**WORDS.statements, **own}
-
-    sources = [_prelude(), Written(text, place, imports), Rules(facts.rulebook), existing]
+    write, faults = ClassWriter(plan, reports).write, reports.faults
+    layers = library.layers(plan.modules, write, faults, WORDS.statements)
+    sources = [_prelude(), layers, Rules(facts.rulebook), existing]
     return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)
 
 
