@@ -754,7 +754,20 @@ class Net(nn.Module):
         return self.act(self.rnn(x)[0]) + y
 """
 
+# Submodules whose names are none of Python's.
+ODD_NAMES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fcs = nn.Sequential()
+        self.fcs.add_module("pool-norm", nn.Linear(4, 4))
+        self.add_module("pool-act", nn.Linear(4, 4))
+        self.add_module("in", nn.Linear(4, 4))
 
+    def forward(self, x, y):
+        x = getattr(self, "in")(x + self.fcs(x))
+        return self._modules["pool-act"](x) + y
+"""
 LISTED = """
 class Net(nn.Module):
     def __init__(self, last=True):
@@ -1242,7 +1255,8 @@ class Net(nn.Module):
         x = self.a(x)
         add(x)
         return self.c(x) + self.b(y)
-"""# NumPy's arrays stay on the host, but for those that a param is made of in the end.
+"""
+# NumPy's arrays stay on the host, but for those that a param is made of in the end.
 KEPT_NUMPY = """
 import numpy as np
 
@@ -1276,13 +1290,12 @@ PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in st
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,
 # and functional tells of a list of the constructor's own that is turned around.
-# Equinox gives a layer by a computed name no key yet. In Flax NumPy's arrays are traced.
+# In Flax NumPy's arrays are traced.
 APART = (
     ("CLOSURES", "flax"),
     ("KEPT_NUMPY", "flax"),
     ("LISTED", "flax"),
     ("LISTED", "functional"),
-    ("NAMED_LAYERS", "equinox"),
 )
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) not in APART]
 
@@ -1733,3 +1746,27 @@ def test_initialisers_are_handed_to_what_a_constructor_calls(target):
     for name, gain in (("main.0.weight", 2), ("main.2.weight", 2), ("critic.weight", 1)):
         weight = arrays[name] if name == "main.2.weight" else arrays[name].T
         torch.testing.assert_close(weight @ weight.T, gain * torch.eye(4), rtol=1e-4, atol=1e-4)
+
+
+SOMETIMES = """
+class Net(nn.Module):
+    def __init__(self, learned=False):
+        super().__init__()
+        self.scale = torch.tensor([1.0])
+        if learned:
+            self.scale = nn.Parameter(self.scale)
+
+    def forward(self, x):
+        return x * self.scale
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_param_of_another_configuration_is_filled(target):
+    (made,), support, _ = dialect.convert([given(HEAD + SOMETIMES)], "", target)
+    theirs = namespace(HEAD + SOMETIMES, "program")["Net"]()
+    theirs.scale *= 3
+    cls = converted(made.code, support)["Net"]
+    filled = from_torch(theirs, built(cls, cls))
+    arrays = to_torch(filled) if target == "flax" else to_torch(*filled)
+    assert arrays["scale"] == 3

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..dialects.equinox import runtime as equinox
@@ -41,7 +42,7 @@ def _values(
 ) -> dict[str, Any]:
     """The value for each array of a model, by torch's names. `unsaved`: those that torch may lack,
     and may have in another shape, as what forward passes keep."""
-    tensors = dict(_named(source))
+    tensors = dict(_named(source, arrays))
     missing = [n for n in arrays if n not in tensors and n not in unsaved]
     kept = {_storage(tensors[n]) for n in arrays if n in tensors}
     surplus = [n for n, t in tensors.items() if n not in arrays and _storage(t) not in kept]
@@ -56,11 +57,21 @@ def _values(
     return made
 
 
-def _named(source: Any) -> Iterable[tuple[str, Any]]:
+def _named(source: Any, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The tensors of torch's by name: of a module also those of the wanted ones that it keeps as
+    plain attributes, as what is a parameter under another configuration."""
     if isinstance(source, Mapping):
-        return source.items()
-    params = source.named_parameters(remove_duplicate=False)
-    return [*params, *source.named_buffers(remove_duplicate=False)]
+        yield from source.items()
+        return
+    for name in wanted:
+        try:
+            held = operator.attrgetter(name)(source)
+        except AttributeError:
+            continue
+        if hasattr(held, "detach"):
+            yield name, held
+    yield from source.named_parameters(remove_duplicate=False)
+    yield from source.named_buffers(remove_duplicate=False)
 
 
 def _storage(tensor: Any) -> Any:

@@ -1,10 +1,14 @@
-"""Submodules under names that are computed: attributes of a dataclass have to be declared.
+"""Submodules under names that are computed, or no identifiers: attributes of a dataclass have to be
+declared.
 
 setattr(self, f"conv{i}", m)      self.submodules[f"conv{i}"] = m, in a class that is nn.Submodules
+setattr(self, "pool-norm", m)     self.submodules["pool-norm"] = m
 in a Sequential                   self.add_module(f"conv{i}", m), as what it has under plain names
 """
 
 from __future__ import annotations
+
+import keyword
 
 from ...facts.modules import SUBMODULE
 from ...model.effects import Declare, NewArray, Support
@@ -29,8 +33,9 @@ def sets(method: Function) -> list[tuple[ExpressionStatement, Call]]:
             continue
         if len(call.arguments) != 3 or not _is_name(call.arguments[0], me):
             continue
+        name = call.arguments[1]
         array = any(isinstance(n, NewArray) for n in call.arguments[2].walk())
-        if not array and not isinstance(call.arguments[1], Constant):
+        if not array and not (isinstance(name, Constant) and _is_plain(str(name.constant))):
             found.append((statement, call))
     return found
 
@@ -110,6 +115,10 @@ class Computed:
     def _declares(self, cls: Class) -> bool:
         """Whether the user has the name of the field, or it is a class of the library's."""
         return self.plan.modules.is_library(cls) or FIELD in self.plan.modules.fields(cls)
+
+
+def _is_plain(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _is_name(node: Expression, name: str | None) -> bool:

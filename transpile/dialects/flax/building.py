@@ -107,8 +107,6 @@ class Building(Program):
         if isinstance(function, Name):
             assert unit is not None
             return function.id in _bound(unit) and is_wanted(call)
-        if isinstance(function, Call) and isinstance(function.function, Support):
-            return function.function.name == "layer_named"
         return isinstance(function, (Call, Subscript)) and is_wanted(call)
 
     def built(self, call: New) -> list[Class] | None:
