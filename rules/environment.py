@@ -69,19 +69,25 @@ def get_device(input):
     "torch.xpu.is_available",
     "torch.distributed.is_available",
     "torch.distributed.is_initialized",
+    "flashy.distrib.is_distributed",
 )
 def is_available():
     return False
 
 
-@rule("torch.cuda.device_count", "torch.cuda.current_device", "torch.distributed.get_rank")
+@rule("torch.cuda.device_count", "torch.cuda.current_device", "torch.distributed.get_rank", "flashy.distrib.rank")
 def device_count():
     return 0
 
 
-@rule("torch.distributed.get_world_size")
+@rule("torch.distributed.get_world_size", "flashy.distrib.world_size")
 def get_world_size(group=None):
     return 1
+
+
+@rule("flashy.distrib.is_rank_zero")
+def is_rank_zero():
+    return True
 
 
 @rule(

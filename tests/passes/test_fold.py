@@ -39,6 +39,14 @@ BODIES = {
         "if torch.jit.is_scripting():\n    return x\nelif x.device.type == 'cuda':\n    return fused(x)\nelif x.dim() > 2:\n    # dims\n    return x * 2\nelse:\n    return x",
         "if x.dim() > 2:\n    # dims\n    return x * 2\nelse:\n    return x",
     ),
+    "sent to the other processes": (
+        "import flashy\nflashy.distrib.broadcast_tensors(x.unbind(0))\nreturn x",
+        "import flashy\nreturn x",
+    ),
+    "sent, and made for that": (
+        "import flashy\nflashy.distrib.broadcast_tensors(made(x))\nreturn x",
+        "import flashy\nflashy.distrib.broadcast_tensors(made(x))\nreturn x",
+    ),
     "in a chain": (
         "if x.dim() > 2:\n    y = x\nelif x.is_cuda:\n    y = fused(x)\nelif x.dim() > 1:\n    y = x * 2\nelse:\n    y = x\nreturn y",
         "if x.dim() > 2:\n    y = x\nelif x.dim() > 1:\n    y = x * 2\nelse:\n    y = x\nreturn y",

@@ -11,7 +11,7 @@ What the user decides by constants of their own stays.
 
 from __future__ import annotations
 
-from ...facts.values.lattice import NUMPY, External, Module, Torch
+from ...facts.values.lattice import NUMPY, External, Method, Module, Torch
 from ...model.expressions import Attribute, Call, Display, Name
 from ...model.node import Expression
 from ...model.program import Class, Function, Scope
@@ -25,6 +25,11 @@ from .devices import Devices
 from .frozen import Frozen
 
 __all__ = ["PASS", "Facts", "run"]
+
+_SENDING = frozenset(
+    External(f"flashy.distrib.{name}")
+    for name in "all_reduce average_tensors barrier broadcast_model broadcast_tensors".split()
+)
 
 
 def run(scope: Scope, facts: Facts) -> Changes:
@@ -44,7 +49,8 @@ def run(scope: Scope, facts: Facts) -> Changes:
         if _sets_backend(assign) and not branches.is_gone(assign):
             changes.remove(assign)
     for done in scope.nodes(ExpressionStatement):
-        if _checks_dims(done.expression, facts) and not branches.is_gone(done):
+        idle = _checks_dims(done.expression, facts) or _is_alone(done.expression)
+        if idle and not branches.is_gone(done):
             changes.remove(done)
     if isinstance(scope, Function):
         own = {n.id for a in scope.nodes(Assign) for t in a.targets for n in _names(t)}
@@ -74,6 +80,15 @@ def _checks_dims(node: Expression, facts: Facts) -> bool:
     own = function.object.value
     classes = [ref for ref in own.refs if isinstance(ref, Class)] if isinstance(own, Module) else []
     return not any(facts.project.find(cls, function.name) for cls in classes)
+
+
+def _is_alone(node: Expression) -> bool:
+    """`flashy.distrib.broadcast_tensors(self.buffers())`: nothing, where there is one process, as
+    long as what is sent is only named."""
+    if not isinstance(node, Call) or node.function.value not in _SENDING:
+        return False
+    sent = [n.function.value for a in node.arguments for n in a.walk() if isinstance(n, Call)]
+    return all(isinstance(value, Method) for value in sent)
 
 
 def _delete(changes: Changes, node: Delete, own: set[str]) -> None:
