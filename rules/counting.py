@@ -51,12 +51,26 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
 
 
 @rule("torch.bincount", "torch.Tensor.bincount", by_data=True)
-def bincount(input, weights=None, minlength=0):
-    if weights is None and minlength == 0:
-        return jnp.bincount(input)
+def bincount(input, weights=None):
     if weights is None:
-        return jnp.bincount(input, minlength=minlength)
-    return jnp.bincount(input, weights * 1.0, minlength)
+        return jnp.bincount(input)
+    return jnp.bincount(input, weights * 1.0)
+
+
+@rule(
+    "torch.bincount",
+    "torch.Tensor.bincount",
+    note="under jax.jit there are as many counts as minlength says: larger numbers are not counted",
+    differs={
+        "shape minlength": "under jit larger numbers are not counted, which is reported",
+        "jit minlength=0": "there the length is the data's",
+    },
+)
+def bincount_below(input, weights=None, minlength=0):
+    """How often each number occurs; under jax.jit each below ``minlength``."""
+    weights = None if weights is None else weights * 1.0
+    length = minlength if minlength and isinstance(input, jax.core.Tracer) else None
+    return jnp.bincount(input, weights, minlength, length=length)
 
 
 @rule("torch.unique", "torch.Tensor.unique", by_data=True)

@@ -156,6 +156,16 @@ def test_dims_that_torch_counts(wide):
     compare("dims = torch.arange(1, x.dim()).tolist()\nreturn (x * y).sum(dim=[0] + dims), torch.flip(x, dims)", three())
 
 
+def test_counts_of_numbers_below_another():
+    source = MODULE.format(lines="        n = torch.bincount(y.long(), minlength=5)\n", value="x * n.sum()")
+    result = convert_source(source)
+    assert [d.id for d in result.diagnostics] == ["taken-for-granted"]
+    torch_module, module = both_modules(source, result)
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0, 3.0])
+    got = jax.jit(module.__call__)(jnp.asarray(x.numpy()), jnp.asarray(y.numpy()))
+    np.testing.assert_allclose(got, torch_module(x, y).numpy(), rtol=1e-6)
+
+
 COUNTS = ["torch.nonzero(m).size(0)", "torch.nonzero(m).size()[0]", "m.nonzero().shape[0]", "len(torch.nonzero(m))"]
 
 
