@@ -251,6 +251,15 @@ def test_configs_are_frozen(name):
     assert f"{mark}\nclass Config:" in made
 
 
+def test_a_config_of_another_library_stays_open():
+    """Its base may be a dataclass that is not frozen."""
+    made, _, _ = written(
+        "from simple_parsing.helpers import Serializable\n\n\n"
+        "@dataclass\nclass Config(Serializable):\n    dim: int = 4\n"
+    )
+    assert "@dataclass(unsafe_hash=True)\nclass Config(Serializable):" in made
+
+
 def test_the_state_gets_a_list_with_another_entry():
     """Set in place, the entry would change in the state that the caller still has, too."""
     text = """

@@ -3,6 +3,8 @@ nobody assigns to them."""
 
 from __future__ import annotations
 
+import functools
+
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression
@@ -11,10 +13,12 @@ from ...model.project import Project
 from ...model.statements import Assign, Delete
 
 _MARKS = ("dataclass", "dataclasses.dataclass")
+_PLAIN = {"object", "abc.ABC", "typing.Generic", "typing.Protocol"}
 
 
 def freeze(project: Project) -> None:
-    """`@dataclass` becomes `@dataclass(frozen=True)`."""
+    """`@dataclass` becomes `@dataclass(frozen=True)`; below a class of another library, which may
+    be one that is not frozen, `@dataclass(unsafe_hash=True)`."""
     assigned = {name for scope in _scopes(project) for name in _assigned(scope)}
     for cls in project.classes():
         mark = next((d for d in cls.decorators if _word(d) in _MARKS), None)
@@ -22,11 +26,17 @@ def freeze(project: Project) -> None:
         related = [*project.ancestors(cls), *project.descendants(cls)]
         if mark is None or fields & assigned or len(set(related)) > 1 or _sets_itself(cls):
             continue
+        foreign = set(project.foreign_bases(cls)) - _PLAIN
+        word = "unsafe_hash" if foreign else "frozen"
         if isinstance(mark, Call):
             if mark.keyword("frozen") is None and mark.keyword("eq") is None:
-                mark.append(Constant(True), "frozen")
+                mark.append(Constant(True), word)
         else:
-            mark.wrap(lambda mark: Call(mark, [Constant(True)], ["frozen"]))
+            mark.wrap(functools.partial(_called, word))
+
+
+def _called(word: str, mark: Expression) -> Expression:
+    return Call(mark, [Constant(True)], [word])
 
 
 def _word(node: Expression) -> str | None:
