@@ -51,7 +51,7 @@ def test_models_are_not_registered():
 REPORTED = {
     "a model": ("from torchvision.models import resnet50", "        self.net = resnet50()", "torchvision.models.resnet50"),
     "a base class": ("import transformers", "        self.net = transformers.BertModel.from_pretrained('b')", "transformers.BertModel.from_pretrained"),
-    "another layer": ("from timm.layers import DropPath, Mlp", "        self.net = Mlp(3)", "timm.layers.Mlp"),
+    "another layer": ("from timm.layers import DropPath, GluMlp", "        self.net = GluMlp(3)", "timm.layers.GluMlp"),
 }  # fmt: skip
 
 

@@ -16,7 +16,11 @@ NAMES = {
     "timm.models.layers.DropPath": "timm.layers.DropPath",
     "timm.models.layers.drop.DropPath": "timm.layers.DropPath",
     "timm.layers.trunc_normal_": "torch.nn.init.trunc_normal_",
-    "timm.models.layers.Mlp": "timm.models.layers.Mlp",
+    "timm.models.layers.Mlp": "timm.layers.Mlp",
+    "timm.models.vision_transformer.Mlp": "timm.layers.Mlp",
+    "timm.models.vision_transformer.Block": "timm.models.vision_transformer.Block",
+    "timm.models.vision_transformer.VisionTransformer": "timm.models.vision_transformer.VisionTransformer",
+    "timm.models.layers.SqueezeExcite": "timm.models.layers.SqueezeExcite",
     "timm.create_model": "timm.create_model",
     "pytorch_lightning.LightningModule": "torch.nn.Module",
     "pytorch_lightning.core.lightning.LightningModule": "torch.nn.Module",
@@ -104,7 +108,7 @@ def test_what_computes_nothing_is_left(word):
 def test_a_library_cannot_build_from_layers_of_here(target):
     """What it builds from numbers alone is left, and can be asked for what it says of itself."""
     made = converted(
-        "from timm.models.vision_transformer import Block, PatchEmbed\nfrom torch import nn\n\n\n"
+        "from timm.models.swin_transformer import Block, PatchEmbed\nfrom torch import nn\n\n\n"
         "@register(Block)\nclass Net(nn.Module):\n    def __init__(self, norm=nn.LayerNorm):\n"
         "        super().__init__()\n        self.embed = PatchEmbed(16, 4, 3, 8)\n"
         "        self.n = self.embed.num_patches\n        self.block = Block(8, 2, norm_layer=norm)\n"

@@ -25,7 +25,13 @@ TIMMS = {
     "to_ntuple": "torch.nn.modules.utils._ntuple",
     "DropPath": "timm.layers.DropPath",
     "drop_path": "timm.layers.drop_path",
+    "LayerNorm": "timm.layers.LayerNorm",
+    "LayerScale": "timm.layers.LayerScale",
+    "Mlp": "timm.layers.Mlp",
+    "Attention": "timm.layers.Attention",
+    "PatchEmbed": "timm.layers.PatchEmbed",
 }
+_VISION = "timm.models.vision_transformer."  # which hands on what it is made of
 _BUILT_ON_TORCH = frozenset(
     "accelerate apex deepspeed detectron2 dgl diffusers efficientnet_pytorch fairscale fairseq "
     "fastai flash_attn ignite kornia lightning mamba_ssm mmcls mmcv mmdet mmengine mmseg monai "
@@ -53,6 +59,9 @@ def is_lightning(name: str) -> bool:
 
 def of_timm(name: str) -> str | None:
     """What torch, or a rule, calls a dotted name of timm's; None of any other."""
+    if name.startswith(_VISION):
+        own = name.removeprefix(_VISION)
+        return TIMMS.get(own)
     layer = _LAYERS.fullmatch(name)
     return TIMMS.get(layer[1]) if layer is not None else None
 

@@ -162,7 +162,7 @@ class Plan:
     def makes_arrays(self, new: New) -> bool:
         """Whether what is built may have params or a state, which had no place then."""
         if isinstance(new.function, Support):
-            cls = self.modules.library.find(f"torch.nn.{new.function.name}")
+            cls = self.modules.library.named(new.function.name)
             return cls is not None and self._has_arrays(cls, set())
         value = new.value
         refs = value.refs if isinstance(value, Module) and not value.open else []

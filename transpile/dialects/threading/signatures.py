@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ...facts.effects import EffectsOf, arrays_written
 from ...facts.modules import Modules
-from ...facts.values.lattice import Module, classes_of
+from ...facts.values.lattice import Module, named_classes
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Support, Write
 from ...model.expressions import Call, Name
 from ...model.node import Expression, Node
@@ -134,7 +134,7 @@ class Signatures:
 
     def _built(self, call: Call) -> Iterator[Class]:
         value = call.function.value
-        for ref in classes_of(value) if isinstance(call, New) and value is not None else ():
+        for ref in named_classes(value) if isinstance(call, New) and value is not None else ():
             cls = self.modules.class_of(ref)
             if cls is not None:
                 yield cls

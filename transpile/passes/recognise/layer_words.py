@@ -79,6 +79,16 @@ class _Method:
         found = self.resolve(node.function) if isinstance(node, Call) else None
         return found if isinstance(found, Class) and self._is_layer(found) else None
 
+    def given_class(self, node: Node | None) -> Class | None:
+        """The layer in whose place a call builds another that was given: `norm_layer(dim)`, where
+        that is LayerNorm if nothing is."""
+        called = node.function if isinstance(node, Call) else None
+        for parameter in self.function.parameters:
+            if isinstance(called, Name) and parameter.name == called.id and parameter.default:
+                found = self.resolve(parameter.default)
+                return found if isinstance(found, Class) and self._is_layer(found) else None
+        return None
+
     def _is_layer(self, cls: Class) -> bool:
         return any(base.endswith("layer.Module") for base in self.project.foreign_bases(cls))
 
@@ -130,9 +140,9 @@ def _declared(method: _Method, edits: Edits) -> None:
         persistent = not any(_is_false(call.keyword("persistent")) for call in calls)
         edits.change(assign, _declare(kind, target.name, persistent))
     for call in method.function.nodes(Call):
-        built = method.builds(call)
-        if built is not None:
-            edits.change(call, _new(built))
+        built, given = method.builds(call), method.given_class(call)
+        if built is not None or given is not None:
+            edits.change(call, _new(built, given))
         elif _word(call) is not None and not isinstance(_outside(call), Assign):
             edits.change(call, _array(_WORDS[_word(call) or ""]))
 
@@ -144,7 +154,8 @@ def _kind(method: _Method, target: Attribute, value: Expression) -> str | None:
     if isinstance(value, Name) and method.is_called(target.name):
         given = {p.name for p in method.function.parameters}
         return SUBMODULE if value.id in given else None
-    return SUBMODULE if any(method.builds(leaf) for leaf in _leaves(value)) else None
+    made = (method.builds(leaf) or method.given_class(leaf) for leaf in _leaves(value))
+    return SUBMODULE if any(made) else None
 
 
 def _leaves(value: Expression) -> list[Any]:
@@ -180,11 +191,11 @@ def _declare(kind: str, name: str, persistent: bool) -> Callable[[Assign], None]
     return edit
 
 
-def _new(built: Class) -> Callable[[Call], None]:
+def _new(built: Class | None, given: Class | None) -> Callable[[Call], None]:
     def edit(call: Call) -> None:
-        call.function.value = lattice.Class(built)
+        call.function.value = lattice.Class(lattice.Open(given) if built is None else built)
         made = New(call.function, call.arguments, call.keywords)
-        made.value = lattice.Module(frozenset([built]))
+        made.value = lattice.Module(frozenset([built or given]), open=built is None)
         call.become(made)
 
     return edit
@@ -277,9 +288,11 @@ def _counted(iterable: Expression, target: Expression) -> tuple[Expression, Expr
 
 
 def _held(values: list[Expression]) -> Value:
-    classes = [v.value.classes for v in values if isinstance(v.value, lattice.Module)]
-    known = len(classes) == len(values)
-    return lattice.Module(frozenset().union(*classes) if known else frozenset(), open=not known)
+    held = [v.value for v in values if isinstance(v.value, lattice.Module)]
+    if len(held) < len(values):
+        return lattice.Module(open=True)
+    classes = frozenset[Any]().union(*(value.classes for value in held))
+    return lattice.Module(classes, open=any(value.open for value in held))
 
 
 def _is_super(node: Node) -> bool:
