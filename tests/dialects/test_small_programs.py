@@ -2,6 +2,7 @@
 
 from pathlib import PurePosixPath
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -1235,6 +1236,20 @@ class Net(nn.Module):
 """
 
 
+LEARNED_ON_ONE_WAY = """
+class Net(nn.Module):
+    def __init__(self, learned=True):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        if learned:
+            self.gain = nn.Parameter(torch.full((1,), 0.5))
+        else:
+            self.gain = 1.0
+        self.offset = nn.Parameter(torch.ones(4)) if learned else 2.0
+
+    def forward(self, x, y):
+        return self.fc(x) * self.gain + self.offset * y
+"""
 WRITING_LAMBDAS = """
 def zero(m):
     nn.init.zeros_(m.weight)
@@ -1346,7 +1361,38 @@ def test_ties_that_are_refused(tie, target):
     assert {d.id for d in made.diagnostics} == {"tied-weight"}
 
 
-@pytest.mark.parametrize("target, told", zip(TARGETS, (0, 1, 1), strict=True))
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("learned", [True, False])
+def test_what_is_learned_on_one_way_is_trained_there(learned, target):
+    (made,), support, _ = dialect.convert([given(HEAD + LEARNED_ON_ONE_WAY)], "", target)
+    theirs = namespace(HEAD + LEARNED_ON_ONE_WAY, "program")["Net"](learned)
+    cls = converted(made.code, support)["Net"]
+    ours = from_torch(theirs, built(lambda **rngs: cls(learned, **rngs), cls))
+    if target == "functional":
+        trained = to_torch(ours[0])
+    elif target == "flax":
+        trained = to_torch(ours) if learned else nnx.to_pure_dict(nnx.state(ours, nnx.Param))["fc"]
+        assert {type(v).__name__ for v in (ours.gain, ours.offset)} == {
+            "Param" if learned else "Constant"
+        }
+    else:
+        trained = jax.tree.leaves(eqx.filter(ours[0], eqx.is_inexact_array))
+    assert len(trained) == (4 if learned else 2)
+
+
+def test_each_way_of_an_array_in_flax_is_what_torch_makes_it():
+    for other in ("self.gain = torch.ones(4)", "self.register_buffer('gain', torch.ones(4))"):
+        text = LEARNED_ON_ONE_WAY.replace("self.gain = 1.0", other)
+        (made,), support, _ = dialect.convert([given(HEAD + text)], "", "flax")
+        assert not made.diagnostics
+        ours = converted(made.code, support)["Net"](False, rngs=nnx.Rngs(0))
+        theirs = namespace(HEAD + text, "program")["Net"](False)
+        assert to_torch(from_torch(theirs, ours)).keys() == theirs.state_dict().keys()
+        (told,), _, _ = dialect.convert([given(HEAD + text)], "", "equinox")
+        assert [(d.id, d.line) for d in told.diagnostics] == [("frozen-param", 14)]
+
+
+@pytest.mark.parametrize("target, told", list(zip(TARGETS, (0, 1, 1), strict=True)))
 def test_what_fills_a_layer_stays_though_its_value_is_not_read(target, told):
     """An array that is given back has no value yet, or would have to come beside the module."""
     text = WRITING_LAMBDAS.replace("    nn.init.zeros_(m", "    return nn.init.zeros_(m")
@@ -1705,7 +1751,9 @@ def test_a_field_has_the_name_of_a_method_here(target):
 
 
 def test_a_submodule_with_the_name_of_a_method_here_is_refused():
-    source = HEAD + NAMED_AS_A_METHOD.replace("self.a,", "self.init,").replace("self.a", "self.init")
+    source = HEAD + NAMED_AS_A_METHOD.replace("self.a,", "self.init,").replace(
+        "self.a", "self.init"
+    )
     (made,), _, _ = dialect.convert([given(source)], "", "functional")
     assert ["give it another name" in d.message for d in made.diagnostics] == [True]
 

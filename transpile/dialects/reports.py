@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..facts.values.lattice import Tensor
 from ..model.diagnostics import Diagnostic
-from ..model.effects import Support, Unconverted
+from ..model.effects import MIXED, PARAM, Declare, Support, Unconverted
+from ..model.names import text
 from ..model.node import Node, Statement
+from ..model.program import Function
 from ..model.statements import Block, ExpressionStatement
 from ..passes.pass_ import place, source_of
 from .faults import Faults, raising
+
+_UNTRAINED = "is not trained in torch on this way: leave it out of what the optimizer updates"
 
 
 @dataclass
@@ -37,3 +42,25 @@ class Reports:
         """The same where no step comes any more that spells what raises."""
         self.report(id, node, why)
         node.replace(raising(Unconverted(id, source_of(node)), Support))
+
+
+def report_untrained(function: Function, reports: Reports) -> None:
+    """Report a param that is a plain array on one way through a constructor: the params of this
+    dialect can't say that it isn't trained there.
+
+    if learned: self.w = nn.Parameter(w)
+    else: self.w = w
+    """
+    found: dict[str, list[Declare]] = {}
+    for declare in function.nodes(Declare):
+        value = declare.expression.value if declare.expression is not None else None
+        if declare.kind in (PARAM, MIXED) and isinstance(value, Tensor):
+            found.setdefault(declare.name, []).append(declare)
+    for ways in found.values():
+        plain = [d for d in ways if d.here != PARAM]
+        apart = any(d.parent is not function.body for d in ways)
+        if plain and len(plain) < len(ways) and apart:
+            target = text(plain[0].targets[0])
+            reports.report(
+                "frozen-param", plain[0].expression or plain[0], f"{target} {_UNTRAINED}"
+            )

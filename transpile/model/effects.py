@@ -180,13 +180,13 @@ class Unset(Expression):
 
 class Declare(Assign):
     """In a constructor: `self.name = …`, where it stood. `kind`: param, buffer, constant,
-    submodule or field."""
+    submodule or field; `here`: that of an array on this way, where it may be another elsewhere."""
 
-    __slots__ = ("kind", "name", "persistent")
+    __slots__ = ("kind", "here", "name", "persistent")
 
     def __init__(self, target: Expression, expression: Expression, kind: str, name: str) -> None:
         super().__init__([target], expression)
-        self.kind, self.name = kind, name
+        self.kind, self.here, self.name = kind, kind, name
         self.persistent = True  # whether torch saves it
 
 

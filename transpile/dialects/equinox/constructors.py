@@ -22,7 +22,7 @@ from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass
-from ..reports import Reports
+from ..reports import Reports, report_untrained
 from ..ties import UNSEEN
 from .places import Places, block_of
 from .plan import Plan
@@ -37,6 +37,7 @@ class Building:
         self.places = Places(function, True)
 
     def write(self) -> None:
+        report_untrained(self.function, self.reports)
         for declare in self.function.nodes(Declare):
             self._declare(declare)
         for made in self.function.nodes(NewArray):

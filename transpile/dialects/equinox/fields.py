@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ...facts.modules import ARRAYS, SUBMODULE, Field, possibly_none
 from ...facts.setting import sets
 from ...facts.values.lattice import Static
-from ...model.effects import PARAM, Apply, New, NewArray, Support
+from ...model.effects import MIXED, PARAM, Apply, New, NewArray, Support
 from ...model.expressions import (
     Attribute,
     Call,
@@ -91,7 +91,7 @@ class Fields:
             begins = not self.plan.begins_unset(name, self.cls)
             optional = begins and any(map(possibly_none, own.values)) or unset
             held = self._held(own.kind, name)
-            static = own.kind != PARAM and held != STATE
+            static = own.kind not in (PARAM, MIXED) and held != STATE
             saved = held != STATE or self.plan.is_saved(name, self.cls)
             return Declared(name, held + " | None" * optional, static, unset, saved)
         if own.kind == SUBMODULE:
@@ -102,6 +102,8 @@ class Fields:
     def _held(self, kind: str, name: str) -> str:
         if kind == PARAM:
             return "jax.Array"
+        if kind == MIXED and name not in self.plan.signatures.written:
+            return "jax.Array | float"  # a number is no leaf that is trained
         word = self.plan.holder(kind, name, self.cls)
         return word if word == STATE else f"{self.prefix}{word}"
 

@@ -76,7 +76,7 @@ def _held_array(
     """A Variable of a value, of which `given` says whether it is a number, or None."""
     word = "array" if isinstance(value, Constant) else "asarray"
     array = Call(Attribute(Name("jnp"), word), [value]) if "number" in given else value
-    made = _variable(low, node.kind, node.name, node.persistent, array)
+    made = _variable(low, node.here, node.name, node.persistent, array)
     if "optional" not in given:
         return made
     return Conditional(_absent(again), Compare([clone(value), Constant(None)], ["is"]), made)

@@ -14,6 +14,7 @@
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
     sum(map(lambda f: f(x), self.fs))        sum(f(x) for f in self.fs)
     zeros_(w) if a else ones_(w)             if a: zeros_(w), else: ones_(w)
+    self.w = Parameter(w) if a else w        if a: self.w = Parameter(w), else: self.w = w
     make = f if a else torch.zeros; make(n)  f(n) if a else torch.zeros(n)
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     torch.cat((out, x))                      torch.cat_with_empty((out, x)), of what begins empty
@@ -39,7 +40,7 @@ from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, ExpressionStatement, Try
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, written
-from .choices import branch, called, chooses_writes, chosen_call
+from .choices import branch, called, chooses_parameter, chooses_writes, chosen_call
 from .contexts import has_stand_in, imported_context, renames_context, without_stand_in
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
@@ -75,6 +76,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     for assign in scope.nodes(Assign):
         if placed(assign):
             changes.replace(assign, put)
+        elif chooses_parameter(scope, assign):
+            changes.replace(assign, branch)
         elif renames_context(scope, assign):
             changes.replace(assign, imported_context)
         elif (call := chosen_call(scope, assign)) is not None:

@@ -1,8 +1,12 @@
-"""A choice between two calls that nobody takes the value of, as a branch; a choice between a
-function of torch's and another, which may draw or hold modules, where it is called.
+"""A choice between two calls that nobody takes the value of, or between a parameter and what is
+none, as a branch; a choice between a function of torch's and another, which may draw or hold
+modules, where it is called.
 
 nn.init.ones_(w) if first else nn.init.zeros_(w)  →  if first: nn.init.ones_(w)
                                                      else: nn.init.zeros_(w)
+
+self.w = Parameter(w) if learned else w           →  if learned: self.w = Parameter(w)
+                                                     else: self.w = w
 
 make = uniform if not zero else torch.zeros       →
 w = make(n)                                          w = uniform(n) if not zero else torch.zeros(n)
@@ -11,10 +15,10 @@ w = make(n)                                          w = uniform(n) if not zero 
 from __future__ import annotations
 
 from ...model.copy import clone
-from ...model.expressions import Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Name, is_none
 from ...model.names import dotted, everywhere, imported, rebound
 from ...model.node import Expression, Statement
-from ...model.operators import Boolean, Compare, Conditional, Unary
+from ...model.operators import Boolean, Compare, Conditional, Unary, sides
 from ...model.program import Function, Scope
 from ...model.statements import Assign, Block, ExpressionStatement, If
 
@@ -29,18 +33,35 @@ def chooses_writes(node: Expression) -> bool:
     return name.endswith("_") and not name.endswith("__")
 
 
-def branch(statement: ExpressionStatement) -> Statement:
+def chooses_parameter(scope: Scope, assign: Assign) -> bool:
+    """Whether an attribute is made a parameter on one way, and something else on another: each is
+    declared as what it is."""
+    choice, target = assign.expression, assign.targets[0]
+    if not isinstance(choice, Conditional) or not isinstance(target, Attribute) or assign.operator:
+        return False
+    made = {_is_parameter(scope, side) for side in sides(choice) if not is_none(side)}
+    return len(made) > 1 and len(assign.targets) == 1
+
+
+def _is_parameter(scope: Scope, node: Expression) -> bool:
+    name = imported(scope, node.function) if isinstance(node, Call) else ""
+    return name.startswith("torch.") and name.endswith(".Parameter")
+
+
+def branch(statement: ExpressionStatement | Assign) -> Statement:
     """The branch that stands in the place of a choice."""
     choice = statement.expression
     assert isinstance(choice, Conditional)
-    return _branch(choice)
+    target = statement.targets[0] if isinstance(statement, Assign) else None
+    return _branch(choice, target)
 
 
-def _branch(node: Expression) -> Statement:
+def _branch(node: Expression, target: Expression | None) -> Statement:
     if not isinstance(node, Conditional):
-        return ExpressionStatement(node)
+        return ExpressionStatement(node) if target is None else Assign([clone(target)], node)
     form = "elif" if isinstance(node.orelse, Conditional) else "indented"
-    return If(node.test, Block([_branch(node.body)]), Block([_branch(node.orelse)], form))
+    body, orelse = _branch(node.body, target), _branch(node.orelse, target)
+    return If(node.test, Block([body]), Block([orelse], form))
 
 
 def chosen_call(scope: Scope, assign: Assign) -> Call | None:

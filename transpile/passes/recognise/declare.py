@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Method, Module, Static
+from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Method, Module, Static, Tensor
 from ...model.copy import clone
-from ...model.effects import BUFFER, PARAM, Declare, NewArray
+from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Constant, Display
 from ...model.node import Expression
 from ...model.operators import sides
@@ -30,7 +30,6 @@ from .registered import registered, set_while_running, wraps_own
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split
 from .stores import is_tie, own_name, registration
-from .untrained import untrained
 
 
 def declare(scene: Scene, kinds: Kinds) -> None:
@@ -53,7 +52,6 @@ def declare(scene: Scene, kinds: Kinds) -> None:
             if wraps_own(scene, statement.expression) is not None:
                 scene.changes.replace(statement, _wrapped)
         if function.name == "__init__":
-            untrained(scene, kinds, function)
             _missing(scene, kinds, function, scene.cls)
     for call in function.nodes(Call):
         made = registration(call, scene.own) if scene.cls is not None else None
@@ -75,7 +73,8 @@ def _assign(scene: Scene, kinds: Kinds, assign: Assign) -> bool:
     if len(targets) == 1 and assign.targets == targets:
         kind = _kind(scene, kinds, targets[0], value)
         if kind is not None:
-            scene.changes.become(assign, lambda a: _declaration(a, kind, kinds, scene.cls))
+            here = _here(scene, kinds, value, kind)
+            scene.changes.become(assign, lambda a: _declaration(a, kind, here, kinds, scene.cls))
         return kind is not None
     wanted = [_kind(scene, kinds, t, v) for t, v in pairs(assign)]
     if not any(wanted):
@@ -103,12 +102,29 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     return None if numbers and kind not in (BUFFER, "mixed") else kind
 
 
-def _declaration(assign: Assign, kind: str, kinds: Kinds, cls: Class | None) -> Declare:
+def _declaration(assign: Assign, kind: str, here: str, kinds: Kinds, cls: Class | None) -> Declare:
     target, value = assign.targets[0], assign.expression
     assert isinstance(target, Attribute) and value is not None and cls is not None
     made = declared(target, value, kind, kinds, cls)
-    made.annotation = assign.annotation
+    made.here, made.annotation = here, assign.annotation
     return made.adopt()
+
+
+def _here(scene: Scene, kinds: Kinds, value: Expression, kind: str) -> str:
+    """The kind of what one way sets, of an attribute that is a param on some way."""
+    if kind not in (PARAM, MIXED):
+        return kind
+    found = {_side(scene, kinds, side) for side in sides(value)}
+    return found.pop() or kind if len(found) == 1 else kind
+
+
+def _side(scene: Scene, kinds: Kinds, side: Expression) -> str:
+    known = scene.of(side)
+    if kinds.makes_parameter(side) or kinds.is_local_param(side):
+        return PARAM
+    if isinstance(known, Tensor) and not known.assumed:
+        return PARAM if known.param and not known.buffer else CONSTANT
+    return CONSTANT if isinstance(known, Static) and known != NONE else ""
 
 
 def _wrapped(statement: ExpressionStatement) -> Declare:

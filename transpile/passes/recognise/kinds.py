@@ -136,7 +136,7 @@ class Kinds:
                 found.set_running[name] = in_place
             return
         found.declared.add(name)
-        is_parameter = self.makes_parameter(value) or self._is_local_param(value)
+        is_parameter = self.makes_parameter(value) or self.is_local_param(value)
         inherited = None if isinstance(known, Module) else self.inherited(cls, name)
         if inherited is not None:  # `nn.init.zeros_(self.weight)` in a class that extends nn.Linear
             found.arrays.setdefault(name, Held(inherited, registered=True))
@@ -284,7 +284,7 @@ class Kinds:
                     return True
         return False
 
-    def _is_local_param(self, value: Node | None) -> bool:
+    def is_local_param(self, value: Node | None) -> bool:
         """`self.w = w`, of a local that is one."""
         held = self.values.of(value) if isinstance(value, Name) else None
         return isinstance(held, Tensor) and held.param and not held.buffer

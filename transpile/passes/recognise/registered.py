@@ -6,7 +6,7 @@ from ...facts.modules import SUBMODULE
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import NONE, Module, Torch
 from ...model.classes import PLAIN_MODULE
-from ...model.effects import BUFFER, PARAM, Declare, NewArray
+from ...model.effects import BUFFER, MIXED, PARAM, Declare, NewArray
 from ...model.expressions import Attribute, Call, Name
 from ...model.node import Expression
 from ...model.program import Class
@@ -80,6 +80,8 @@ def _registered(scene: Scene, statement: ExpressionStatement, kind: str) -> Decl
     target.value = made.value.value
     declared = Declare(target, made.value, kind, made.text)
     declared.persistent = made.persistent
+    if kind in (PARAM, MIXED):
+        declared.here = BUFFER if made.method == "register_buffer" else PARAM
     return declared
 
 

@@ -18,7 +18,7 @@ from ....model.node import Expression
 from ....model.operators import Conditional
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, ExpressionStatement
-from ...reports import Reports
+from ...reports import Reports, report_untrained
 from .. import control
 from ..numbers import apart
 from ..plan import Plan
@@ -56,6 +56,7 @@ class Constructor:
         for assign in function.nodes(Assign):
             if assign.expression is None and isinstance(assign.targets[0], Read):
                 take_out(assign)  # `self.queue: Tensor` says nothing that is done
+        report_untrained(function, self.reports)
         self._plain_above(function)
         apart(function)
         self._without_names_alone(function)
