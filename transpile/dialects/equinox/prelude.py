@@ -138,25 +138,6 @@ class Buffer(Constant):
     """A constant that checkpoints hold."""
 
 
-class Static:
-    """NumPy arrays for a static field, or lists and dicts of them: equal ones share a
-    compilation."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def _id(self):
-        leaves, structure = jax.tree.flatten(self.value)
-        arrays = [np.asarray(leaf) for leaf in leaves]
-        return structure, tuple((a.dtype, a.shape, a.tobytes()) for a in arrays)
-
-    def __eq__(self, other):
-        return isinstance(other, Static) and self._id() == other._id()
-
-    def __hash__(self):
-        return hash(self._id())
-
-
 def split(key, n):
     """``n`` keys, or ``n`` Nones where no key was given."""
     return [None] * n if key is None else jax.random.split(key, n)

@@ -33,7 +33,7 @@ from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured, wide
+from .. import captured, host_arrays, wide
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults
 from ..import_time import fit_metaclasses
@@ -83,11 +83,12 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     files, there = project.ordered, Prelude(existing or "", "~")
     told = captured.refuse(project, facts.modules)
     fit_metaclasses(project, facts.modules, "nnx.Module")
+    host_arrays.hold(project, facts.modules)
     wide.mark(files, facts)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
     folder = Path(__file__).parent
-    paths = [*(folder / name for name in PRELUDES), wide.PRELUDE]
+    paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
     preludes = [Prelude(path.read_text("utf-8")) for path in paths]
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})

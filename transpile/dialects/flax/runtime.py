@@ -23,8 +23,9 @@ def arrays(model: Any) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     for path, variable in nnx.to_flat_state(nnx.state(model, nnx.Not(nnx.RngState))):
-        kept = isinstance(variable.get_value(), (dict, list, tuple))
-        if type(variable).__name__ != "Constant" and not kept:
+        if not isinstance(variable, nnx.Variable) or type(variable).__name__ == "Constant":
+            continue  # a plain array is of nothing that torch saves
+        if not isinstance(variable.get_value(), (dict, list, tuple)):
             name, held = _follow(model, path)
             found[name] = held
     return found

@@ -1,4 +1,5 @@
-"""Arrays of NumPy's that a model keeps: a static field must be hashable, and any other is trained.
+"""Arrays of NumPy's that a model keeps: a static field must be hashable, any other is trained in
+Equinox, and an array of JAX's while a model of Flax's is traced.
 
 self.ratios = np.array([0.5, 1, 2])      self.ratios = nn.Static(np.array([0.5, 1, 2]))
 x * self.ratios[0]                       x * self.ratios.value[0]
@@ -6,18 +7,21 @@ x * self.ratios[0]                       x * self.ratios.value[0]
 
 from __future__ import annotations
 
-from ...facts.modules import FIELD, Field, Modules
-from ...facts.values.annotations import holds_numpy
-from ...facts.values.lattice import Module
-from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Constant, Name, is_none
-from ...model.names import dotted
-from ...model.node import Node
-from ...model.program import Class, Function
-from ...model.project import Project
-from ...model.statements import Assign
+from pathlib import Path
+
+from ..facts.modules import FIELD, Field, Modules
+from ..facts.values.annotations import holds_numpy
+from ..facts.values.lattice import Module
+from ..model.effects import Support
+from ..model.expressions import Attribute, Call, Constant, Name, is_none
+from ..model.names import dotted
+from ..model.node import Node
+from ..model.program import Class, Function
+from ..model.project import Project
+from ..model.statements import Assign
 
 HOLDER = "Static"
+PRELUDE = Path(__file__).parent / "host_prelude.py"
 
 
 def hold(project: Project, modules: Modules) -> None:
