@@ -60,6 +60,10 @@ FILLED_UP = {
         "    out[r] += x[r].exp() * y[r, k, None]\nreturn out",
         "torch.where[padded](y == i)",
     ),
+    "the first of the indices": (
+        "out = torch.zeros_like(x)\nr = torch.where(y > 0)[0]\nif len(r) > 0:\n    z = x[r] * 2\n    out[r] = z\nreturn out",
+        "torch.where[padded](y > 0)[0]",
+    ),
     "added": (
         "out = torch.zeros_like(x)\nfor i in range(2):\n    r, k = (y == i).nonzero(as_tuple=True)\n"
         "    if r.numel() == 0:\n        continue\n    s = x[None, r].reshape(-1, 3)\n    s = s * 2\n"
@@ -69,6 +73,7 @@ FILLED_UP = {
 }
 # each stays as it is, since something else is made of the rows
 NOT_FILLED_UP = {
+    "a tuple": "out = torch.zeros_like(x)\nr = torch.where(y > 0)\nout[r] = x[r]\nreturn out",
     "reduced": "out = torch.zeros_like(x)\nr, k = torch.where(y > 0)\nout[r] = x[r] - x[r].mean()\nreturn out",
     "read on": "out = torch.zeros_like(x)\nr, k = torch.where(y > 0)\nout[r] = x[r]\nreturn out, r",
     "other places": "out = torch.zeros_like(x)\nr, k = torch.where(y > 0)\nout[k] = x[r]\nz = k[0]\nreturn out",

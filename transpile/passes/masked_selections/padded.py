@@ -39,10 +39,16 @@ def run(scope: Scope, facts: Facts) -> Changes:
     if not isinstance(scope, Function) or facts.stage(scope) in _EAGER:
         return changes
     for node in scope.nodes(Assign):
-        made = node.expression if len(node.targets) == 1 else None
-        asked = _asked(made)
+        made = node.expression
+        if isinstance(made, Subscript) and number(made.index) is not None:
+            made = made.object  # `rows = torch.where(c)[0]`
+        elif isinstance(node.targets[0], Name):
+            continue  # a tuple under one name
+        asked = _asked(made) if len(node.targets) == 1 else None
+        if made is None or asked is None:
+            continue
         rows = Rows(scope, facts, node)
-        if made is not None and asked is not None and rows.are_written_back():
+        if rows.are_written_back():
             for call in rows.given:
                 changes.report("taken-for-granted", call, _BY_ROWS)
             changes.replace(made, functools.partial(_padded, asked))
@@ -85,10 +91,9 @@ class Rows:
 
     def are_written_back(self) -> bool:
         """Whether all that comes of the indices is stored at their places."""
-        block, target = self.start.parent, self.start.targets[0]
-        once = self.indices <= bound_once(self.scope)
-        if isinstance(target, Name) or not once or not isinstance(block, Block):
-            return False  # under one name they are a tuple
+        block = self.start.parent
+        if not self.indices <= bound_once(self.scope) or not isinstance(block, Block):
+            return False
         after = block.body[block.body.index(self.start) + 1 :]
         if not all(map(self._fits, after)) or self.had & self.others:
             return False
@@ -107,7 +112,8 @@ class Rows:
             self.others |= set(read(node))
             self.names -= set(names_assigned(node))
             return True
-        self.others |= set(read(node)) - self.names - self.indices
+        head = node.test if isinstance(node, If) else node
+        self.others |= set(read(head)) - self.names - self.indices
         if isinstance(node, If):
             leaves = len(node.body.body) == 1 and isinstance(node.body.body[0], Continue)
             if node.orelse is not None or not self._asks_for_any(node.test, empty=leaves):

@@ -22,7 +22,7 @@ from ...model.effects import BUFFER, PARAM, Apply, Declare, Key, Mode, New, NewA
 from ...model.expressions import Attribute, Call, Constant, Display, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.operators import Conditional
+from ...model.operators import Conditional, sides
 from ...model.program import Class, File, Function
 from ...model.project import Project
 from ...model.statements import Assign, For
@@ -74,20 +74,19 @@ class _Method:
     def is_self(self, node: Node | None) -> bool:
         return isinstance(node, Name) and node.id == self.self_name and self.cls is not None
 
-    def builds(self, node: Node | None) -> Class | None:
-        """The layer that a call builds."""
-        found = self.resolve(node.function) if isinstance(node, Call) else None
-        return found if isinstance(found, Class) and self._is_layer(found) else None
-
-    def given_class(self, node: Node | None) -> Class | None:
-        """The layer in whose place a call builds another that was given: `norm_layer(dim)`, where
-        that is LayerNorm if nothing is."""
-        called = node.function if isinstance(node, Call) else None
-        for parameter in self.function.parameters:
-            if isinstance(called, Name) and parameter.name == called.id and parameter.default:
-                found = self.resolve(parameter.default)
-                return found if isinstance(found, Class) and self._is_layer(found) else None
-        return None
+    def builds(self, node: Node | None) -> lattice.Class | None:
+        """The layer that a call builds, or in whose place it builds another that is given:
+        `norm_layer(dim)` of a parameter with LayerNorm for its default."""
+        if not isinstance(node, Call):
+            return None
+        found = self.resolve(node.function)
+        if isinstance(found, Class) and self._is_layer(found):
+            return lattice.Class(found)
+        name = dotted(node.function)
+        defaults = (p.default for p in self.function.parameters if p.name == name and p.default)
+        found = next(map(self.resolve, defaults), None)
+        known = isinstance(found, Class) and self._is_layer(found)
+        return lattice.Class(lattice.Open(found)) if known else None
 
     def _is_layer(self, cls: Class) -> bool:
         return any(base.endswith("layer.Module") for base in self.project.foreign_bases(cls))
@@ -134,34 +133,27 @@ def _declared(method: _Method, edits: Edits) -> None:
         kind = _kind(method, target, value)
         if kind is None:
             continue
-        calls = [n for n in _leaves(value) if _word(n) is not None]
+        calls: list[Any] = [n for n in sides(value) if _word(n) is not None]
         for call in calls:
             edits.replace(call, lambda call: call.arguments[0])
         persistent = not any(_is_false(call.keyword("persistent")) for call in calls)
         edits.change(assign, _declare(kind, target.name, persistent))
     for call in method.function.nodes(Call):
-        built, given = method.builds(call), method.given_class(call)
-        if built is not None or given is not None:
-            edits.change(call, _new(built, given))
+        built = method.builds(call)
+        if built is not None:
+            edits.change(call, _new(built))
         elif _word(call) is not None and not isinstance(_outside(call), Assign):
             edits.change(call, _array(_WORDS[_word(call) or ""]))
 
 
 def _kind(method: _Method, target: Attribute, value: Expression) -> str | None:
-    words = {_word(leaf) for leaf in _leaves(value)} - {None}
+    words = {_word(leaf) for leaf in sides(value)} - {None}
     if words:
         return _WORDS[words.pop() or ""]
     if isinstance(value, Name) and method.is_called(target.name):
         given = {p.name for p in method.function.parameters}
         return SUBMODULE if value.id in given else None
-    made = (method.builds(leaf) or method.given_class(leaf) for leaf in _leaves(value))
-    return SUBMODULE if any(made) else None
-
-
-def _leaves(value: Expression) -> list[Any]:
-    if isinstance(value, Conditional):
-        return [*_leaves(value.body), *_leaves(value.orelse)]
-    return [value]
+    return SUBMODULE if any(method.builds(leaf) for leaf in sides(value)) else None
 
 
 def _word(node: Any) -> str | None:
@@ -191,11 +183,11 @@ def _declare(kind: str, name: str, persistent: bool) -> Callable[[Assign], None]
     return edit
 
 
-def _new(built: Class | None, given: Class | None) -> Callable[[Call], None]:
+def _new(built: lattice.Class) -> Callable[[Call], None]:
     def edit(call: Call) -> None:
-        call.function.value = lattice.Class(lattice.Open(given) if built is None else built)
+        call.function.value = built
         made = New(call.function, call.arguments, call.keywords)
-        made.value = lattice.Module(frozenset([built or given]), open=built is None)
+        made.value = lattice.Module(lattice.named_classes(built), open=lattice.is_open(built))
         call.become(made)
 
     return edit
