@@ -18,6 +18,7 @@ from ..model.copy import clone
 from ..model.effects import Collect, Cond, Loop, Repeat, Scan, Support
 from ..model.expressions import Attribute, Call, Constant, Display, Lambda, Name
 from ..model.layout import comments
+from ..model.names import names_in
 from ..model.node import Expression, Statement
 from ..model.program import Function, Parameter
 from ..model.statements import Assign, Block, ExpressionStatement, Return
@@ -140,7 +141,7 @@ class Closures:
             return None
         names = [*_carried(node), *threaded]
         rows: list[Row] = [*over.rows, *keys]
-        counted = over.index is not None and over.index in _read(node.body)
+        counted = over.index is not None and over.index in names_in(node.body)
         length = None
         if counted or not over.rows:
             count = over.count
@@ -234,10 +235,6 @@ def _carried(node: Loop | Repeat | Scan) -> list[str]:
     binding."""
     inside = set(written(node.body))
     return [n for n in dict.fromkeys([*node.carry.outputs, *node.carry.inputs]) if n in inside]
-
-
-def _read(block: Block) -> set[str]:
-    return {n.id for n in block.walk() if isinstance(n, Name)}
 
 
 def _short(

@@ -20,13 +20,12 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
-from ..model.names import dotted, target_names
+from ..model.names import dotted, names_in, root, target_names
 from ..model.node import Expression, Node
 from ..model.operators import Conditional
 from ..model.program import Function
 from ..model.project import Project
 from ..model.statements import Assign, For, While
-from .threading.changes import root
 
 CONTAINERS = frozenset(("Sequential", "ModuleList", "ModuleDict"))
 # are given modules, or params
@@ -196,7 +195,7 @@ def _is_turned(node: Expression, parent: Node | str) -> bool:
     for around in parent.ancestors():
         if isinstance(around, (Comprehension, For, While)):
             own = set(_made_by_turn(around))
-            if not own & {n.id for n in node.walk() if isinstance(n, Name)}:
+            if not own & names_in(node):
                 return name is not None
             return False
     return False

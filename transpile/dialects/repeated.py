@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ..facts.bindings.activity import bound
 from ..facts.values.lattice import Module, Sequence, Tensor, Value
 from ..model.expressions import Attribute, Call, Comprehension, Name, Subscript
-from ..model.names import dotted, target_names, text
+from ..model.names import dotted, names_in, target_names, text
 from ..model.node import Expression, Node
 from ..model.operators import Binary
 from ..model.program import Function
@@ -85,7 +85,7 @@ def _is_repeated(node: Node) -> bool:
         return node.operator == "*" and (_holds(node.left.value) or _holds(node.right.value))
     if isinstance(node, Comprehension) and isinstance(node.element, (Name, Attribute, Subscript)):
         own = {name for clause in node.clauses for name in target_names(clause.target)}
-        named = {n.id for n in node.element.walk() if isinstance(n, Name)}
+        named = names_in(node.element)
         return _is_one(node.element.value) and not own & named
     return False
 
@@ -106,7 +106,7 @@ def _is_one(value: Value | None) -> bool:
 
 def _is_same_in_turns(node: Expression, function: Function) -> bool:
     """Whether it stands in a loop that does not make it."""
-    named = {n.id for n in node.walk() if isinstance(n, Name)}
+    named = names_in(node)
     for around in node.ancestors():
         if around is function:
             return False

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from ..model.effects import Put
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
-from ..model.names import dotted
+from ..model.names import dotted, index_parts
 from ..model.node import Expression, Node
 from ..model.operators import Binary, Unary
 from ..model.program import Scope
 from ..model.statements import Assign
 from .bindings import Definitions
-from .memory.indices import number, places
+from .memory.indices import number
 from .memory.paths import of, spelled
 from .values.lattice import Module, Static, Torch, least_dims
 
@@ -55,7 +55,7 @@ class Leading:
         if isinstance(node, Unary):
             return self._may(node.operand, seen)
         if isinstance(node, Subscript):
-            return _is_new(places(node.index)[0]) or self._is_held(node.object, seen)
+            return _is_new(index_parts(node.index)[0]) or self._is_held(node.object, seen)
         return isinstance(node, Call) and self._call(node, seen)
 
     def _call(self, node: Call, seen: set[Node]) -> bool:
@@ -140,7 +140,7 @@ def _is_new(place: Expression) -> bool:
 def _taken(index: Expression) -> int:
     """How many dims an index takes away, less those that it adds."""
     change = 0
-    for place in places(index):
+    for place in index_parts(index):
         if isinstance(place, Constant) and place.constant is None:
             change -= 1
         elif isinstance(of(place), Static) and not isinstance(place, Slice):

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..model.expressions import Attribute, Call, Constant, Name, Slice, Starred, Subscript
-from ..model.names import dotted
+from ..model.names import dotted, index_parts
 from ..model.node import Expression
 from ..model.operators import Binary, Compare, Unary
-from .memory.indices import number, places
+from .memory.indices import number
 from .memory.paths import of
 from .rowwise import Rowwise
 from .values.lattice import Module, Static, Tensor
@@ -86,7 +86,7 @@ class Reader:
     def _of_subscript(self, node: Subscript) -> Ranks:
         """`x[:, 0]` has one dim less than x, `x[:, None]` one more."""
         change = 0
-        for place in places(node.index):
+        for place in index_parts(node.index):
             constant = place.constant if isinstance(place, Constant) else ()
             if isinstance(place, Slice) or constant is ...:
                 continue

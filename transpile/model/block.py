@@ -84,7 +84,7 @@ class Block(Node):
         self.touch()
 
     def _index(self, statement: Statement) -> int:
-        return next(i for i, s in enumerate(self.body) if s is statement)
+        return self.body.index(statement)
 
     def unfold(self, statement: Statement, inner: Block, above: str = "") -> None:
         """Put the statements of a block of a statement in the place of that; comments stay above

@@ -14,8 +14,9 @@ from .expressions import (
     Name,
     NamedExpression,
     Starred,
+    Subscript,
 )
-from .node import Node
+from .node import Expression, Node
 from .program import Class, File, Function, Scope
 from .statements import Assign, Block, Break, Continue, For, Import, While, With
 
@@ -55,6 +56,30 @@ def text(node: Node) -> str:
     if node.start >= 0 and node.file is not None and not node.touched:
         return node.file.text[node.start : node.end]
     return dotted(node) or ""
+
+
+def names_in(node: Node) -> set[str]:
+    """All names at or below a node."""
+    return {n.id for n in node.walk() if isinstance(n, Name)}
+
+
+def root(node: Node) -> Name | None:
+    """The name that a path begins with: `m` of `m.layers[0].weight`."""
+    while isinstance(node, (Attribute, Subscript)):
+        node = node.object
+    return node if isinstance(node, Name) else None
+
+
+def index_parts(index: Expression) -> list[Expression]:
+    """The parts of an index: of `x[:, 0]` two."""
+    if isinstance(index, Display) and index.kind == "tuple":
+        return index.elements
+    return [index]
+
+
+def is_inplace(name: str) -> bool:
+    """Whether a name ends in one underscore: `add_`, not `__add__`."""
+    return name.endswith("_") and not name.endswith("__")
 
 
 def target_names(target: Node) -> list[str]:

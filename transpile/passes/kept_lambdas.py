@@ -20,7 +20,15 @@ from typing import Any, NamedTuple
 
 from ..model.copy import clone
 from ..model.expressions import Attribute, Call, Lambda, Name
-from ..model.names import dotted, everywhere, imported, in_scope, names_assigned, target_names
+from ..model.names import (
+    dotted,
+    everywhere,
+    imported,
+    in_scope,
+    names_assigned,
+    names_in,
+    target_names,
+)
 from ..model.node import Expression, Node
 from ..model.program import Class, Function, Parameter, Scope
 from ..model.statements import Assign, Block, ExpressionStatement, Return
@@ -142,7 +150,7 @@ def _may_move(function: Lambda, init: Function, aliases: dict[str, Expression]) 
     """Whether all that a lambda reads of its constructor's is self, or a part of it."""
     me = init.parameters[0].name
     own = {p.name for p in function.parameters}
-    read = {n.id for n in function.body.walk() if isinstance(n, Name)} - own
+    read = names_in(function.body) - own
     local = {*names_assigned(init.body), *(p.name for p in init.parameters[1:])}
     uses_self = me in read or bool(read & aliases.keys())
     return uses_self and me not in own and not (read & local) - aliases.keys()

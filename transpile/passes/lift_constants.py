@@ -17,8 +17,8 @@ from ..facts.known import SHARED, TYPES, How, Known
 from ..facts.values.lattice import Function as FunctionValue
 from ..facts.values.lattice import Module, Tensor
 from ..model.effects import Apply, Put, Support
-from ..model.expressions import Attribute, Call, Display, Name, Subscript
-from ..model.names import dotted, in_scope
+from ..model.expressions import Attribute, Call, Name, Subscript
+from ..model.names import dotted, in_scope, index_parts
 from ..model.node import Expression
 from ..model.operators import Unary
 from ..model.program import Function, Scope
@@ -50,9 +50,7 @@ def run(scope: Scope, facts: Any) -> Changes:
 def _choosing(use: Expression) -> Iterator[Expression]:
     """What chooses: the masks of `x[mask]`, `jnp.nonzero(mask)` itself, the mask of a selection."""
     if isinstance(use, Subscript):
-        index = use.index
-        parts = index.elements if isinstance(index, Display) and index.kind == "tuple" else [index]
-        yield from filter(_is_mask, parts)
+        yield from filter(_is_mask, index_parts(use.index))
     elif isinstance(use, Call) and isinstance(use.function, Support):
         yield from use.arguments[1:] if use.function.name == _SELECT else ()
     elif isinstance(use, Call) and dotted(use.function) in _CHOOSING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..facts.carried import Carrying, Obstacle
 from ..model.effects import Unconverted
 from ..model.expressions import Name
-from ..model.names import target_names
+from ..model.names import names_in, target_names
 from ..model.node import Expression, Node, Statement
 from ..model.program import Function, Scope
 from ..model.statements import Assign, ExpressionStatement, For, If, While
@@ -64,7 +64,7 @@ def _raising(lost: list[str], poison: Expression) -> Statement:
 
 def fresh_name(function: Function, stem: str) -> str:
     """A name that a function does not have yet: the stem, or with a number behind it."""
-    taken = {n.id for n in function.walk() if isinstance(n, Name)}
+    taken = names_in(function)
     taken |= {p.name for p in function.parameters}
     taken |= {n.name for n in function.walk() if isinstance(n, Function)}
     found, number = stem, 2

@@ -15,7 +15,7 @@ from typing import Any
 from ..model.copy import Change, clone, rebuilt
 from ..model.effects import BUFFER, PARAM, Declare, Read, Tie, Walk, Write
 from ..model.expressions import Attribute, Call, Display, Name
-from ..model.names import dotted, names_assigned
+from ..model.names import dotted, names_assigned, names_in
 from ..model.node import Expression, Node, Statement
 from ..model.program import Function, Scope
 from ..model.statements import Assign, Block, ExpressionStatement
@@ -56,7 +56,7 @@ def _next(declare: Declare) -> Write | None:
     if not isinstance(block, Block):
         return None
     between: list[Statement] = []
-    for statement in block.body[_index(block, declare) + 1 :]:
+    for statement in block.body[block.body.index(declare) + 1 :]:
         if _fills(statement, declare):
             assert isinstance(statement, Write)
             return None if _is_changed(statement.value, between) else statement
@@ -64,10 +64,6 @@ def _next(declare: Declare) -> Write | None:
             return None
         between.append(statement)
     return None
-
-
-def _index(block: Block, statement: Statement) -> int:
-    return next(i for i, s in enumerate(block.body) if s is statement)
 
 
 def _fills(statement: Statement, declare: Declare) -> bool:
@@ -104,7 +100,7 @@ def _is_self(name: Name) -> bool:
 
 def _is_changed(value: Expression, between: list[Statement]) -> bool:
     """Whether something that a value is made of is set between its new place and its old one."""
-    names = {n.id for n in value.walk() if isinstance(n, Name)}
+    names = names_in(value)
     fields = {n.name for n in value.walk() if isinstance(n, Attribute)}
     for statement in between:
         if names & set(names_assigned(statement)):

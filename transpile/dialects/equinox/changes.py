@@ -16,7 +16,7 @@ from ...facts.values.lattice import NONE, Method, Module, Tensor
 from ...model.copy import clone
 from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
-from ...model.names import target_names
+from ...model.names import root, target_names
 from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import (
@@ -29,7 +29,7 @@ from ...model.statements import (
 )
 from ..fresh import fresh, taken
 from ..reports import Reports
-from ..threading.changes import is_applied, is_part_of_module, root
+from ..threading.changes import is_applied, is_part_of_module
 from .bodies import WALKS, freezes, jumps, leaves
 from .listed import makes_list, of_list, stored
 from .places import Places, Unplaced, block_of

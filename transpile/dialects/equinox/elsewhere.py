@@ -38,7 +38,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted, target_names, text
+from ...model.names import dotted, names_in, target_names, text
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -281,7 +281,7 @@ class _Lists:
             if name is not None and is_fixed(name):
                 at = beside.index(statement)
                 between = beside[min(i, at) + 1 : max(i, at)]
-                used = {n.id for n in name.walk() if isinstance(n, Name)} | {element.id}
+                used = names_in(name) | {element.id}
                 if not any(used & set(bound(s)) for s in between):
                     return name
         return None

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from ...model.copy import clone
 from ...model.effects import Apply, New, Support, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
-from ...model.names import target_names
+from ...model.names import root, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, For, Return
-from ..threading.changes import root
 from ..threading.order import CHANGING
 
 _ASKING = frozenset("isinstance issubclass hasattr getattr type len print id repr str".split())

@@ -19,7 +19,7 @@ from ...model.expressions import (
     is_none,
 )
 from ...model.node import Expression
-from ...model.operators import Binary, Compare, Conditional
+from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.statements import Assign, ExpressionStatement
 from ..ties import UNSEEN, below
 from .lowering import Lowering, nnx, whole
@@ -46,7 +46,7 @@ def declare(low: Lowering, node: Declare) -> None:
         elif node.kind == "submodule":
             _held(node.expression)
         else:
-            absent = [end for end in _ends(node.expression) if again and is_none(end)]
+            absent = [end for end in sides(node.expression) if again and is_none(end)]
             for leaf in _leaves(node.expression):
                 leaf.wrap(lambda v: _held_array(low, node, v, given.get(v, ""), again))
             for end in absent:
@@ -89,20 +89,14 @@ def _absent(again: bool) -> Expression:
 
 def _leaves(value: Expression | None) -> list[Expression]:
     """What is wrapped: the whole, or what is not None of a choice in which None stands."""
-    if isinstance(value, Conditional) and any(map(is_none, _ends(value))):
+    if isinstance(value, Conditional) and any(map(is_none, sides(value))):
         return [*_leaves(value.body), *_leaves(value.orelse)]
     return [] if value is None or is_none(value) else [value]
 
 
-def _ends(value: Expression) -> list[Expression]:
-    if isinstance(value, Conditional):
-        return [*_ends(value.body), *_ends(value.orelse)]
-    return [value]
-
-
 def _held(value: Expression) -> None:
     """Lists and dicts of submodules are told to NNX."""
-    for leaf in _ends(value):
+    for leaf in sides(value):
         listed = isinstance(leaf, (Display, Comprehension)) and leaf.kind in ("list", "tuple")
         keyed = (
             isinstance(leaf, Dictionary) or isinstance(leaf, Comprehension) and leaf.kind == "dict"

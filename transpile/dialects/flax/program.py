@@ -17,6 +17,7 @@ from ...model.expressions import (
     Name,
     is_none,
 )
+from ...model.names import names_in
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter
 from ...model.project import Project
@@ -65,7 +66,7 @@ class Program:
             node = self.definitions.get(name)
             if node is not None and name not in found:
                 found[name] = node
-                todo += {n.id for n in node.walk() if isinstance(n, Name)}
+                todo += names_in(node)
         return found
 
     def _units(self) -> Iterator[Function]:

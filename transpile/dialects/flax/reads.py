@@ -106,7 +106,7 @@ def _is_guarded(node: Read) -> bool:
             if inner is around.orelse and _says(around.test, path, "is", "or"):
                 return True
         if isinstance(around, Block) and path is not None and isinstance(inner, Statement):
-            before = around.body[: next(i for i, s in enumerate(around.body) if s is inner)]
+            before = around.body[: around.body.index(inner)]
             if any(_leaves_if_none(s, path) for s in before):
                 return True
         inner = around

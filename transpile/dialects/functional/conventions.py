@@ -27,11 +27,11 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import dotted
+from ...model.names import dotted, root
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ..placed import CONTAINERS
-from ..threading.changes import is_applied, root
+from ..threading.changes import is_applied
 from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
 from .buffers import is_drawn, is_filled

@@ -10,12 +10,12 @@ from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
 from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name, Subscript
+from ...model.names import root
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, While
 from ..placed import parameter_for
-from ..threading.changes import root
 
 # These only ask what a module is.
 ASKING = frozenset(

@@ -23,10 +23,10 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Lambda
+from ...model.names import root
 from ...model.node import Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, Return
-from ..threading.changes import root
 
 
 def initialisers(

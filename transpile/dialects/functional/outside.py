@@ -23,7 +23,7 @@ from ...model.effects import (
     Write,
 )
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Subscript
-from ...model.names import names_assigned
+from ...model.names import names_assigned, names_in
 from ...model.node import Expression
 from ...model.program import File, Parameter
 from ...model.statements import Block, ExpressionStatement
@@ -89,7 +89,7 @@ def _write(write: Write, file: File, reports: Reports) -> None:
     if not same or spelled(holder) is None or len(keys) > 1:
         reports.refuse("module-value", write, _VALUES)
         return
-    names = {n.id for n in value.walk() if isinstance(n, Name)}
+    names = names_in(value)
     word = fresh(target.name, names)
     key = fresh("key", names | {word})
     made = Lambda([Parameter(word), Parameter(key)], value)

@@ -13,7 +13,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
 from ...model.effects import Apply, Declare, Read, Write
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import target_names
+from ...model.names import names_in, root, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For, Return
@@ -33,13 +33,6 @@ def handed(call: Call) -> FunctionValue | None:
     """The function of the program that `apply` is given."""
     value = call.arguments[0].value if is_applied(call) else None
     return value if isinstance(value, FunctionValue) else None
-
-
-def root(node: Expression) -> Name | None:
-    """The name that a path begins with: `m` of `m.layers[0].weight`."""
-    while isinstance(node, (Attribute, Subscript)):
-        node = node.object
-    return node if isinstance(node, Name) else None
 
 
 class Changes:
@@ -107,7 +100,7 @@ class Changes:
             before = set(found)
             for loop in loops:
                 if found & set(target_names(loop.target)):
-                    found |= {n.id for n in loop.iterable.walk() if isinstance(n, Name)}
+                    found |= names_in(loop.iterable)
             for assign in aliases:
                 if any(found & set(target_names(t)) for t in assign.targets):
                     assert assign.expression is not None

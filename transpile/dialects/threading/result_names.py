@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import names_assigned
+from ...model.names import names_assigned, names_in
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, For, If, Return, While, With
@@ -39,7 +39,7 @@ class Names:
         """A name for a list that statements make in the place of an expression."""
         if isinstance(statement, Assign) and statement.expression is node:
             name = bound_name(statement)
-            if name and not _reads(node, name) and is_free_for(node, statement, name):
+            if name and name not in names_in(node) and is_free_for(node, statement, name):
                 return name
         return self.fresh("made")
 
@@ -66,7 +66,7 @@ def is_free_for(node: Expression, statement: Statement, name: str) -> bool:
     the value that a name has before it."""
     own = {n for n in node.walk() if isinstance(n, Name)}
     inner = next((a for a in statement.ancestors() if isinstance(a, Function)), None)
-    if inner is None or any(name in _read(f) for f in inner.nodes(Function)):
+    if inner is None or any(name in names_in(f) for f in inner.nodes(Function)):
         return False
     targets = statement.targets if isinstance(statement, Assign) else []
     reads = (n for n in statement.walk() if isinstance(n, Name) and n not in targets)
@@ -77,7 +77,7 @@ def _at_hand(call: Call, statement: Statement) -> str | None:
     """A name that the statement binds, or leaves, where the value is another state of the same:
     `x = self.act(self.norm(x))`, but not `loss = F.mse_loss(self.net(x), y)`."""
     if (target := bound_name(statement)) is not None:
-        wanted = _reads(call, target) or _is_chain(call, statement)
+        wanted = target in names_in(call) or _is_chain(call, statement)
         return target if wanted and is_free_for(call, statement, target) else None
     if not isinstance(statement, Return) or not call.arguments:
         return None
@@ -113,14 +113,6 @@ def _is_own(name: str, statement: Statement) -> bool:
         if type(node) not in _STRAIGHT:
             return False
     return False
-
-
-def _reads(node: Node, name: str) -> bool:
-    return any(isinstance(n, Name) and n.id == name for n in node.walk())
-
-
-def _read(function: Function) -> set[str]:
-    return {n.id for n in function.walk() if isinstance(n, Name)}
 
 
 def _word(call: Call) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...model import expressions as nodes
 from ...model.effects import Apply, Declare, Walk
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
+from ...model.names import is_inplace
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Conditional
 from ...model.program import Function, Parameter, Scope
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 Flow = Callable[[], None]
 GROWING = frozenset("append extend insert update setdefault add appendleft extendleft put".split())
 _REGISTERS = {"register_buffer": None, "register_parameter": PARAM}
-
-
-def is_inplace_name(name: str) -> bool:
-    """Whether a name ends in one underscore: `add_`, not `__add__`."""
-    return name.endswith("_") and not name.endswith("__")
 
 
 class Flows:
@@ -170,9 +166,7 @@ class Flows:
         if isinstance(func, Attribute) and func.name in _REGISTERS and len(node.arguments) > 1:
             yield from self._register(node, func, at)
         elif (
-            isinstance(func, Attribute)
-            and is_inplace_name(func.name)
-            and func.name != "requires_grad_"
+            isinstance(func, Attribute) and is_inplace(func.name) and func.name != "requires_grad_"
         ):
             written: list[Expression] = [func.object]
             if isinstance(function, (Torch, lattice.External)):
@@ -252,7 +246,7 @@ class Flows:
                     yield from self.roots(argument, at)
             return
         if isinstance(func, Attribute) and isinstance(function, lattice.Method):
-            view = func.name in self.solver.views or is_inplace_name(func.name)
+            view = func.name in self.solver.views or is_inplace(func.name)
             if isinstance(function.receiver, Tensor) and not view or func.name == "detach":
                 return
             yield from self.roots(func.object, at)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...model import expressions as nodes
 from ...model.effects import Detached, Key, Mode, New, Put, Read, Shape, Unconverted
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import target_names
+from ...model.names import names_in, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from ...model.program import Function, Parameter
@@ -102,7 +102,7 @@ class Transfer:
         found = self.solver.project.definition(node.file, node.id)
         if isinstance(found, Expression) and found.file is not None:
             home = self.solver.project.names[found.file]
-            again = names_itself(found, node.id)
+            again = node.id in names_in(found)
             if home.assigned.get(node.id) is found and not again:
                 return self.of(found, Place(found.file, None))
         return NONE if found is None and isinstance(node.value, External) else frozenset([OPEN])
@@ -217,11 +217,6 @@ class Transfer:
             else:
                 found.add(INPUT)
         return frozenset(found)
-
-
-def names_itself(node: Expression, name: str) -> bool:
-    """Whether a value names what it is bound to: `x = wrap(x)` in a file."""
-    return any(isinstance(n, Name) and n.id == name for n in node.walk())
 
 
 def _may_carry(node: Expression) -> bool:

@@ -17,7 +17,7 @@ from ...model.expressions import (
     OpaqueExpression,
     Subscript,
 )
-from ...model.names import in_scope, names_assigned
+from ...model.names import in_scope, names_assigned, names_in
 from ...model.node import Node, Statement
 from ...model.program import Class, File, Function
 from ...model.statements import (
@@ -111,7 +111,7 @@ class Flow(Ways):
     def row_index(self, loop: For) -> Name:
         """The name for the number of a turn of a loop over rows, which nothing else has."""
         if loop not in self.indices:
-            names = {n.id for n in self.scope.walk() if isinstance(n, Name)}
+            names = names_in(self.scope)
             names |= {made.id for made in self.indices.values()}
             made = Name(next(n for n in ("i", *(f"i_{k}" for k in range(2, 99))) if n not in names))
             made.value = Static(type="int")

@@ -10,11 +10,11 @@ from ...model.expressions import (
     Attribute,
     Call,
     Constant,
-    Display,
     Name,
     Slice,
     Subscript,
 )
+from ...model.names import index_parts
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Unary
 from ..values.lattice import MISSING, UNKNOWN, Sequence, Static, Tensor, Value
@@ -23,17 +23,10 @@ from .paths import of, spelled
 Bounds = tuple[Any, Any]
 
 
-def places(index: Expression) -> list[Expression]:
-    """The parts of an index: of `x[:, 0]` two."""
-    if isinstance(index, Display) and index.kind == "tuple":
-        return index.elements
-    return [index]
-
-
 def kind(index: Expression, base: Expression | None = None) -> str:
     """ "basic" (ints, slices, None, …), "mask" (one boolean tensor of the same rank), or "unknown";
     "bools" for one boolean tensor whose rank is not known."""
-    parts = places(index)
+    parts = index_parts(index)
     if len(parts) == 1 and not isinstance(parts[0], Slice):
         value = of(parts[0])
         if isinstance(value, Tensor) and value.kind == "b":
@@ -63,7 +56,7 @@ def copies(index: Expression) -> bool:
 
     Of other arrays one number is a view: `x[mask.sum()]`.
     """
-    return any(_is_copied(place) for place in places(index))
+    return any(_is_copied(place) for place in index_parts(index))
 
 
 def _is_copied(place: Expression) -> bool:
@@ -93,7 +86,7 @@ def disjoint(one: Expression, other: Expression) -> bool:
 def _around_ellipsis(index: Expression) -> tuple[list[Expression], list[Expression] | None]:
     """The places that count from the front, and those behind `...`, None where there is none;
     `None` in an index makes a dim of its own."""
-    kept = [p for p in places(index) if not (isinstance(p, Constant) and p.constant is None)]
+    kept = [p for p in index_parts(index) if not (isinstance(p, Constant) and p.constant is None)]
     dots = [i for i, p in enumerate(kept) if isinstance(p, Constant) and p.constant is ...]
     return (kept[: dots[0]], kept[dots[0] + 1 :]) if dots else (kept, None)
 
@@ -146,7 +139,7 @@ def may_overlap(target: Subscript, source: Expression) -> bool:
         return False
     if _alike(source.index, target.index):
         return False
-    for a, b in zip(places(target.index), places(source.index)):
+    for a, b in zip(index_parts(target.index), index_parts(source.index)):
         if isinstance(a, Slice) != isinstance(b, Slice):
             return False
         if not isinstance(a, Slice) or not isinstance(b, Slice):

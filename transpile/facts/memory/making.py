@@ -15,7 +15,7 @@ from ...model.expressions import (
     NamedExpression,
     Subscript,
 )
-from ...model.names import names_assigned
+from ...model.names import is_inplace, names_assigned
 from ...model.node import Expression
 from ...model.operators import Binary, Conditional, Unary
 from ..values import lattice
@@ -35,7 +35,7 @@ from .indices import number
 from .paths import of
 from .places import Part, Places, closed, fresh
 from .sharing import HANDING_ON, Sharing
-from .spellings import is_inplace_name, is_tensor
+from .spellings import is_tensor
 from .state import COMPUTED, read_names
 
 _OWN = frozenset("numpy math einops random itertools lambda".split())  # which keep no arrays
@@ -191,13 +191,13 @@ class Making(Sharing):
             return None
         value, spellings = of(node.function), self.program.spellings
         if isinstance(value, Method) and isinstance(node.function, Attribute):
-            return node.function.object if is_inplace_name(value.name) else None
+            return node.function.object if is_inplace(value.name) else None
         if isinstance(value, Torch):
             out = node.keyword("out")
             if out is not None:
                 return out if is_tensor(out) else None
             told = spellings.says_inplace(node) and not spellings.is_undecided(node)
-            in_place = is_inplace_name(value.name) or told
+            in_place = is_inplace(value.name) or told
             return node.arguments[0] if in_place and node.arguments else None
         if isinstance(value, Module):
             certain = value.inplace is True and len(value.classes) <= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.expressions import Attribute, Call, Subscript
 from ...model.names import in_scope
 from ...model.node import Expression, Statement
 from ...model.statements import Assign, ExpressionStatement
@@ -38,13 +38,6 @@ def written_by(call: Call) -> list[Expression]:
         return [call.function.object]
     named = _name(call).removeprefix("numpy.") in _FUNCTIONS
     return call.arguments[:1] if named else []
-
-
-def root(node: Expression) -> Name | None:
-    """The name that an expression is of: a of `a.T[0]`."""
-    while isinstance(node, (Subscript, Attribute)):
-        node = node.object
-    return node if isinstance(node, Name) else None
 
 
 def _name(call: Call) -> str:

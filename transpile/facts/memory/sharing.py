@@ -18,7 +18,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted
+from ...model.names import dotted, index_parts, is_inplace
 from ...model.node import Expression
 from ...model.operators import Binary, Boolean, Conditional
 from ..calls import Target
@@ -42,7 +42,7 @@ from .calling import Calling
 from .copies import is_moved, may_be_moved, moves_apart
 from .paths import of
 from .places import NOTHING, Part, Places, union
-from .spellings import is_inplace_name, is_tensor
+from .spellings import is_tensor
 from .state import COMPUTED
 
 # Methods of what may be a dict, by which it gives what it holds.
@@ -117,7 +117,7 @@ class Sharing(Calling):
 
     def _of_subscript(self, node: Subscript) -> Places:
         if is_tensor(node.object):
-            for place in indices.places(node.index):
+            for place in index_parts(node.index):
                 index = of(place)
                 copied = isinstance(index, Tensor) and not index.assumed
                 if copied or indices.copies(place):
@@ -198,7 +198,7 @@ class Sharing(Calling):
         if value.name in _HOLDERS and node.arguments:  # `d.get("a", z)`
             return self.shares(receiver) | union(map(self.shares, node.arguments))
         holds = isinstance(value.receiver, (Sequence, Mapping)) or value.name in _HOLDERS
-        if value.name in self.views or is_inplace_name(value.name) or holds:
+        if value.name in self.views or is_inplace(value.name) or holds:
             return self.shares(receiver)
         return self._of_functions(node)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...model.effects import Read
 from ...model.expressions import Attribute, Call, Constant, Name, Starred, Subscript
+from ...model.names import is_inplace
 from ...model.node import Expression
 from ...model.rulebook import Rulebook
 from ..values.lattice import (
@@ -32,11 +33,6 @@ class Written:
 
     form: str  # "method" `x.add_(y)`, "out", "function" `F.relu_(x)`, "module" `self.relu(x)`
     subject: Expression
-
-
-def is_inplace_name(name: str) -> bool:
-    """Whether a name ends in one underscore: `add_`, not `__add__`."""
-    return name.endswith("_") and not name.endswith("__")
 
 
 class Spellings:
@@ -75,7 +71,7 @@ class Spellings:
         assert isinstance(node.function, Attribute)
         receiver = value.receiver
         known = isinstance(receiver, (Tensor, Method)) or receiver == UNKNOWN
-        if not is_inplace_name(value.name) or not (known or isinstance(node.function.object, Read)):
+        if not is_inplace(value.name) or not (known or isinstance(node.function.object, Read)):
             return None
         if self.views.get(value.name) == "same" or not self.is_known_method(value.name):
             return None
@@ -86,7 +82,7 @@ class Spellings:
         out = node.keyword("out")
         if out is not None and not is_constant(out, None):
             return Written("out", out)
-        in_place = is_inplace_name(value.name) or self.says_inplace(node)
+        in_place = is_inplace(value.name) or self.says_inplace(node)
         if in_place or self.is_old_spelling(value.name):
             first = first_argument(node)
             return Written("function", first) if first is not None else None
@@ -224,7 +220,7 @@ class Spellings:
         call in a chain of such does more, `x.unsqueeze_(0).add_(1)`. None of other calls."""
         found = set()
         while isinstance(node, Call) and isinstance(node.function, Attribute):
-            if is_inplace_name(node.function.name):
+            if is_inplace(node.function.name):
                 found.add(self.reshaping.get(node.function.name, "elements"))
             node = node.function.object
         return min(found) if found - {"elements"} else None

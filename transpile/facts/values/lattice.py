@@ -263,6 +263,13 @@ def is_traced(value: Value) -> bool:
     return isinstance(value, Tensor) and not value.assumed and not value.none
 
 
+def holds_module(value: Value) -> bool:
+    """Whether a value is a module, or a list or dict of modules."""
+    if isinstance(value, (Sequence, Mapping)):
+        return holds_module(value.element)
+    return isinstance(value, Module)
+
+
 def is_anything(value: Value) -> bool:
     """Whether nothing is known of the value, or it is only assumed to be an array."""
     return value == UNKNOWN or isinstance(value, Tensor) and value.assumed

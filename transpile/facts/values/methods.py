@@ -31,6 +31,7 @@ from .lattice import (
     Value,
     classes_of,
     element_of,
+    holds_module,
 )
 from .vocabulary import MEANS
 
@@ -155,18 +156,12 @@ def _of_class(frame: Frame, function: Method, args: list[Argument], node: Call, 
     found: Value | None = None
     forwards = [f for c in classes if (f := project.find(c, "forward")) is not None]
     # it gets modules without params
-    given = [a._replace(value=UNKNOWN) if _holds_modules(a.value) else a for a in args]
+    given = [a._replace(value=UNKNOWN) if holds_module(a.value) else a for a in args]
     for forward in sorted(forwards, key=lambda f: (f.qualified, f.start)):
         context = Argument(None, "", BACKWARD_CONTEXT)
         functions.bind_arguments(frame, forward, [context, *given])
         found = join(found, _taken_for_tensors(functions.result(frame, forward)))
     return UNKNOWN if found is None else found
-
-
-def _holds_modules(value: Value) -> bool:
-    if isinstance(value, (Sequence, Mapping)):
-        return _holds_modules(value.element)
-    return isinstance(value, Module)
 
 
 def _taken_for_tensors(value: Value) -> Value:

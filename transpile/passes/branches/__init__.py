@@ -241,7 +241,7 @@ class _Branches:
         other = of(node.orelse).writes if node.orelse is not None else frozenset()
         block = node.parent
         assert isinstance(block, Block)
-        at = next(i for i, s in enumerate(block.body) if s is node)
+        at = block.body.index(node)
         known = {place for s in block.body[:at] for place in of(s).writes}
         for place in sorted((then ^ other) - known):
             if self.facts.modules.may_be_none(self.scope, place):

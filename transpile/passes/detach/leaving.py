@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...facts.activity import takes_rows
-from ...facts.activity.flows import GROWING, is_inplace_name
+from ...facts.activity.flows import GROWING
 from ...facts.values import lattice
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch
 from ...model.effects import Unconverted
@@ -19,7 +19,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import target_names
+from ...model.names import is_inplace, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, ExpressionStatement, For, Return, With
@@ -169,12 +169,12 @@ class Leaving:
         if method and isinstance(function.receiver, Tensor):
             subject = func.object  # type: ignore[attr-defined]
             name = func.name  # type: ignore[attr-defined]
-            if not is_inplace_name(name) or not self.places.leaves(self.places.root(subject)):
+            if not is_inplace(name) or not self.places.leaves(self.places.root(subject)):
                 return True
             additive = name in ("add_", "sub_", "requires_grad_")
             if not additive and not self._write(statement, call, subject):
                 return False
-        elif isinstance(function, Torch) and is_inplace_name(function.name) and given:
+        elif isinstance(function, Torch) and is_inplace(function.name) and given:
             if not self.places.leaves(self.places.root(given[0])):
                 return True
             if not self._write(statement, call, given[0]):
@@ -230,7 +230,7 @@ _STORING = GROWING | {"insert"}
 def _is_method(call: Call) -> bool:
     """Whether a call is of an object's method, not of a function of a library, nor in place."""
     func = call.function
-    named = isinstance(func, Attribute) and not is_inplace_name(func.name)
+    named = isinstance(func, Attribute) and not is_inplace(func.name)
     return named and not isinstance(func.value, (lattice.External, Torch))
 
 

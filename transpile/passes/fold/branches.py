@@ -86,7 +86,7 @@ class Branches:
         assert isinstance(block, Block)
         if block.form == "elif":
             return
-        at = next(i for i, s in enumerate(block.body) if s is node)
+        at = block.body.index(node)
         for statement in block.body[at + 1 :]:
             self.gone.add(statement)
             self.changes.remove(statement)

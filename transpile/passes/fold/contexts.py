@@ -166,7 +166,7 @@ class Contexts:
             return True
         block = assign.parent
         assert isinstance(block, Block)
-        at = next(i for i, s in enumerate(block.body) if s is assign)
+        at = block.body.index(assign)
         changed = {name for s in block.body[at + 1 :] for name in bound(s)}
         attributes = any(isinstance(n, Attribute) for n in value.test.walk())
         return _is_plain(value.test) and not attributes and not changed & set(read(value.test))

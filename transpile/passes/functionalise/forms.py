@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ...facts.memory.paths import of
-from ...facts.memory.spellings import Written, is_inplace_name
+from ...facts.memory.spellings import Written
 from ...facts.memory.views import view_of
 from ...facts.values.lattice import Method, Module, Tensor, Torch
 from ...model.expressions import Attribute, Call, Name
-from ...model.names import below
+from ...model.names import below, is_inplace
 from ...model.node import Expression, Node
 from ...model.statements import ExpressionStatement
 from .frame import Frame
@@ -23,7 +23,7 @@ def out_of_place(frame: Frame, node: Call, write: Written) -> None:
         if given is not None:
             node.remove(given)
     elif write.form == "method" and isinstance(function, Attribute):
-        if is_inplace_name(function.name) and not find(f"torch.Tensor.{function.name}"):
+        if is_inplace(function.name) and not find(f"torch.Tensor.{function.name}"):
             function.rename(function.name[:-1])
             function.value = Method(Tensor(), function.name)
         node.value = node.value if isinstance(of(node), Tensor) else Tensor()

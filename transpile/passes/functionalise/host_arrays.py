@@ -8,11 +8,11 @@ return y                    return nn.unconverted("aliased-write", …)
 
 from __future__ import annotations
 
-from ...facts.memory.numpy_writes import root, written, written_by
+from ...facts.memory.numpy_writes import written, written_by
 from ...facts.memory.paths import of
 from ...facts.values.lattice import NUMPY, Tensor, is_traced
 from ...model.expressions import Call, Name
-from ...model.names import everywhere
+from ...model.names import everywhere, root
 from ...model.node import Statement
 from ...model.statements import ExpressionStatement
 from .aliases import refuse

@@ -24,7 +24,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted
+from ...model.names import dotted, index_parts
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, Return
@@ -184,10 +184,10 @@ def _is_through(value: Put) -> bool:
 
 def _joined(outer: Expression, inner: Expression) -> Expression | None:
     """`[0, 1]` for `[0]` behind which `[1]` stands; None where the first is more than numbers."""
-    first = indices.places(outer)
+    first = index_parts(outer)
     if not all(isinstance(of(p), Static) and of(p).type == "int" for p in first):  # type: ignore[attr-defined]
         return None
-    return Display("tuple", [clone(p) for p in (*first, *indices.places(inner))])
+    return Display("tuple", [clone(p) for p in (*first, *index_parts(inner))])
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def start_of(name: str, loop: While) -> int | float | None:
     """The number that a name is given right before a loop."""
     block = loop.parent
     assert isinstance(block, Block)
-    at = next(i for i, s in enumerate(block.body) if s is loop)
+    at = block.body.index(loop)
     for statement in reversed(block.body[:at]):
         if name in written(statement):
             value = _given(statement, name)

@@ -70,7 +70,7 @@ class Flagged:
         changes.remove(self.last)
         block = self.loop.parent
         assert isinstance(block, Block)
-        at = next(i for i, s in enumerate(block.body) if s is self.loop)
+        at = block.body.index(self.loop)
         for statement in block.body[:at]:
             if isinstance(statement, Assign) and written(statement) == [name]:
                 changes.remove(statement)

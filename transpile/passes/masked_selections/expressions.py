@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ...facts.memory.indices import number, places
+from ...facts.memory.indices import number
 from ...facts.memory.paths import of
 from ...facts.ranks import moved
 from ...facts.values.lattice import Static, Tensor, Torch
@@ -20,6 +20,7 @@ from ...model.expressions import (
     Slice,
     Subscript,
 )
+from ...model.names import index_parts
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Boolean, Compare, Conditional, Unary
 from .domain import FINITE, RAW, Chosen, Count, Info, Mixed, origins
@@ -105,7 +106,7 @@ def _subscript(frame: Frame, node: Subscript) -> Info:
         mask = mask_in(node)
         assert mask is not None
         return selection(frame, node, node.object, mask, lambda n: n.object)
-    inner, index = node.object, places(node.index)
+    inner, index = node.object, index_parts(node.index)
     if isinstance(inner, Attribute) and inner.name == "shape" and number(node.index) == 0:
         info = info_of(frame, inner.object)
         if isinstance(info, Chosen):

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...facts.bindings import read
-from ...facts.memory.indices import places
 from ...facts.memory.paths import of, spelled
-from ...facts.memory.spellings import is_inplace_name
 from ...facts.ranks import Ranks
 from ...facts.values.lattice import MISSING, Method, Static, Tensor, Torch
 from ...model.copy import clone
@@ -24,7 +22,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted
+from ...model.names import dotted, index_parts, is_inplace
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Compare, Unary
 from ...model.program import Scope
@@ -47,7 +45,7 @@ def candidates(scope: Scope) -> frozenset[Node]:
 
 def mask_in(node: Subscript) -> Expression | None:
     """The mask of `x[mask]`, `x[mask, :]` and `x[mask, ...]`."""
-    first, *rest = places(node.index)
+    first, *rest = index_parts(node.index)
     base, value = of(node.object), of(first)
     if not isinstance(base, Tensor) or base.host or not all(map(_is_whole, rest)):
         return None
@@ -119,7 +117,7 @@ def _is_pure(node: Expression) -> bool:
             return False
         if isinstance(n, Call):
             value = of(n.function)
-            if not isinstance(value, (Torch, Method)) or is_inplace_name(value.name):
+            if not isinstance(value, (Torch, Method)) or is_inplace(value.name):
                 return False
     return True
 

@@ -14,12 +14,12 @@ import functools
 from typing import Any
 
 from ...facts.bindings import read
-from ...facts.memory.indices import number, places
+from ...facts.memory.indices import number
 from ...facts.memory.paths import of
 from ...facts.rowwise import Rowwise
 from ...facts.values.lattice import External, Method, Module, Static, Torch
 from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
-from ...model.names import below, bound_once, names_assigned, target_names
+from ...model.names import below, bound_once, index_parts, names_assigned, target_names
 from ...model.node import Expression, Statement
 from ...model.operators import Compare
 from ...model.program import Function, Scope
@@ -180,7 +180,7 @@ class Rows:
 
     def _is_chosen(self, node: Subscript, front: int = 0) -> bool:
         """`x[rows]`, `w[rows, nth, None]`: of a whole array, whole behind the indices."""
-        parts = places(node.index)
+        parts = index_parts(node.index)
         chosen = [self._is_index(part) for part in parts]
         count = sum(chosen)
         if not count or chosen[front : front + count] != [True] * count:
@@ -197,7 +197,7 @@ class Rows:
         if isinstance(node, Subscript):
             if self._is_chosen(node):
                 return True
-            first, *rest = places(node.index)
+            first, *rest = index_parts(node.index)
             return _is_whole(first) and all(map(_is_whole, rest)) and self._is_rows(node.object)
         if isinstance(node, Call) and isinstance(value := of(node.function), Module):
             alone = value.open and not value.refs and node.keywords == [None]

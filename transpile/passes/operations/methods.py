@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...facts.bindings import bound
-from ...facts.memory.numpy_writes import root, written
+from ...facts.memory.numpy_writes import written
 from ...facts.values.lattice import (
     MISSING,
     NONE,
@@ -18,6 +18,7 @@ from ...facts.values.lattice import (
 )
 from ...facts.values.vocabulary import NUMPY_METHODS, ORDINARY, SHARED, computes, plausible
 from ...model.expressions import Attribute, Call, Name, Subscript
+from ...model.names import root
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.rulebook import Definition

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...facts.memory.spellings import is_inplace_name
 from ...facts.values.lattice import (
     ARRAY_TYPE,
     INITIALISER,
@@ -19,7 +18,7 @@ from ...facts.values.usage import used_as_objects
 from ...facts.values.vocabulary import PROPERTIES
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
-from ...model.names import dotted, is_target
+from ...model.names import dotted, is_inplace, is_target
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Function, Parameter
@@ -162,7 +161,7 @@ def reference(c: Conversion, node: Expression, name: str) -> None:
         made.value = INITIALISER
         c.put(node, made)
         return
-    if is_inplace_name(name) or f"{name}_" in rule.torch_names:
+    if is_inplace(name) or f"{name}_" in rule.torch_names:
         message = f"{name} writes its argument: call it directly, {name}(x), so that x gets it"
         c.unconverted("unsupported", node, message)
         return

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 from ...facts.calls import applied
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import UNKNOWN, Instance, Method, Module, Tensor, Torch, Value
+from ...facts.values.lattice import (
+    UNKNOWN,
+    Instance,
+    Method,
+    Module,
+    Tensor,
+    Torch,
+    Value,
+    holds_module,
+)
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import torch_method
 from ...model.effects import Apply, New
@@ -16,7 +25,7 @@ from ...model.names import everywhere
 from ...model.node import Expression
 from ...model.program import Class, Function
 from .forward import CALL, is_renamed
-from .scene import Facts, Scene, holds_module
+from .scene import Facts, Scene
 
 
 class Effectful:

@@ -133,7 +133,7 @@ def _declared(method: _Method, edits: Edits) -> None:
         kind = _kind(method, target, value)
         if kind is None:
             continue
-        calls: list[Any] = [n for n in sides(value) if _word(n) is not None]
+        calls = [n for n in sides(value) if isinstance(n, Call) and _word(n) is not None]
         for call in calls:
             edits.replace(call, lambda call: call.arguments[0])
         persistent = not any(_is_false(call.keyword("persistent")) for call in calls)

@@ -6,7 +6,7 @@ from ...facts.calls import Calls
 from ...facts.modules import Modules
 from ...facts.stages import Stages
 from ...facts.values import Values
-from ...facts.values.lattice import Mapping, Module, Sequence, Value
+from ...facts.values.lattice import Value
 from ...model.node import Expression
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
@@ -45,10 +45,3 @@ class Scene:
 
     def of(self, node: Expression) -> Value:
         return self.values.of(node)
-
-
-def holds_module(value: Value) -> bool:
-    """Whether a value is a module, or a list or dict of modules."""
-    if isinstance(value, (Sequence, Mapping)):
-        return holds_module(value.element)
-    return isinstance(value, Module)

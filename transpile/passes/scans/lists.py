@@ -25,7 +25,7 @@ class Lists:
         self.loop, self.scope = loop, scope
         block = loop.parent
         assert isinstance(block, Block)
-        at = next(i for i, s in enumerate(block.body) if s is loop)
+        at = block.body.index(loop)
         self.before, self.after = block.body[:at], block.body[at + 1 :]
         self.appends: dict[str, ExpressionStatement] = {}
 

@@ -7,7 +7,7 @@ from ...facts.values.lattice import Tensor, is_traced
 from ...model.copy import clone
 from ...model.effects import Put, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
-from ...model.names import dotted, target_names
+from ...model.names import dotted, index_parts, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign, For
@@ -47,7 +47,7 @@ class Picks:
 
     def _place(self, node: Subscript) -> tuple[int, int] | None:
         """The axis along which a subscript picks by the index: 0 for `x[t]`, 1 for `x[:, t, :]`."""
-        parts = _parts(node)
+        parts = index_parts(node.index)
         found = [i for i, p in enumerate(parts) if not isinstance(p, Slice)]
         full = (p for p in parts if isinstance(p, Slice))
         if any(p.lower or p.upper or p.step for p in full) or len(found) != 1 or found[0] > 1:
@@ -67,7 +67,7 @@ class Picks:
             if isinstance(node, Name) and node.id == self.index:
                 total += 1
             elif isinstance(node, Subscript) and _traced(_indexed(node)):
-                good += sum(self._is_index(p) for p in _parts(node))
+                good += sum(self._is_index(p) for p in index_parts(node.index))
             elif isinstance(node, Put) and _traced(node.base):
                 parts = node.index.elements if isinstance(node.index, Display) else [node.index]
                 good += sum(self._is_index(p) for p in parts)
@@ -182,11 +182,6 @@ def _size(node: Expression) -> tuple[Expression, int] | None:
         return None
     plain = isinstance(axis, Constant) and type(axis.constant) is int
     return (shape.object, axis.constant) if plain else None  # type: ignore[union-attr]
-
-
-def _parts(node: Subscript) -> list[Expression]:
-    index = node.index
-    return index.elements if isinstance(index, Display) and index.kind == "tuple" else [index]
 
 
 def _indexed(node: Subscript) -> Expression:

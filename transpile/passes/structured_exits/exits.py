@@ -151,7 +151,7 @@ class Exits:
             self._move(block, other, rest if goes_on(other) else [], copied=False)
             self.block(other, True)
         self.defined |= both
-        for unreached in block.body[_at(block, node) + 1 :]:
+        for unreached in block.body[block.body.index(node) + 1 :]:
             block.remove(unreached)
         return True
 
@@ -207,7 +207,7 @@ class Exits:
         self.report("data-check", node.test, message)
         kept = node.orelse if only_raises(node.body) else node.body
         statements = list(kept.body) if kept is not None else []
-        rest = block.body[_at(block, node) + 1 :] if always_returns(statements) else []
+        rest = block.body[block.body.index(node) + 1 :] if always_returns(statements) else []
         for statement in statements:
             assert kept is not None
             kept.take(statement)
@@ -227,10 +227,6 @@ class Exits:
         made = Assign(targets, poison) if targets else ExpressionStatement(poison)
         block.substitute(node, [made])
         return made
-
-
-def _at(block: Block, statement: Statement) -> int:
-    return next(i for i, s in enumerate(block.body) if s is statement)
 
 
 def _may_enter(node: With, rest: Sequence[Statement]) -> bool:

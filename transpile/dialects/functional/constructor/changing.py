@@ -16,11 +16,10 @@ from collections.abc import Iterator
 from ....facts.bindings.activity import bound
 from ....model.effects import Apply, Declare, New
 from ....model.expressions import Attribute, Call, Name, Subscript
-from ....model.names import dotted, target_names
+from ....model.names import dotted, root, target_names
 from ....model.node import Expression, Node
 from ....model.program import Function
 from ....model.statements import Assign, Break, Continue, Delete, For, Return
-from ...threading.changes import root
 
 _METHODS = frozenset(
     "append extend insert pop popitem remove clear update setdefault add discard sort reverse fill "

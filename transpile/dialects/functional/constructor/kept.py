@@ -13,7 +13,7 @@ from ....facts.bindings.activity import bound
 from ....model.copy import clone
 from ....model.effects import Key, Read
 from ....model.expressions import Attribute, Comprehension, ForClause, Lambda, Name
-from ....model.names import target_names, text
+from ....model.names import names_in, target_names, text
 from ....model.node import Expression, Node, Statement
 from ....model.program import Function, Parameter
 from ....model.statements import Assign, For
@@ -77,7 +77,7 @@ class Kept:
                 else []
             )
         }
-        read = {n.id for n in value.walk() if isinstance(n, Name)}
+        read = names_in(value)
         return [Parameter(n, "", None, Name(n)) for n in sorted(read & changing - inside)]
 
 

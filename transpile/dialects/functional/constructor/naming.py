@@ -11,7 +11,7 @@ from ....facts.bindings.activity import bound
 from ....facts.values.lattice import Module
 from ....model.effects import Read
 from ....model.expressions import Attribute, Comprehension, Lambda, Name
-from ....model.names import target_names
+from ....model.names import names_in, target_names
 from ....model.node import Expression, Node, Statement
 from ....model.statements import Assign, For, If
 from .available import Available
@@ -89,7 +89,7 @@ class Naming:
         whole = read
         if attribute in self.available.plan.unsettled.grown or isinstance(read.value, Module):
             whole = self.available.plan.unsettled.reach(read)
-        inner = {n.id for n in whole.walk() if isinstance(n, Name)} & self.arrays
+        inner = names_in(whole) & self.arrays
         whole = read if inner else whole
         if isinstance(whole, Read) or isinstance(whole.value, Module):
             return

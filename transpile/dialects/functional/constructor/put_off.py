@@ -23,7 +23,7 @@ from ....model.expressions import (
     Name,
     is_none,
 )
-from ....model.names import text
+from ....model.names import names_in, text
 from ....model.node import Expression, Node
 from ....model.operators import Conditional
 from ....model.program import Function, Parameter
@@ -93,7 +93,7 @@ class PutOff(Form):
         kind, function = self.plan.conventions.initialised(call), call.function
         if kind is None or not isinstance(function, Attribute):
             return
-        names = {n.id for n in call.walk() if isinstance(n, Name)}
+        names = names_in(call)
         whole = fresh("params" if kind == PARAM else "state", names)
         key, standing = fresh("key", names), Constant(None)
         defaults, module = self.kept.defaults(call, call), clone(function.object)
@@ -147,7 +147,7 @@ class PutOff(Form):
     def _later(self, value: Expression, at: Node) -> Lambda:
         """A function of a key; what is another thing by the time it runs is a default."""
         value = self._whole(value)
-        key = fresh("key", {n.id for n in value.walk() if isinstance(n, Name)})
+        key = fresh("key", names_in(value))
         value, kept = self.kept.fields(value)
         made = Lambda([Parameter(key), *self.kept.defaults(value, at), *kept], value)
         self._give_keys(made, key)
@@ -197,7 +197,7 @@ class PutOff(Form):
         block = write.parent
         assert isinstance(block, Block)
         value, name = self._whole(write.value), target.name
-        names = {n.id for n in value.walk() if isinstance(n, Name)}
+        names = names_in(value)
         word = fresh(name if name.isidentifier() else "value", names)
         holder = target.object
         for read in [n for n in value.walk() if isinstance(n, Read)]:
