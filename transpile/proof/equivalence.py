@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 
 from .copies import copied
-from .weights import _tensors, from_torch, in_each
+from .sides import (
+    arrays_of,
+    caller,
+    cast,
+    flatten,
+    is_random,
+    jax_side,
+    leaves,
+    quiet,
+    torch_side,
+    without_dropout,
+)
+from .weights import _tensors, from_torch
 
 STRICT = 1e-7  # float64, relative and absolute
 DRAWS = 4000  # elements of a tensor compared by distribution
@@ -82,10 +94,10 @@ def _compare(
         torch.set_default_dtype(torch.float64)
         jax.config.update("jax_enable_x64", True)
         reference = copied(torch_module).double().train(training)
-        silenced = _without_dropout(reference) if training else []
-        args = [_cast(x, torch.float64) for x in inputs]
-        kwargs = {k: _cast(v, torch.float64) for k, v in keywords.items()}
-        if training and _is_random(reference, args, kwargs):
+        silenced = without_dropout(reference) if training else []
+        args = [cast(x, torch.float64) for x in inputs]
+        kwargs = {k: cast(v, torch.float64) for k, v in keywords.items()}
+        if training and is_random(reference, args, kwargs):
             report.rows.append(
                 Row(
                     "output", tag, True, None, "not compared: draws random numbers in training mode"
@@ -93,18 +105,18 @@ def _compare(
             )
             return
         before = copied(reference)
-        want, want_grads, want_state = _torch_side(reference, args, kwargs)
+        want, want_grads, want_state = torch_side(reference, args, kwargs)
         exact = (want, want_grads, want_state)
         if not wide:
             torch.set_default_dtype(torch.float32)
             jax.config.update("jax_enable_x64", False)
             narrow = copied(before).float()
-            args = [_cast(x, torch.float32) for x in inputs]
-            kwargs = {k: _cast(v, torch.float32) for k, v in keywords.items()}
+            args = [cast(x, torch.float32) for x in inputs]
+            kwargs = {k: cast(v, torch.float32) for k, v in keywords.items()}
             before = copied(narrow)
-            want, want_grads, want_state = _torch_side(narrow, args, kwargs)
-        with _quiet(jax_module, silenced), jax.default_matmul_precision("highest"):
-            got, got_grads, got_state = _jax_side(jax_module, before, args, kwargs, training)
+            want, want_grads, want_state = torch_side(narrow, args, kwargs)
+        with quiet(jax_module, silenced), jax.default_matmul_precision("highest"):
+            got, got_grads, got_state = jax_side(jax_module, before, args, kwargs, training)
         narrowest = max(
             (float(np.finfo(y.dtype).eps) for y in want if y.dtype.kind in "fc"), default=0.0
         )
@@ -127,177 +139,6 @@ def _compare(
     finally:
         torch.set_default_dtype(default)
         jax.config.update("jax_enable_x64", x64)
-
-
-def _cast(value: Any, dtype: Any) -> Any:
-    return in_each(
-        lambda v: v.to(dtype) if hasattr(v, "is_floating_point") and v.is_floating_point() else v,
-        value,
-    )
-
-
-def _arrays(value: Any) -> Any:
-    """JAX's arrays for torch's tensors, also in dicts and lists."""
-    import jax.numpy as jnp
-
-    return in_each(lambda v: jnp.asarray(v.detach().numpy()) if hasattr(v, "detach") else v, value)
-
-
-def _without_dropout(module: Any) -> list[str]:
-    """Set every dropout rate to 0; random masks cannot agree between the two sides."""
-    names = []
-    for name, child in module.named_modules():
-        for attribute in ("p", "dropout", "attn_drop", "dropout_p"):
-            if isinstance(getattr(child, attribute, None), float) and (
-                "rop" in type(child).__name__ or attribute != "p"
-            ):
-                setattr(child, attribute, 0.0)
-                names.append(f"{name}.{attribute}" if name else attribute)
-    return names
-
-
-class _quiet:
-    """The same rates set to 0 in the JAX module for a while."""
-
-    def __init__(self, module: Any, names: list[str]) -> None:
-        self.module, self.names, self.saved = module, names, []
-
-    saved: list[tuple[Any, str, Any]]
-
-    def __enter__(self) -> None:
-        self.saved = []
-        for dotted in self.names:
-            *path, attribute = dotted.split(".")
-            target: Any = self.module
-            for part in path:
-                target = getattr(target, part, None)
-            if target is not None and hasattr(target, attribute):
-                self.saved.append((target, attribute, getattr(target, attribute)))
-                setattr(target, attribute, 0.0)
-
-    def __exit__(self, *_: object) -> None:
-        for target, attribute, value in self.saved:
-            setattr(target, attribute, value)
-
-
-def _is_random(module: Any, args: Any, kwargs: Any) -> bool:
-    import torch
-
-    results = []
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        with torch.no_grad():
-            results.append(leaves(copied(module)(*_cloned(args), **_cloned(kwargs))))
-    return any(not torch.equal(a, b) for a, b in zip(*results))
-
-
-def _cloned(values: Any) -> Any:
-    return in_each(lambda v: v.clone() if hasattr(v, "clone") else v, values)
-
-
-def leaves(value: Any) -> list[Any]:
-    """The arrays of an output, in order; dicts by sorted key."""
-    if isinstance(value, dict):
-        return [leaf for k in sorted(value, key=str) for leaf in leaves(value[k])]
-    if isinstance(value, (list, tuple)):
-        return [leaf for v in value for leaf in leaves(v)]
-    return [value] if hasattr(value, "shape") and hasattr(value, "dtype") else []
-
-
-def _torch_side(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
-    import torch
-
-    floats: list[Any] = []
-
-    def track(value: Any) -> Any:
-        if hasattr(value, "is_floating_point") and value.is_floating_point():
-            leaf = value.detach().clone().requires_grad_()
-            floats.append(leaf)
-            return leaf.clone()  # a module may write its input in place
-        return _cloned(value)
-
-    args, kwargs = [track(a) for a in args], {k: track(v) for k, v in kwargs.items()}
-    out = leaves(module(*args, **kwargs))
-    total = sum((y * torch.cos(y)).sum() for y in out if y.is_floating_point() and y.requires_grad)
-    named = {k: p for k, p in module.named_parameters() if p.requires_grad}
-    grads: dict[str, Any] = {}
-    if isinstance(total, torch.Tensor):
-        found = torch.autograd.grad(total, [*named.values(), *floats], allow_unused=True)
-        values = [
-            torch.zeros_like(p) if g is None else g
-            for p, g in zip([*named.values(), *floats], found)
-        ]
-        grads = dict(zip([*named, *(f"input {i}" for i in range(len(floats)))], values))
-    state = {k: v.detach().numpy() for k, v in module.named_buffers()}
-    return [y.detach().numpy() for y in out], {k: g.numpy() for k, g in grads.items()}, state
-
-
-def _jax_side(
-    module: Any, original: Any, args: Any, kwargs: Any, training: bool
-) -> tuple[Any, Any, Any]:
-    import jax
-    import jax.numpy as jnp
-
-    params, state = from_torch(original, module)
-    call = caller(module, training)
-    arrays, named = _arrays((args, kwargs))
-    places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
-    floats = [i for i in places if jnp.issubdtype(arrays[i].dtype, jnp.floating)]
-    float_names = [
-        k for k, v in named.items() if hasattr(v, "dtype") and jnp.issubdtype(v.dtype, jnp.floating)
-    ]
-
-    def run(params: Any, inputs: Any, by_name: Any) -> Any:
-        full = list(arrays)
-        for i, x in zip(floats, inputs):
-            full[i] = x
-        return call(params, state, full, {**named, **by_name})
-
-    def loss(params: Any, inputs: Any, by_name: Any) -> Any:
-        out, new_state = run(params, inputs, by_name)
-        total = sum(
-            jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.floating)
-        )
-        return total, (out, new_state)
-
-    inputs, by_name = [arrays[i] for i in floats], {k: named[k] for k in float_names}
-    out, new_state = jax.jit(run)(params, inputs, by_name)
-    ys = leaves(out)
-    grads: dict[str, Any] = {}
-    if any(jnp.issubdtype(y.dtype, jnp.floating) for y in ys):
-        (tree, more, named_more) = jax.jit(
-            jax.grad(lambda *a: loss(*a)[0], (0, 1, 2), allow_int=True)
-        )(params, inputs, by_name)
-        grads = {k: np.asarray(v) for k, v in flatten(tree).items()}
-        grads |= {f"input {i}": np.asarray(g) for i, g in enumerate([*more, *named_more.values()])}
-    return (
-        [np.asarray(y) for y in ys],
-        grads,
-        {k: np.asarray(v) for k, v in flatten(new_state).items()},
-    )
-
-
-def caller(module: Any, training: bool) -> Callable[..., Any]:
-    """`call(params, state, args, kwargs) -> (output, state)` for any converted module."""
-    import jax
-
-    key = jax.random.key(0)
-
-    def call(params: Any, state: Any, args: Any, kwargs: Any) -> Any:
-        return module.apply(params, state, *args, key=key, training=training, **kwargs)
-
-    return call
-
-
-def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested dicts as a flat one with dotted names."""
-    found: dict[str, Any] = {}
-    for name, value in tree.items() if isinstance(tree, dict) else ():
-        if isinstance(value, dict):
-            found |= flatten(value, f"{prefix}{name}.")
-        elif value is not None and np.asarray(value).dtype.kind in "fiubc":
-            found[prefix + name] = value
-    return found
 
 
 def _strict(mine: Any, theirs: Any, bound: float) -> tuple[bool, float]:
@@ -348,9 +189,6 @@ def _rows(
             ok, note = False, note or f"{name} differs"
         worst = max(worst, error)
     report.rows.append(Row(check, tag, ok, worst, note or f"{len(triples)} arrays"))
-
-
-# --------------------------------------------------------------------------- initial values
 
 
 def verify_init(make_torch: Callable[[], Any], jax_module: Any) -> Report:
@@ -437,7 +275,7 @@ def verify_lowering(
     report = Report()
     params, state = from_torch(torch_module, jax_module)
     call = caller(jax_module, False)
-    arrays = _arrays(list(inputs))
+    arrays = arrays_of(list(inputs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
 
     def run(params: Any, xs: Any) -> Any:

@@ -85,6 +85,6 @@ def _prelude() -> Prelude:
     """What the output uses beside layers and rules: Module and its containers, layers around
     others, equal layers in one scan, keys, precision."""
     here = Path(__file__).parent
-    names = ("module", "stacking", "reparametrized", "precision")
+    names = ("module", "beginnings", "walks", "stacking", "reparametrized", "precision")
     files = [*(here / f"{name}_prelude.py" for name in names), here / "prelude.py", wide.PRELUDE]
     return Prelude("\n".join(file.read_text("utf-8") for file in files))

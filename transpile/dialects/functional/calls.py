@@ -41,8 +41,8 @@ from .given import (
     named_once,
     only_compared,
 )
-from .path import Path
-from .paths import Paths, module_of
+from .path import Path, module_of
+from .paths import Paths
 from .plan import Plan, Words
 from .tied import TiedParams
 from .turns import two_kinds

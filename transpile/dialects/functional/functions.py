@@ -48,8 +48,8 @@ from .constructor.copies import list_copies
 from .conventions import Conventions, is_inside
 from .data_writes import write_for_the_call
 from .leaves import Leaves
-from .path import Path
-from .paths import Paths, module_of
+from .path import Path, module_of
+from .paths import Paths
 from .plan import Plan, Words
 
 _REFUSED = {

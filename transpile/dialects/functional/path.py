@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module
 from ...model.copy import clone
-from ...model.expressions import Name, Subscript
+from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression
+from ..threading.checkpoints import checkpointed
 
 
 @dataclass(frozen=True)
@@ -25,3 +28,14 @@ class Path:
         for key in self.keys:
             made = Subscript(made, clone(key))
         return made
+
+
+def module_of(call: Call) -> Expression | None:
+    """The module that a call runs, or whose method it runs; None for a plain function."""
+    function = checkpointed(call) or call.function
+    value = function.value
+    if isinstance(value, Module):
+        return function
+    if isinstance(value, FunctionValue) and value.owner is None:
+        return None
+    return function.object if isinstance(function, Attribute) else None

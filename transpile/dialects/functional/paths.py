@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
 from ...model.effects import Support
@@ -30,7 +29,6 @@ from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign, For
 from ...source.lower_ast import expression
-from ..threading.checkpoints import checkpointed
 from .bound import Bound, bindings
 from .companions import bind_name
 from .given import has_own_index
@@ -289,17 +287,6 @@ class Paths:
         """Let the loops bind the companions that were asked for."""
         for (loop, container), companion in self._named.items():
             bind_name(loop.target, loop.iterable, self._first[loop, container], companion)
-
-
-def module_of(call: Call) -> Expression | None:
-    """The module that a call runs, or whose method it runs; None for a plain function."""
-    function = checkpointed(call) or call.function
-    value = function.value
-    if isinstance(value, Module):
-        return function
-    if isinstance(value, FunctionValue) and value.owner is None:
-        return None
-    return function.object if isinstance(function, Attribute) else None
 
 
 def _is_static(function: Function) -> bool:

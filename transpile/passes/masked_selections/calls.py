@@ -17,22 +17,10 @@ from ...model.node import Expression
 from ...model.operators import Binary
 from ...model.statements import Assign
 from .domain import FINITE, Chosen, Info
-from .expressions import (
-    Part,
-    compared,
-    counted,
-    folded,
-    length,
-    linear,
-    operated,
-    part,
-    selection,
-    settled,
-    together,
-    with_last_dim,
-)
+from .expressions import length, part, selection, settled, with_last_dim
 from .frame import Frame, told
 from .masks import filling, is_finite, of_torch, safe, use
+from .operands import Part, compared, counted, folded, linear, operated, together
 
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 _COUNTS = frozenset({"numel", "nelement"})
