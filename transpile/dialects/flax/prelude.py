@@ -19,8 +19,8 @@ class Constant(nnx.Variable):
 
 
 def array_of(variable):
-    """The array of a Variable, or None where there is none."""
-    return variable[...] if isinstance(variable, nnx.Variable) else variable
+    """What a Variable holds, an array or a size, or None where there is none."""
+    return variable.get_value() if isinstance(variable, nnx.Variable) else variable
 
 
 def build(make, *args, rngs, **kwargs):

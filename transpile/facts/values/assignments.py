@@ -12,6 +12,7 @@ from ...model.names import in_scope
 from ...model.node import Expression, Node
 from ...model.statements import Assign, Block, Break, Continue, Return, Try
 from .annotations import annotated
+from .counters import counted
 from .frame import Env, Frame
 from .joins import join
 from .lattice import (
@@ -96,6 +97,8 @@ def _bind_own(frame: Frame, target: nodes.Attribute, value: Value, env: Env) -> 
     if facts.makes_modules(value):
         facts.note(True, "makers", frame.cls, name)
     assert frame.cls is not None
+    if isinstance(value, Static) and facts.in_forward(frame.function):
+        value = counted(facts, frame.cls, target, value)
     facts.set_attribute(frame.cls, name, value)
 
 
