@@ -43,7 +43,7 @@ from ..passes import (
     masked_selections,
     operations,
     overridden_resets,
-    placed_attributes,
+    transient_attributes,
     private_names,
     recognise,
     scans,
@@ -76,7 +76,7 @@ BEFORE = (  # on syntax alone, before facts are solved
     second_parameters.PASS,
     unrolled_writes.PASS,
     overridden_resets.PASS,
-    placed_attributes.PASS,
+    transient_attributes.PASS,
     boxed_sizes.PASS,
 )
 PASSES = (

@@ -7,7 +7,7 @@ import pytest
 
 from transpile.model.edits import commit_all
 from transpile.model.project import Project
-from transpile.passes import placed_attributes
+from transpile.passes import transient_attributes
 from transpile.source.lower import lower
 from transpile.source.splice import write
 
@@ -43,6 +43,19 @@ CASES = {
     "a part set": ("self.m = self.m.to(x)\nself.m[0] = x\nreturn self.m", None, ""),
     "written in place": ("self.m = self.m.to(x)\nself.m[0].add_(x)\nreturn self.m", None, ""),
     "a module": ("self.m = self.m.to(x)\nreturn self.m(x)", None, ""),
+    "a size": (
+        "self.n = x.shape[1]\nreturn x.view(-1, self.n)",
+        "n = x.shape[1]\nreturn x.view(-1, n)",
+        "",
+    ),
+    "sizes beside others": (
+        "b, self.n = x.shape\nself.h, self.w = x.size(2) // 2, len(x)\nreturn self.n, self.h",
+        "b, n = x.shape\nh, w = x.size(2) // 2, len(x)\nreturn n, h",
+        "",
+    ),
+    "a size, read elsewhere": ("self.n = x.size(1)\nreturn self.n", None, "return self.n"),
+    "a size that is read before it": ("y = self.n\nself.n = x.size(1)\nreturn self.n", None, ""),
+    "a sum": ("self.n = x.sum() // 2\nreturn self.n", None, ""),
     "another attribute": ("self.m = self.n.to(x)\nreturn self.m", None, ""),
 }
 
@@ -58,10 +71,10 @@ def program(body, other):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_placed_attributes(case):
+def test_transient_attributes(case):
     body, wanted, other = CASES[case]
     project = Project()
     file = project.add(PurePosixPath("m.py"), lower(program(body, other), PurePosixPath("m.py")))
     project.link()
-    commit_all(placed_attributes.run(project))
+    commit_all(transient_attributes.run(project))
     assert write(file) == program(body if wanted is None else wanted, other)

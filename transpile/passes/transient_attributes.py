@@ -1,11 +1,13 @@
-"""An attribute that a forward pass takes to where its input is is no state: it is read like that.
+"""An attribute that a forward pass sets for itself is no state: it is a local name.
 
     self.freqs = self.freqs.to(x.device)           mask = self.mask.to(x.dtype)
-    self.mask = self.mask.to(x.dtype)         →    return x * self.freqs + mask
-    return x * self.freqs + self.mask
+    self.mask = self.mask.to(x.dtype)         →    n, width = x.shape
+    n, self.width = x.shape                        return (x * self.freqs + mask).view(-1, width)
+    return (x * self.freqs + self.mask).view(-1, self.width)
 
-A cast is one of each call, of the value that the model was built with. Where others read or set the
-attribute too it stays as it is: they would not see the cast.
+A cast is one of each call, of the value that the model was built with, and so is a size: under jit
+Python knows it in that call alone. Where others read or set the attribute too it stays as it is:
+they would not see it.
 """
 
 from __future__ import annotations
@@ -13,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
+from ..model.expressions import Attribute, Call, Constant, Display, Name, Subscript, is_none
 from ..model.names import dotted, everywhere, is_target
-from ..model.node import Node
-from ..model.operators import Compare, Conditional
+from ..model.node import Expression, Node
+from ..model.operators import Binary, Compare, Conditional
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, Block
@@ -25,6 +27,8 @@ from .fresh import Names
 from .pass_ import Changes, Pass
 
 _DEVICES = frozenset(("cuda", "cpu"))
+_ASKING = frozenset(("size", "dim"))
+_KNOWN = frozenset(("shape", "ndim", "dtype", "device"))
 _CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))
 
 
@@ -37,15 +41,50 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
             continue
         changes = Changes(function)
         for assign in function.nodes(Assign):
-            moved = _moved(assign, me)
-            if moved is None or not isinstance(assign.parent, Block):
+            if not isinstance(assign.parent, Block):
                 continue
-            if _to_device(moved) and assign.expression is moved:
+            moved = _moved(assign, me)
+            if moved is not None and _to_device(moved) and assign.expression is moved:
                 _remove(assign, changes)
-            elif (reads := _reads(assign, function, cls, project)) is not None:
-                _as_local(assign, reads, function, changes)
+                continue
+            for target in _own(assign, me, moved is not None):
+                reads = _reads(assign, target, function, cls, project)
+                if reads or reads is not None and moved is None:
+                    _as_local(target, reads, function, changes)
         found.append(changes)
     return found
+
+
+def _own(assign: Assign, me: str, moved: bool) -> Iterator[Attribute]:
+    """The attributes of self that are set to what was moved, or to sizes: `n, self.width = x.shape`."""
+    value = assign.expression
+    for target in assign.targets if len(assign.targets) == 1 and not assign.operator else ():
+        parts = target.elements if isinstance(target, Display) else [target]
+        paired = isinstance(value, Display) and len(value.elements) == len(parts)
+        for i, part in enumerate(parts):
+            given = value.elements[i] if paired else value  # type: ignore[union-attr]
+            if isinstance(part, Attribute) and dotted(part.object) == me:
+                if moved or is_size(given):
+                    yield part
+
+
+def is_size(value: Expression | None) -> bool:
+    """Whether a value is what Python knows of an array: `x.shape[0]`, `x.size(1) // 2`, `x.dtype`."""
+    if isinstance(value, Subscript):
+        return is_size(value.object)
+    if isinstance(value, Binary):
+        sides = [s for s in (value.left, value.right) if not isinstance(s, Constant)]
+        return bool(sides) and all(map(is_size, sides))
+    if isinstance(value, Call):
+        word = dotted(value.function)
+        if word == "int":
+            return all(map(is_size, value.arguments))
+        return (
+            word == "len"
+            or isinstance(value.function, Attribute)
+            and value.function.name in _ASKING
+        )
+    return isinstance(value, Attribute) and value.name in _KNOWN
 
 
 def _moved(assign: Assign, me: str) -> Call | None:
@@ -89,16 +128,16 @@ def _remove(assign: Assign, changes: Changes) -> None:
 
 
 def _reads(
-    assign: Assign, function: Function, cls: Class, project: Project
+    assign: Assign, target: Attribute, function: Function, cls: Class, project: Project
 ) -> list[Attribute] | None:
-    """The reads behind a cast, if they are all that is done with the attribute beside making it."""
-    target = assign.targets[0]
-    assert isinstance(target, Attribute) and isinstance(assign.parent, Block)
+    """The reads behind an assignment, if they are all that is done with the attribute beside
+    making it."""
+    assert isinstance(assign.parent, Block)
     inside = set(assign.walk())
     behind = assign.parent.body[assign.parent.body.index(assign) + 1 :]
     later = {n for statement in behind for n in statement.walk()}
     reads = [n for n in _named(function, target.name) if n not in inside]
-    if not reads or any(n not in later or _is_more(n, target) for n in reads):
+    if any(n not in later or _is_more(n, target) for n in reads):
         return None
     for file in project.ordered:
         for text in everywhere(file, Constant):  # `getattr(self, "mask")`
@@ -153,12 +192,12 @@ def _is_apart(other: Attribute, cls: Class, project: Project) -> bool:
     return owner not in family or function.name == "__init__"
 
 
-def _as_local(assign: Assign, reads: list[Attribute], function: Function, changes: Changes) -> None:
-    target = assign.targets[0]
-    assert isinstance(target, Attribute)
+def _as_local(
+    target: Attribute, reads: list[Attribute], function: Function, changes: Changes
+) -> None:
     name = Names(function).fresh(target.name)
     for node in [target, *reads]:
         changes.replace(node, lambda _: Name(name))
 
 
-PASS = Pass("placed_attributes", (), run, of_project=True)
+PASS = Pass("transient_attributes", (), run, of_project=True)
