@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....facts.modules import SUBMODULE
+from ....model.copy import clone
 from ....model.effects import (
     MIXED,
     PARAM,
@@ -24,8 +25,9 @@ from ....model.expressions import (
     Name,
     Subscript,
 )
+from ....model.names import dotted
 from ....model.node import Expression, Node, Statement
-from ....model.operators import Conditional, Unary
+from ....model.operators import Compare, Conditional, Unary
 from ....model.program import Class, Function, Parameter
 from ....model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...fresh import fresh, taken
@@ -152,7 +154,11 @@ class Beginning(Form):
             if _is_none(value.body):
                 test = Unary("not", value.test)
                 return If(test, Block([self._setting(whole, name, value.orelse)]))
-        return Assign([Subscript(whole, Constant(name))], value)
+        made = Assign([Subscript(whole, Constant(name))], value)
+        if dotted(value) and self.plan.facts.values.may_be_none(value) is not False:
+            # `self.alpha = alpha`: what is None has no entry, by which others ask
+            return If(Compare([clone(value), Constant(None)], ["is not"]), Block([made]))
+        return made
 
     def _take_away(self, given: Statement, targets: list[Expression], paths: Paths) -> None:
         """`self.fc.bias = None`"""
