@@ -811,6 +811,42 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.warm(self.fc(x)) + y
 """
+# What may be None, or a number, and an array that a forward pass casts then.
+GIVEN_OR_NOT = """
+class Net(nn.Module):
+    def __init__(self, alpha=None, w=None):
+        super().__init__()
+        self.alpha = alpha
+        if isinstance(alpha, (float, int)):
+            self.alpha = torch.Tensor([alpha, 1 - alpha])
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("w", w)
+
+    def forward(self, x, y):
+        if self.alpha is not None:
+            if self.alpha.type() != x.data.type():
+                self.alpha = self.alpha.type_as(x.data)
+            x = x * self.alpha[0]
+        if self.w is not None:
+            x = x * self.w
+        return self.fc(x) + y
+"""
+# A number on one side of a branch, where the other sets an array.
+NUMBER_OR_ARRAY = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("hits", torch.zeros(()))
+
+    def forward(self, x, y):
+        diff = self.fc(x) - y
+        if diff.sum() > 0:
+            self.loss = diff.mean()
+        else:
+            self.loss = 0
+        return self.loss + diff
+"""
 LISTED = """
 class Net(nn.Module):
     def __init__(self, last=True):
@@ -1367,6 +1403,7 @@ APART = (
     ("KEPT_NUMPY", "flax"),
     ("LISTED", "flax"),
     ("LISTED", "functional"),
+    ("NUMBER_OR_ARRAY", "flax"),  # nnx.cond does not join what its sides set
 )
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) not in APART]
 

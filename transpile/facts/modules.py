@@ -26,7 +26,7 @@ from ..model.project import Project
 from ..model.rulebook import spellings
 from ..model.statements import Assign
 from .equal_layers import are_equal
-from .values.lattice import Tensor
+from .values.lattice import UNKNOWN, Tensor
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
@@ -236,8 +236,15 @@ def possibly_none(value: Expression) -> bool:
 
 
 def named_none(value: Expression) -> bool:
-    """Whether a name stands for an array on one way, and for None on another."""
-    return isinstance(value, Name) and isinstance(value.value, Tensor) and value.value.none
+    """Whether a name stands for an array on one way, and for None on another: a parameter of which
+    nothing is known but that it is None by default, too."""
+    if isinstance(value, Name) and isinstance(value.value, Tensor):
+        return value.value.none
+    if not isinstance(value, Name) or value.value not in (None, UNKNOWN):
+        return False
+    around = (node for node in value.ancestors() if isinstance(node, Function))
+    given = (p for f in around for p in f.parameters if p.name == value.id)
+    return is_none(next((p.default for p in given), None))
 
 
 def _persistent(own: Field) -> bool:

@@ -61,7 +61,8 @@ class Carry:
     that a side binds and that are live where a side begins: a function made of it has them as
     parameters, whatever it returns. Of a loop `inputs` and `outputs` are the same names, in the
     order in which a turn binds them. `reads` are arrays of the function that the block only reads:
-    they may be closed over. `names` has an entry for each output.
+    they may be closed over. `names` has an entry for each output, and for a place in the state that
+    one side leaves a number of Python's, and the other an array.
     """
 
     inputs: list[str] = field(default_factory=list)
@@ -72,8 +73,9 @@ class Carry:
 
     @property
     def same(self) -> bool | None:
-        """Whether all outputs keep one shape and dtype: False where one is known not to."""
-        found = {self.names[n].same if n in self.names else None for n in self.outputs}
+        """Whether all that comes out keeps one shape and dtype: False where one is known not to."""
+        found = {carried.same for carried in self.names.values()}
+        found |= {None for n in self.outputs if n not in self.names}
         return False if False in found else None if None in found else True
 
     def copy(self) -> Carry:

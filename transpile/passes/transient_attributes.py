@@ -56,7 +56,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
 
 
 def _own(assign: Assign, me: str, moved: bool) -> Iterator[Attribute]:
-    """The attributes of self that are set to what was moved, or to sizes: `n, self.width = x.shape`."""
+    """The attributes of self that are set to what moved, or to sizes: `n, self.width = x.shape`."""
     value = assign.expression
     for target in assign.targets if len(assign.targets) == 1 and not assign.operator else ():
         parts = target.elements if isinstance(target, Display) else [target]
@@ -69,7 +69,7 @@ def _own(assign: Assign, me: str, moved: bool) -> Iterator[Attribute]:
 
 
 def is_size(value: Expression | None) -> bool:
-    """Whether a value is what Python knows of an array: `x.shape[0]`, `x.size(1) // 2`, `x.dtype`."""
+    """Whether a value is what Python knows of arrays: `x.shape[0]`, `x.size(1) // 2`, `x.dtype`."""
     if isinstance(value, Subscript):
         return is_size(value.object)
     if isinstance(value, Binary):

@@ -170,8 +170,7 @@ class Program:
             return ""
         found = next((p for p in unit.parameters if p.name == value.id), None)
         kind = "" if found is None or isinstance(value.value, Tensor) else "number"
-        optional = named_none(value) or found is not None and is_none(found.default)
-        return f"optional {kind}".strip() if optional else kind
+        return f"optional {kind}".strip() if named_none(value) else kind
 
     def has_computed(self, cls: Class) -> bool:
         """Whether a class of the family makes arrays under names that it computes."""

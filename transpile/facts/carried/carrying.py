@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.carry import NO_EFFECTS, Carried, Carry, Effects
-from ...model.effects import Unset
+from ...model.effects import Unset, Write
 from ...model.expressions import Constant, Display, Name
-from ...model.names import in_scope, target_names
+from ...model.names import dotted, in_scope, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block, For, Handler, If, While, With
@@ -94,6 +94,8 @@ class Carrying:
             start = self.start(name, node)
             same = self._agree(name, node, sides, start)
             carry.names[name] = self._carried(name, start, same)
+        for place in _numbers(node.body) ^ _numbers(node.orelse):
+            carry.names[place] = Carried(same=False)  # `self.loss = 0` on one side alone
         return carry
 
     def _agree(self, name: str, node: If, sides: Sequence[types.Types], start: str) -> bool | None:
@@ -211,6 +213,13 @@ def _of(node: Expression) -> str:
     if isinstance(node.value, Static) or isinstance(node, Constant):
         return "number"
     return _word(node.value) if node.value is not None else "array"
+
+
+def _numbers(block: Block | None) -> set[str]:
+    """The arrays of modules that a block sets to a number: no bool, which has one dtype."""
+    writes = in_scope(block, Write) if block is not None else []
+    plain = (w for w in writes if _of(w.value) == "number")
+    return {dotted(w.target) or "" for w in plain if getattr(w.value.value, "type", "") != "bool"}
 
 
 def _once(names: Sequence[str]) -> list[str]:
