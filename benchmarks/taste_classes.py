@@ -100,7 +100,9 @@ class Classes:
             seen.add(at)
             if makes_state(node, at[1]):
                 return True
-            todo += [*self.named(at[0], node), *self.given.get(at[1], ())] if at[0] != "jax_nn.py" else []
+            below = getattr(node, "bases", []) if at[0] == "jax_nn.py" else [node]
+            todo += [n for part in below for n in self.named(at[0], part)]
+            todo += self.given.get(at[1], ()) if at[0] != "jax_nn.py" else ()
         return False
 
     def kin_reads(self, owner: str, method: str) -> set[str]:

@@ -59,3 +59,14 @@ def test_a_line_stands_between_a_new_method_and_the_next():
     code = convert_source("import torch\n" + source).code
     assert "self.n)}\n\n    def __call__" in code
     assert "* x\n    def own" in code
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_line_that_stands_further_left_is_the_users(target):
+    source = (
+        "def f(model, batches):\n    with torch.no_grad():\n        for x in zip( *batches , batches):    # each\n"
+        "            print('a',\n                  x)\n            y = torch.exp( x )\n    return y\n"
+    )
+    code = convert_source(HEAD + source, target).code
+    expected = "    for x in zip( *batches , batches):    # each\n        print('a',\n              x)\n        y = "
+    assert expected in code

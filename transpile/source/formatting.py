@@ -123,18 +123,18 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
-    """The ranges of lines of `after` that are new.
+    """The ranges of lines of `after` that are new. A line that only stands further left, since the
+    `with torch.no_grad():` around it is gone, is not.
 
     The matcher is quadratic in lines that occur often, so that it is given a stretch at a time:
-    from one line at the left margin that occurs once in both, such as the head of a class, to the
-    next.
+    from one line at the left margin that occurs once in both, such as the head of a class, to
+    the next.
     """
     start, first = 0, 0
     for end, last in [*_anchors(before, after), (len(before), len(after))]:
-        if before[start:end] != after[first:last]:
-            matcher = difflib.SequenceMatcher(
-                None, before[start:end], after[first:last], autojunk=False
-            )
+        old, new = ([line.strip() for line in s] for s in (before[start:end], after[first:last]))
+        if old != new:
+            matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
             for tag, _, _, low, high in matcher.get_opcodes():
                 if tag != "equal" and high > low:
                     yield first + low, first + high
