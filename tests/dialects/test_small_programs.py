@@ -1,5 +1,6 @@
 """Small programs of many real ones' idioms, in three dialects, beside torch."""
 
+import ast
 from pathlib import PurePosixPath
 
 import equinox as eqx
@@ -1392,6 +1393,33 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.inner(x) + y * self.inner.scales[0] + torch.from_numpy(self.inner.rows)
 """
+# Pieces of a size that a layer says, and of sizes that are written out; a dim that a number of
+# pieces does not divide; pieces that stay a tuple.
+PIECES = """
+class Net(nn.Module):
+    def __init__(self, dim=4, heads=2):
+        super().__init__()
+        self.to_qkv = nn.Linear(dim, dim * heads * 3, bias=False)
+        self.to_kv = nn.Conv1d(dim, out_channels=12, kernel_size=1)
+        self.wide = nn.Linear(dim, 7)
+        self.near, self.far = dim, 2
+
+    def pair(self, x):
+        return self.to_kv(x[..., None]).chunk(2, dim=1)
+
+    def forward(self, x, y):
+        qkv = self.to_qkv(x).chunk(3, dim=-1)
+        q, k, v = map(lambda t: t[:, :4], qkv)
+        a, b, c = self.wide(x).chunk(3, dim=-1)
+        d, e = torch.split(qkv[0], [self.near, self.near], dim=1)
+        f, g, h = self.wide(y).split((self.far, self.far, 3), dim=-1)
+        l, m = self.to_kv(y[..., None]).chunk(2, dim=1)
+        pair = self.pair(x) + (l, m)
+        assert isinstance(pair, tuple)
+        z = q * k + v + d * e + (l * m + pair[0] * pair[1] - pair[3]).sum((1, 2))[:, None]
+        return z + (a * b).sum(1, keepdim=True) * c + (f * g).sum() + h.mean()
+"""
+
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
@@ -1413,6 +1441,22 @@ def test_beside_torch(program, target):
     torch.manual_seed(0)
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + globals()[program], "Net", "", inputs, target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_pieces_by_their_names_in_jax(target):
+    (made,), _, _ = dialect.convert([given(HEAD + PIECES)], "", target)
+    assert made.code.count("jnp.split(") == 4 and made.code.count("nn.chunk(") == 2
+    assert ", [self.far, self.far + self.far], axis=-1)" in made.code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_not_converted_is_said_on_lines_that_fit(target):
+    call = "torch.utils.data.DataLoader(\n    a,\n    b, name='c'" + ", aa=1" * 30 + ",\n)"
+    (made,), _, _ = dialect.convert([given(f"import torch\na = {call}\n")], "", target)
+    (text,) = [n for n in ast.walk(ast.parse(made.code)) if isinstance(n, ast.Constant) and "DataL" in str(n.value)]
+    assert text.value == "torch.utils.data.DataLoader(a, b, name='c'" + ", aa=1" * 30 + ",)"
+    assert max(map(len, made.code.splitlines())) < 100
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,7 @@ from ..model.program import File, Function, Scope
 from ..model.statements import For, If, While
 from ..passes.driver import give_up
 
+_WIDTH = 80  # of a line in what raises
 _EFFECTS = tuple(
     made
     for made in vars(effects).values()
@@ -71,7 +73,20 @@ def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expressi
     """`nn.unconverted("no-rule", "torch.foo(x)")`, which raises; what runs at import is an object
     that does when it is used. `spelled`: a name of the support file."""
     word = "Unconverted" if _runs_at_import(node) else "unconverted"
-    return Call(spelled(word), [Constant(node.id), Constant(node.source)])
+    return Call(spelled(word), [Constant(node.id), Constant(node.source, _lines(node.source))])
+
+
+def _lines(source: str) -> str | None:
+    """A long text as strings in a row, which the formatter puts on lines of their own; None of one
+    that fits a line."""
+    if len(source) <= _WIDTH:
+        return None
+    lines = textwrap.wrap(source, _WIDTH, drop_whitespace=False, break_on_hyphens=False)
+    return " ".join(f'"{line}"' if _is_plain(line) else repr(line) for line in lines)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isprintable() and '"' not in text and "\\" not in text
 
 
 def _runs_at_import(node: Node) -> bool:

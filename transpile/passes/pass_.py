@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +66,8 @@ def source_of(node: Node) -> str:
     """The user's text of a node, on one line; of one that a pass made that of what it stands in."""
     stands = (n for n in (node, *node.ancestors()) if not isinstance(n, Scope))
     span = _replaced(node) or next((n.origin for n in stands if n.origin is not None), None)
-    return " ".join(span.text.split()) if span is not None else ""
+    lines = re.sub(r"(?<=[\[({])\s*\n\s*|\s*\n\s*(?=[])}])", "", span.text if span else "")
+    return " ".join(lines.split())
 
 
 def _replaced(node: Node) -> Span | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -123,22 +124,29 @@ def _below(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _changed(before: list[str], after: list[str]) -> Iterator[tuple[int, int]]:
-    """The ranges of lines of `after` that are new. A line that only stands further left, since the
-    `with torch.no_grad():` around it is gone, is not.
+    """The ranges of lines of `after` that are new. A line that only stands further left, since a
+    `with torch.no_grad():` is gone, is not.
 
     The matcher is quadratic in lines that occur often, so that it is given a stretch at a time:
     from one line at the left margin that occurs once in both, such as the head of a class, to
     the next.
     """
+    new = [True] * len(after)
     start, first = 0, 0
     for end, last in [*_anchors(before, after), (len(before), len(after))]:
-        old, new = ([line.strip() for line in s] for s in (before[start:end], after[first:last]))
-        if old != new:
-            matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-            for tag, _, _, low, high in matcher.get_opcodes():
-                if tag != "equal" and high > low:
-                    yield first + low, first + high
+        one, other = ([s.strip() for s in part] for part in (before[start:end], after[first:last]))
+        matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+        for i, j, n in matcher.get_matching_blocks() if one != other else [(0, 0, len(one))]:
+            for old, at in zip(range(start + i, start + i + n), range(first + j, first + j + n)):
+                # further right: in a function that was made of it
+                new[at] = indent(after[at]) > indent(before[old])
         start, first = end, last
+    for at in range(1, len(after)):  # a blank line parts no statements that are new
+        new[at] = new[at] or new[at - 1] and not after[at].strip()
+    for is_new, group in itertools.groupby(range(len(after)), new.__getitem__):
+        if is_new:
+            places = [*group]
+            yield places[0], places[-1] + 1
 
 
 def _anchors(before: list[str], after: list[str]) -> list[tuple[int, int]]:
