@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..facts.modules import Modules
-from ..facts.values.lattice import Module, Tensor
+from ..facts.values.lattice import Module, is_param
 from ..model.diagnostics import Diagnostic
 from ..model.effects import BoundMethod, New, Read, Support, Unconverted, Write
 from ..model.expressions import Attribute, Call, Lambda, Name
@@ -65,7 +65,7 @@ def _kept_params(new: New, modules: Modules) -> Iterator[Expression]:
 def _is_param(node: Expression) -> bool:
     if isinstance(node, Read):
         return node.kind == "param"
-    return isinstance(node.value, Tensor) and node.value.param
+    return is_param(node.value)
 
 
 def _keeps(init: Function, name: str) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..facts.bindings.activity import bound
-from ..facts.values.lattice import Module, Sequence, Tensor, Value
+from ..facts.values.lattice import Module, Sequence, Value, is_param
 from ..model.expressions import Attribute, Call, Comprehension, Name, Subscript
 from ..model.names import dotted, names_in, target_names, text
 from ..model.node import Expression, Node
@@ -101,7 +101,7 @@ def _holds(value: Value | None) -> bool:
 
 def _is_one(value: Value | None) -> bool:
     """Whether it is what is trained as one, or a list of such."""
-    return isinstance(value, (Module, Sequence)) or isinstance(value, Tensor) and value.param
+    return isinstance(value, (Module, Sequence)) or is_param(value)
 
 
 def _is_same_in_turns(node: Expression, function: Function) -> bool:

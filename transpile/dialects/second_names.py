@@ -48,7 +48,7 @@ def spell_out(project: Project, modules: Modules, alone: bool = False) -> None:
     each would have arrays of its own."""
     read = Reads(project)
     for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
-        init = modules.home(cls).methods(cls).get("__init__")
+        init = modules.constructor(cls)
         if init is not None and init.parameters:
             _Names(project, cls, init, read, alone).write()
 

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from ..facts.bindings.activity import bound
 from ..facts.modules import SUBMODULE
-from ..facts.values.lattice import UNKNOWN, Module, Sequence, Tensor
+from ..facts.values.lattice import UNKNOWN, Module, Sequence, is_param
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import PARAM, Declare, New
 from ..model.expressions import (
@@ -242,7 +242,7 @@ def report_shared(plan: Plan, reports: Reports, together: bool = True) -> None:
     for cls in plan.project.classes():
         if not plan.modules.is_module(cls):
             continue
-        init = plan.modules.home(cls).methods(cls).get("__init__")
+        init = plan.modules.constructor(cls)
         made = [p.default for p in init.parameters if p.default is not None] if init else []
         made += [a.expression for a in cls.nodes(Assign) if a.expression is not None]
         for value in made:
@@ -265,13 +265,12 @@ def report_repeated(plan: Plan, reports: Reports, modules: bool = True) -> None:
 
 def _is_param(node: Node) -> bool:
     value = node.value if isinstance(node, Expression) else None
-    held = value.element if isinstance(value, Sequence) else value
-    return isinstance(held, Tensor) and held.param
+    return is_param(value.element if isinstance(value, Sequence) else value)
 
 
 def _is_one_param(node: Node) -> bool:
     value = node.value if isinstance(node, Expression) else None
-    return isinstance(value, Tensor) and value.param
+    return is_param(value)
 
 
 def report_doubled(lists: Iterable[tuple[str, Node]], reports: Reports) -> None:

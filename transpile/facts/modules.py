@@ -83,6 +83,10 @@ class Modules:
         known = [cls for cls in found if cls is not None]
         return known if len(known) == len(found) else []
 
+    def constructor(self, cls: Class) -> Function | None:
+        """The constructor that a class, of the user's or the library's, has of its own."""
+        return self.home(cls).methods(cls).get("__init__")
+
     def home(self, cls: Class) -> Project:
         """The project that a class stands in."""
         inside = cls.file is not None and cls.file in self.library.project.names

@@ -66,7 +66,7 @@ def spell_out(project: Project, modules: Modules) -> Elsewhere:
     """Let no list hold what stands elsewhere, of all classes of a project."""
     found, read = Elsewhere(), Reads(project)
     for cls in [c for file in project.ordered for c in file.classes() if modules.is_module(c)]:
-        init = modules.home(cls).methods(cls).get("__init__")
+        init = modules.constructor(cls)
         if init is not None and init.parameters:
             _Lists(project, modules, cls, init, found, read).write()
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.values.lattice import Mapping, Module, Sequence, Tensor, Value
+from ...facts.values.lattice import Mapping, Module, Sequence, Value, is_param
 from ...model.expressions import (
     Attribute,
     Call,
@@ -34,7 +34,7 @@ def holds_modules(value: Value | None) -> bool:
 
 def is_trained(value: Value | None) -> bool:
     """Whether it is a module, or a param."""
-    return isinstance(value, Module) or isinstance(value, Tensor) and value.param
+    return isinstance(value, Module) or is_param(value)
 
 
 def added(statement: Statement) -> list[Expression]:

@@ -29,7 +29,7 @@ class Presence:
 
     def _of(self, cls: Class) -> list[tuple[str, str]]:
         """The fields with their kinds; those that may be set to None are no help."""
-        init = self.plan.modules.home(cls).methods(cls).get("__init__")
+        init = self.plan.modules.constructor(cls)
         return [
             (name, own.kind)
             for name, own in self.plan.modules.own_fields(cls).items()

@@ -72,7 +72,7 @@ def class_(low: Lowering, node: Class) -> None:
     if not plan.modules.is_module(node):
         return
     added: list[Statement] = []
-    own = plan.modules.home(node).methods(node).get("__init__")
+    own = plan.modules.constructor(node)
     mode = plan.mode(node)
     if own is None and plan.has_own_noise(node):
         added.append(_constructor(low, node))

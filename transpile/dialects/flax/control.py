@@ -100,9 +100,7 @@ def _is_plain(call: Apply) -> bool:
     value = call.function.value
     if not isinstance(value, Function) or value.owner is not None:
         return False
-    return isinstance(value.function.parent, Block) and isinstance(
-        value.function.parent.parent, File
-    )
+    return isinstance(value.function.scope, File)
 
 
 def _bound_in(node: Node) -> set[str]:

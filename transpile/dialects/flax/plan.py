@@ -51,7 +51,7 @@ class Plan(Building):
         for one in self.modules.lineage(cls):
             if self.has_own_noise(one):
                 return True
-            own = self.modules.home(one).methods(one).get("__init__")
+            own = self.modules.constructor(one)
             if own is not None:
                 return self.takes.get(own) == "rngs"
         return False

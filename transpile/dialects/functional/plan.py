@@ -79,7 +79,7 @@ class Plan:
         rename_parameters(self.conventions, WORDS)
 
     def _init(self, cls: Class) -> Function | None:
-        return self.modules.home(cls).methods(cls).get("__init__")
+        return self.modules.constructor(cls)
 
     def holder_of_list(self, cls: Class | None, name: str, me: str) -> str | None:
         """The path of what registers the modules that a plain list of a class has."""

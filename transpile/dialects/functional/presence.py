@@ -70,7 +70,7 @@ class Presence:
 
     def _of(self, cls: Class) -> Iterator[tuple[str, Held]]:
         lineage = self.modules.lineage(cls)
-        methods = (self.modules.home(c).methods(c).get("__init__") for c in lineage)
+        methods = (self.modules.constructor(c) for c in lineage)
         makers = [m for m in methods if m is not None and m.parameters]
         for name, own in self.modules.fields(cls).items():
             if own.kind not in ARRAYS or not (kind := self._kind(own.kind, name)):

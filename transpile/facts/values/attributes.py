@@ -34,6 +34,7 @@ from .lattice import (
     Tensor,
     Torch,
     Value,
+    is_param,
     least_dims,
 )
 from .strings import may_be
@@ -264,7 +265,7 @@ def computed(frame: Frame, base: Module, pattern: str) -> Value:
                 found = join(found, under_names)
             if found is None:
                 for name, value in facts.attribute_values(c).items():
-                    held = isinstance(value, Module) or isinstance(value, Tensor) and value.param
+                    held = isinstance(value, Module) or is_param(value)
                     if held and may_be(name, pattern):
                         found = join(found, value)
     return found or UNKNOWN

@@ -270,6 +270,11 @@ def holds_module(value: Value) -> bool:
     return isinstance(value, Module)
 
 
+def is_param(value: Value | None) -> bool:
+    """Whether the value is an array of a module: an nn.Parameter, or a buffer."""
+    return isinstance(value, Tensor) and value.param
+
+
 def is_anything(value: Value) -> bool:
     """Whether nothing is known of the value, or it is only assumed to be an array."""
     return value == UNKNOWN or isinstance(value, Tensor) and value.assumed

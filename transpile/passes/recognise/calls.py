@@ -16,6 +16,7 @@ from ...facts.values.lattice import (
     Torch,
     Value,
     holds_module,
+    is_param,
 )
 from ...facts.values.solve import with_callers
 from ...facts.values.vocabulary import torch_method
@@ -42,7 +43,7 @@ class Effectful:
         for node in everywhere(function, Attribute):
             value = of(node)
             if isinstance(of(node.object), Module):
-                if node.name == "training" or isinstance(value, Tensor) and value.param:
+                if node.name == "training" or is_param(value):
                     return True
         for call in everywhere(function, Call):
             if isinstance(of(call.function), Module) or self.draws(call):

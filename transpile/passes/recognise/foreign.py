@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...facts.values import lattice
-from ...facts.values.lattice import NONE, UNKNOWN, External, Method, Module, Tensor, Value
+from ...facts.values.lattice import NONE, UNKNOWN, External, Method, Module, Tensor, Value, is_param
 from ...facts.values.vocabulary import PARAMETERS, WALKS
 from ...model.effects import Unconverted, Walk
 from ...model.expressions import Attribute, Call, Constant, Name
@@ -72,7 +72,7 @@ def _gives_parameter(scene: Scene, call: Call) -> bool:
     if scene.of(call.function) != External("builtins.setattr") or len(call.arguments) != 3:
         return False
     holder, _, value = map(scene.of, call.arguments)
-    return isinstance(value, Tensor) and value.param and _is_foreign(holder)
+    return is_param(value) and _is_foreign(holder)
 
 
 def _sets_computed(scene: Scene, call: Call) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...facts.setting import is_set_again
-from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Function, Module, Static, Tensor
+from ...facts.values.lattice import NONE, NUMPY, UNKNOWN, Function, Module, Static, Tensor, is_param
 from ...facts.values.strings import HOLE, pattern
 from ...model.effects import BUFFER, CONSTANT, MIXED, PARAM
 from ...model.expressions import Attribute, Call, Name
@@ -155,7 +155,7 @@ class Kinds:
         if is_parameter or isinstance(known, Tensor) and not known.assumed:
             self._hold(found, name, PARAM if is_parameter else CONSTANT, is_parameter)
         elif known == NONE and not isinstance(value, Call):
-            if isinstance(attribute, Tensor) and attribute.param:
+            if is_param(attribute):
                 found.arrays.setdefault(name, Held(CONSTANT))
 
     def _hold(self, found: Own, name: str, kind: str, registered: bool, none: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...facts.values import Values
 from ...facts.values.calls import is_super
-from ...facts.values.lattice import Mapping, Sequence, Tensor
+from ...facts.values.lattice import Mapping, Sequence, Tensor, is_param
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
@@ -139,7 +139,7 @@ def is_tie(values: Values, value: Node | None, own: str | None) -> bool:
     """Whether an expression is a param that has its name already: `self.emb.weight`, `self.w`."""
     held = values.of(value) if isinstance(value, Attribute) else None
     path = (dotted(value) or "").split(".")
-    known = isinstance(held, Tensor) and held.param and path[0] == own and len(path) > 1
+    known = is_param(held) and path[0] == own and len(path) > 1
     return known and value is not None and not is_replaced(value)
 
 

@@ -163,7 +163,7 @@ def _kept_above(init: Function, cls: Class, plan: Plan) -> Iterator[str]:
     """The names that the constructors above may keep as fields, as this one does, but for those
     that are handed on to them: `super().__init__(d, d, bias=False)` keeps another `bias`."""
     for one in plan.modules.lineage(cls)[1:]:
-        above = plan.modules.home(one).methods(one).get("__init__")
+        above = plan.modules.constructor(one)
         if above is not None:
             names = {p.name for p in above.parameters[1:]} | set(bound(above.body))
             yield from names - set(_handed_on(init, above))
