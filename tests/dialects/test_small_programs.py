@@ -1423,13 +1423,10 @@ class Net(nn.Module):
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
-# Flax tells of the closures, which are not run again there. It has no plain lists of modules yet,
-# and functional tells of a list of the constructor's own that is turned around.
-# In Flax NumPy's arrays are traced.
+# Flax tells of the closures, which are not run again there, and functional of a list of the
+# constructor's own that is turned around.
 APART = (
     ("CLOSURES", "flax"),
-    ("KEPT_NUMPY", "flax"),
-    ("LISTED", "flax"),
     ("LISTED", "functional"),
     ("NUMBER_OR_ARRAY", "flax"),  # nnx.cond does not join what its sides set
 )

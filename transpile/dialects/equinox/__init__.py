@@ -11,7 +11,7 @@ from ...model.project import Project
 from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import write as text_of
-from .. import captured, host_arrays, library, second_names, support, wide
+from .. import captured, elsewhere, host_arrays, library, second_names, support, wide
 from ..definitions import Prelude, Rules
 from ..faults import Faults, raising
 from ..import_time import fit_metaclasses, give_keys, outside
@@ -22,7 +22,6 @@ from ..shared import report_doubled, report_repeated, report_shared
 from ..threading.properties import as_methods
 from ..threading.reserved import refuse_taken
 from ..threading.signatures import Signatures
-from . import elsewhere
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named

@@ -28,11 +28,12 @@ from ...model.statements import (
     Return,
 )
 from ..fresh import fresh, taken
+from ..growing import block_of
 from ..reports import Reports
 from ..threading.changes import is_applied, is_part_of_module
 from .bodies import WALKS, freezes, jumps, leaves
 from .listed import makes_list, of_list, stored
-from .places import Places, Unplaced, block_of
+from .places import Places, Unplaced
 from .plan import Plan
 
 _ADDING = ("add_module", "register_module", "append")
@@ -245,8 +246,7 @@ class Changing:
 
     def _each(self, loop: For, names: list[str]) -> list[Statement]:
         """`for m in (self.a, self.b)`: one call for each."""
-        assert isinstance(loop.iterable, Display)
-        elements = loop.iterable.elements
+        elements = loop.iterable.elements  # type: ignore[attr-defined]
         if len(names) != 1 or not all(self.places.has(e) for e in elements):
             raise Unplaced("a loop changes modules that it comes to in a way not known")
         made = self._function(loop, names)

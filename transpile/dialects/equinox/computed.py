@@ -8,36 +8,16 @@ in a Sequential                   self.add_module(f"conv{i}", m), as what it has
 
 from __future__ import annotations
 
-import keyword
-
 from ...facts.modules import SUBMODULE
-from ...model.effects import Declare, NewArray, Support
+from ...model.effects import Declare, Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
-from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
-from .places import block_of
+from ..growing import block_of, sets
 from .plan import Plan
 
 FIELD = "submodules"
-
-
-def sets(method: Function) -> list[tuple[ExpressionStatement, Call]]:
-    """The calls of a method that set a module under a computed name on self."""
-    me = method.parameters[0].name if method.parameters else None
-    found = []
-    for statement in method.nodes(ExpressionStatement):
-        call = statement.expression
-        if not isinstance(call, Call) or not _is_name(call.function, "setattr"):
-            continue
-        if len(call.arguments) != 3 or not _is_name(call.arguments[0], me):
-            continue
-        name = call.arguments[1]
-        array = any(isinstance(n, NewArray) for n in call.arguments[2].walk())
-        if not array and not (isinstance(name, Constant) and _is_plain(str(name.constant))):
-            found.append((statement, call))
-    return found
 
 
 class Computed:
@@ -115,17 +95,3 @@ class Computed:
     def _declares(self, cls: Class) -> bool:
         """Whether the user has the name of the field, or it is a class of the library's."""
         return self.plan.modules.is_library(cls) or FIELD in self.plan.modules.fields(cls)
-
-
-def _is_plain(name: str) -> bool:
-    return name.isidentifier() and not keyword.iskeyword(name)
-
-
-def _is_name(node: Expression, name: str | None) -> bool:
-    return isinstance(node, Name) and node.id == name
-
-
-def is_fixed(name: Expression) -> bool:
-    """Whether an expression for a name is the same text when it is evaluated again."""
-    calls = [n for n in name.walk() if isinstance(n, Call)]
-    return all(getattr(c.function, "name", dotted(c.function)) in ("format", "str") for c in calls)

@@ -22,9 +22,10 @@ from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass
+from ..growing import block_of
 from ..reports import Reports, report_untrained
 from ..ties import UNSEEN
-from .places import Places, block_of
+from .places import Places
 from .plan import Plan
 
 

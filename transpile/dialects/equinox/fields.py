@@ -31,9 +31,9 @@ from ...model.names import dotted, names_assigned
 from ...model.node import Expression
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class
+from ..growing import holds_modules
 from ..host_arrays import HOLDER
 from .computed import Computed
-from .growing import holds_modules
 from .layers import OWN, built_name
 from .plan import STATE, Plan
 

@@ -15,7 +15,7 @@ from ...model.names import root, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Compare
 from ...model.program import Function, Parameter
-from ...model.statements import Assign, Block, ExpressionStatement, For, Return
+from ...model.statements import Assign, ExpressionStatement, For, Return
 from ..threading.order import CHANGING
 
 _ASKING = frozenset("isinstance issubclass hasattr getattr type len print id repr str".split())
@@ -202,12 +202,6 @@ class Places:
         while isinstance(node, (Attribute, Subscript)) and not self._is_self(node.object):
             node = node.object
         return node
-
-
-def block_of(statement: Statement) -> Block:
-    block = statement.parent
-    assert isinstance(block, Block)
-    return block
 
 
 def _is_made(value: Expression) -> bool:

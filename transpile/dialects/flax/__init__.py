@@ -33,14 +33,14 @@ from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured, host_arrays, wide
+from .. import captured, elsewhere, host_arrays, wide
 from ..definitions import Prelude, Rules, Written
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
 from ..output import Facts, Output
 from ..reports import Reports
-from ..shared import report_repeated
+from ..shared import report_doubled, report_repeated
 from ..support import gather
 from ..support import write as write_support
 from . import arrays, calls, classes, control, reads
@@ -81,6 +81,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     """The files of a project in Flax NNX, and their support file. `existing`: the text of the one
     that stands there."""
     files, there = project.ordered, Prelude(existing or "", "~")
+    lists = elsewhere.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
     fit_metaclasses(project, facts.modules, "nnx.Module")
     host_arrays.hold(project, facts.modules)
@@ -93,7 +94,9 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     output, faults = Output(diagnostics=told), Faults("the dialect flax")
-    report_repeated(plan, Reports(faults, told), modules=False)
+    reports = Reports(faults, told)
+    report_doubled(lists.doubled, reports)
+    report_repeated(plan, reports, modules=False)
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
     layers = lower_library(plan, faults)
     for low in lowered:

@@ -18,9 +18,12 @@ from ...model.expressions import (
     Subscript,
     is_none,
 )
+from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Conditional, sides
+from ...model.program import Class
 from ...model.statements import Assign, ExpressionStatement
+from ..growing import added, grown, holds_modules, is_trained
 from ..ties import UNSEEN, below
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
@@ -129,8 +132,20 @@ def assign(low: Lowering, node: Assign) -> None:
         return
     if is_none(value) and any(low.plan.is_data(cls, n) for n in names):
         low.edits.change(node, lambda n: n.expression.replace(Call(nnx("data"), [Constant(None)])))
-    elif listed and any(low.plan.becomes_module(cls, n) for n in names):
+    elif listed and (
+        any(low.plan.becomes_module(cls, n) for n in names) or _keeps_modules(low, node, cls)
+    ):
         low.edits.change(node, lambda n: _held(n.expression))
+
+
+def _keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
+    """Whether a plain list of Python's has modules, or is given some: `self.fcs.append(fc)`."""
+    if holds_modules(node.expression.value):  # type: ignore[union-attr]
+        return True
+    methods = low.plan.modules.home(cls).methods(cls).values()
+    paths = [path for t in node.targets if (path := dotted(t)) is not None]
+    more = [s for m in methods for path in paths for s in grown(m, path)]
+    return any(is_trained(e.value) for s in more for e in added(s))
 
 
 # --- writes ---------------------------------------------------------------------------------------

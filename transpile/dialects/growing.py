@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
 
-from ...facts.values.lattice import Mapping, Module, Sequence, Value, is_param
-from ...model.expressions import (
+from ..facts.values.lattice import Mapping, Module, Sequence, Value, is_param
+from ..model.effects import NewArray
+from ..model.expressions import (
     Attribute,
     Call,
     Comprehension,
@@ -16,10 +18,10 @@ from ...model.expressions import (
     Slice,
     Subscript,
 )
-from ...model.names import dotted
-from ...model.node import Expression, Statement
-from ...model.program import Function
-from ...model.statements import Assign, ExpressionStatement
+from ..model.names import dotted
+from ..model.node import Expression, Statement
+from ..model.program import Function
+from ..model.statements import Assign, Block, ExpressionStatement
 
 _GROWING = frozenset("append insert extend pop remove update setdefault clear".split())
 
@@ -96,3 +98,43 @@ def kept_list(value: Expression) -> str | None:
     if isinstance(value, Subscript) and isinstance(value.index, Slice):
         value = value.object
     return value.id if isinstance(value, Name) else None
+
+
+# --- under computed names -------------------------------------------------------------------------
+
+
+def sets(method: Function) -> list[tuple[ExpressionStatement, Call]]:
+    """The calls of a method that set a module under a computed name on self."""
+    me = method.parameters[0].name if method.parameters else None
+    found = []
+    for statement in method.nodes(ExpressionStatement):
+        call = statement.expression
+        if not isinstance(call, Call) or not _is_name(call.function, "setattr"):
+            continue
+        if len(call.arguments) != 3 or not _is_name(call.arguments[0], me):
+            continue
+        name = call.arguments[1]
+        array = any(isinstance(n, NewArray) for n in call.arguments[2].walk())
+        if not array and not (isinstance(name, Constant) and _is_identifier(str(name.constant))):
+            found.append((statement, call))
+    return found
+
+
+def _is_identifier(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _is_name(node: Expression, name: str | None) -> bool:
+    return isinstance(node, Name) and node.id == name
+
+
+def is_fixed(name: Expression) -> bool:
+    """Whether an expression for a name is the same text when it is evaluated again."""
+    calls = [n for n in name.walk() if isinstance(n, Call)]
+    return all(getattr(c.function, "name", dotted(c.function)) in ("format", "str") for c in calls)
+
+
+def block_of(statement: Statement) -> Block:
+    block = statement.parent
+    assert isinstance(block, Block)
+    return block

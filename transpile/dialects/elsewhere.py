@@ -1,5 +1,5 @@
 """Lists of Python's whose modules stand elsewhere: torch finds each once, a tree of JAX would have
-it twice.
+it twice, and NNX takes no plain list of modules.
 
 self.blocks = [self.a, self.b]             @property
                                            def blocks(self):
@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...facts.bindings.activity import bound
-from ...facts.modules import FIELD, SUBMODULE, Modules
-from ...facts.values.lattice import Module
-from ...model.copy import clone
-from ...model.effects import Declare, New
-from ...model.expressions import (
+from ..facts.bindings.activity import bound
+from ..facts.modules import FIELD, SUBMODULE, Modules
+from ..facts.values.lattice import Module
+from ..model.copy import clone
+from ..model.effects import Declare, New
+from ..model.expressions import (
     Attribute,
     Call,
     Comprehension,
@@ -38,17 +38,16 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import dotted, names_in, target_names, text
-from ...model.node import Expression, Node, Statement
-from ...model.program import Class, Function
-from ...model.project import Project
-from ...model.statements import Assign, For
-from ..fresh import attributes, fresh, taken
-from ..second_names import Reads, replaces
-from ..threading.properties import add_property
-from .computed import is_fixed, sets
-from .growing import added, grown, holds_modules, is_first, is_list, is_plain, is_trained, kept_list
-from .places import block_of
+from ..model.names import dotted, names_in, target_names, text
+from ..model.node import Expression, Node, Statement
+from ..model.program import Class, Function
+from ..model.project import Project
+from ..model.statements import Assign, For
+from . import growing
+from .fresh import attributes, fresh, taken
+from .growing import block_of
+from .second_names import Reads, replaces
+from .threading.properties import add_property
 
 _FETCHING = frozenset("getattr range zip enumerate len list tuple reversed".split())
 
@@ -98,45 +97,47 @@ class _Lists:
             if not isinstance(store, Assign) or store.parent is not self.init.body:
                 continue
             if len(store.targets) == 1 and not store.operator:
-                if is_list(own.values[0]):
+                if growing.is_list(own.values[0]):
                     self._write(name, store)
-                elif (local := kept_list(own.values[0])) is not None:
+                elif (local := growing.kept_list(own.values[0])) is not None:
                     self._write_local(name, store, local)
 
     def _write(self, name: str, store: Assign) -> None:
         assert (value := store.expression) is not None
-        growing = [n for m in self.methods for n in grown(m, f"{self.me}.{name}")]
-        kept = [e for n in growing for e in added(n)]
-        if not (holds_modules(value.value) or any(is_trained(e.value) for e in kept)):
+        more = [n for m in self.methods for n in growing.grown(m, f"{self.me}.{name}")]
+        kept = [e for n in more for e in growing.added(n)]
+        if not (
+            growing.holds_modules(value.value) or any(growing.is_trained(e.value) for e in kept)
+        ):
             return
         if not self._is_read_elsewhere(name):
             self._make_local(name)
-        elif not growing and self._is_asked_anew(value) and not self._is_replaced(store):
+        elif not more and self._is_asked_anew(value) and not self._is_replaced(store):
             for loop in self.init.nodes(For):
                 if dotted(loop.iterable) == f"{self.me}.{name}" and isinstance(value, Display):
                     loop.iterable.replace(clone(value))  # what changes them needs their places
             self._property(store, name, value)
         else:
-            self._by_names(name, store, [store, *growing])
+            self._by_names(name, store, [store, *more])
 
     def _write_local(self, name: str, store: Assign, local: str) -> None:
         """`self.fcs = fcs`, where `fcs` is a list that the constructor has made."""
         made = [a for a in self.init.nodes(Assign) if local in map(dotted, a.targets)]
         if len(made) != 1 or made[0].operator or not isinstance(made[0].expression, Display):
             return
-        growing = list(grown(self.init, local))
-        kept = [e for n in (made[0], *growing) for e in added(n)]
-        if not any(is_trained(e.value) for e in kept):
+        more = list(growing.grown(self.init, local))
+        kept = [e for n in (made[0], *more) for e in growing.added(n)]
+        if not any(growing.is_trained(e.value) for e in kept):
             return
         if not self._is_read_elsewhere(name) and not self._is_read_here(name, store):
             self.init.body.take(store)
             self.read.changed()
             return
-        inside = {n for s in (store, *made, *growing) for n in s.walk()}
+        inside = {n for s in (store, *made, *more) for n in s.walk()}
         others = [n for n in self.init.nodes(Name) if n.id == local and n not in inside]
         whole = [self._container(n, store) for n in others]
         if not others:
-            self._by_names(name, store, [*made, *growing])
+            self._by_names(name, store, [*made, *more])
         elif whole[0] is not None and isinstance(store.expression, Name):
             held = Attribute(Name(self.me), whole[0])
             self._property(store, name, Call(Name("list"), [held]))
@@ -220,8 +221,8 @@ class _Lists:
         inside = set(self.init.body.walk())
         named: list[tuple[Statement, list[Expression]]] = []
         for part in parts:
-            found = [self._name_of(e, part) for e in added(part)]
-            if part not in inside or None in found or not is_plain(part):
+            found = [self._name_of(e, part) for e in growing.added(part)]
+            if part not in inside or None in found or not growing.is_plain(part):
                 self._report(name, parts)
                 return
             named.append((part, [clone(e) for e in found if e is not None]))
@@ -239,21 +240,24 @@ class _Lists:
                     node.value = None  # it was a list of modules
             block_of(store).substitute(store, [Assign([names], kept)])
         for part, elements in named:
-            first = is_first(part)
+            first = growing.is_first(part)
             given = [*elements, Starred(clone(target))] if first else elements
             plain = first or part is parts[0]
             made = Assign([clone(target)], Display("tuple", given), "" if plain else "+")
             block_of(part).substitute(part, [made])
         self.found.names[self.cls, name] = names.name
         each = Call(Name("getattr"), [Name(self.me), Name("name")])
+        each.value = next((e.value for part in parts for e in growing.added(part)), None)
         clause = ForClause(Name("name"), clone(names))
         self._property(None, name, Comprehension("list", None, each, [clause]))
 
     def _report(self, name: str, parts: list[Statement]) -> None:
         """Tell of a list whose modules have another place too."""
         placed = {n.id for d in self.init.nodes(New, Declare) for n in _given(d)}
-        placed |= {n.id for _, c in sets(self.init) for n in c.arguments if isinstance(n, Name)}
-        for element in (e for part in parts for e in added(part)):
+        placed |= {
+            n.id for _, c in growing.sets(self.init) for n in c.arguments if isinstance(n, Name)
+        }
+        for element in (e for part in parts for e in growing.added(part)):
             known = isinstance(element, Name) and element.id in placed
             if known or isinstance(element, (Attribute, Subscript)):
                 self.found.doubled.append((name, element))
@@ -269,7 +273,7 @@ class _Lists:
             return element.arguments[1] if own else None
         if not isinstance(element, Name):
             return None
-        computed = {made: call for made, call in sets(self.init)}
+        computed = {made: call for made, call in growing.sets(self.init)}
         beside = block_of(statement).body
         for i, other in enumerate(beside):
             name: Expression | None = None
@@ -278,7 +282,7 @@ class _Lists:
                     name = Constant(other.name)
             elif other in computed and dotted(computed[other].arguments[2]) == element.id:
                 name = computed[other].arguments[1]
-            if name is not None and is_fixed(name):
+            if name is not None and growing.is_fixed(name):
                 at = beside.index(statement)
                 between = beside[min(i, at) + 1 : max(i, at)]
                 used = names_in(name) | {element.id}
