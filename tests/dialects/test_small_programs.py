@@ -1255,6 +1255,34 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.scale(x) + self.plain(x) * self.none(x) + x * y
 """
+CLASS_DEFAULTS = """
+import abc
+
+
+class Base(abc.ABC, nn.Module):
+    @property
+    @abc.abstractmethod
+    def rate(self):
+        ...
+
+
+class Net(Base):
+    # the assignment is in the place of the property
+    rate: float = 0
+    size = 2
+    bias = None
+
+    def __init__(self, wide=False):
+        super().__init__()
+        self.rate = 3
+        if wide:
+            self.size = 4
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        assert self.bias is None
+        return self.fc(x) * self.rate * self.size + y
+"""
 EXPERTS = """
 class FF(nn.Module):
     def __init__(self, d):
@@ -1285,7 +1313,7 @@ class Sparse(nn.Module):
     def __init__(self):
         super().__init__()
         self.gate = nn.Linear(4, 3)
-        self.experts = nn.ModuleList([FF(4) for _ in range(3)])
+        self.experts = nn.ModuleList([FF(4) if i < 3 else None for i in range(3)])
 
     def forward(self, x):
         x = x.view(-1, 4)

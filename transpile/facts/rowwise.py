@@ -30,7 +30,7 @@ class Rowwise:
 
     def module(self, module: Module, above: tuple[Class, ...] = ()) -> bool:
         """Whether a module computes each row by itself, whichever of its classes it is."""
-        if module.open or not module.classes or module.none:
+        if module.open or not module.classes:  # None would raise where it is called
             return False
         return all(
             self._layer(module, ref)

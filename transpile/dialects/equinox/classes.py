@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
-from ...model.names import dotted
+from ...model.names import dotted, in_scope
 from ...model.node import Expression, Statement
 from ...model.program import Class, Function
 from ...model.statements import Assign, Pass
@@ -148,16 +149,28 @@ class ClassWriter:
         """The fields as text. Types are quoted whose names mean nothing, or something else, when
         the class is made: classes further below, `networks.Loss` of a file that may be half read,
         fields themselves (`nn: nn.Linear = None`)."""
-        values = [_value(f) for f in fields]
+        standing = [self._standing(f, cls) for f in fields]
+        defaults = (None if n is None else n.expression for n in standing)
+        values = [_value(f, d and clone(d)) for f, d in zip(fields, defaults)]
         hidden = {f.name for f, value in zip(fields, values) if value is not None}
-        made = list[Statement]()
-        for field, value in zip(fields, values):
+        made, names = list[Statement](), [n.id for n in in_scope(cls.body, Name)]
+        for field, value, old in zip(fields, values, standing):
             kind = expression(field.type)
             words = [word for n in kind.walk() if (word := dotted(n))]
             if any(w in hidden or self._is_late(w, cls) for w in words):
                 kind = Constant(field.type)
-            made.append(Assign([Name(field.name)], value, annotation=kind))
+            new = Assign([Name(field.name)], value, annotation=kind)
+            if old is None or names.count(field.name) > 1:
+                made.append(new)
+            else:
+                cls.body.substitute(old, [new])
         return made
+
+    def _standing(self, field: Declared, cls: Class) -> Assign | None:
+        """`rate = 0` in the class, of a field: what an object has where nothing is set."""
+        own = (n for n in cls.body.body if isinstance(n, Assign) and len(n.targets) == 1)
+        found = next((n for n in own if dotted(n.targets[0]) == field.name), None)
+        return found if found is not None and isinstance(found.expression, Constant) else None
 
     def _is_late(self, word: str, cls: Class) -> bool:
         file = cls.file
@@ -193,17 +206,15 @@ class ClassWriter:
         init.body.insert_before(init.body.body[0], [Assign([target], Dictionary([]))])
 
 
-def _value(declared: Declared) -> Expression | None:
+def _value(declared: Declared, default: Expression | None) -> Expression | None:
     """What says that a field is static, or may be left unset."""
-    if declared.static:
-        value = Call(eqx("field"), [Constant(True)], ["static"])
-        if declared.unset:
-            value.append(Constant(None), "default")
-        return value
-    default = Constant(None) if declared.unset and declared.name != "inference" else None
-    if declared.saved:
+    if default is None and declared.unset and (declared.static or declared.name != "inference"):
+        default = Constant(None)
+    if not declared.static and declared.saved:
         return default
-    made = Call(Support("unsaved"))
+    made = Call(eqx("field"), [Constant(True)], ["static"])
+    if not declared.static:
+        made = Call(Support("unsaved"))
     if default is not None:
         made.append(default, "default")
     return made
