@@ -756,6 +756,95 @@ class Net(nn.Module):
         return self.act(self.rnn(x)[0]) + y
 """
 
+# What one name may run, a method or a property, is called in one way.
+SEVERAL_METHODS = """
+class Base(nn.Module):
+    def forward(self, x):
+        raise NotImplementedError()
+
+    @property
+    def total(self):
+        raise NotImplementedError()
+
+    @property
+    def active(self):
+        raise NotImplementedError()
+
+
+class Dummy(Base):
+    def forward(self, x):
+        return x * x * self.total
+
+    @property
+    def total(self):
+        return 1
+
+    @property
+    def active(self):
+        return self.total
+
+    def doubled(self):
+        return 2
+
+
+class Counting(Base):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.n = n
+        self.register_buffer("seen", torch.zeros(()))
+
+    def forward(self, x):
+        self.seen += 1
+        return self.fc(x) * self.active + self.total
+
+    @property
+    def total(self):
+        return self.n
+
+    @property
+    def active(self):
+        return self.n + self.seen * 0
+
+    def doubled(self):
+        return 2 * self.active
+
+
+class Net(nn.Module):
+    def __init__(self, count=True):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.q: Base = Counting(2) if count else Dummy()
+
+    @property
+    def total(self):
+        return self.q.total
+
+    def forward(self, x, y):
+        return y + self.q(self.fc(x)) + self.total + self.q.active + self.q.doubled()
+"""
+# A mixin in front of a layer of torch's writes a buffer.
+MIXED_IN_STATE = """
+class Counted:
+    def forward(self, x):
+        self.calls += 1
+        return super().forward(x) * 2
+
+
+class Lin(Counted, nn.Linear):
+    def __init__(self, i, o):
+        super().__init__(i, o)
+        self.register_buffer("calls", torch.zeros(()))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Sequential(Lin(4, 4), nn.Tanh())
+
+    def forward(self, x, y):
+        return self.a(x) + y
+"""
 # Submodules whose names are none of Python's.
 ODD_NAMES = """
 class Net(nn.Module):

@@ -106,7 +106,9 @@ class ClassWriter:
                 base.replace(eqx(*word.split(".")))
             elif isinstance(found, str) and found.startswith("torch.nn."):
                 base.replace(Support(found.rpartition(".")[2]))
-        bases = self.plan.modules.lineage(cls)[1:]
+        # a mixin that only classes below make a module of is no StatefulLayer itself
+        above = self.plan.modules.lineage(cls)[1:]
+        bases = [c for c in above if self.plan.modules.home(c).foreign_bases(c)]
         if bases and self.plan.is_stateful(cls) and not any(map(self.plan.is_stateful, bases)):
             cls.bases.append(eqx("nn", "StatefulLayer"))
             cls.keywords.append(None)

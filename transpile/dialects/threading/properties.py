@@ -8,11 +8,11 @@ x * self.doubled                   x * self.doubled(params)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
 from ...model.effects import Apply, Support, Unconverted, Write
 from ...model.expressions import Attribute, Name
@@ -108,16 +108,15 @@ def _become(project: Project, needed: set[Function]) -> None:
 def _called(project: Project, read: Attribute, needed: set[Function]) -> None:
     if is_target(read):
         return
-    for owner, function in _found(project, read):
-        if function in needed:
-            value, read.value = read.value, FunctionValue(function, owner)
-            read.wrap(lambda read: Apply(read, [], [])).value = value  # type: ignore[attr-defined]
-            return
-
-
-def _found(project: Project, read: Attribute) -> Iterator[tuple[Class, Function]]:
     held = read.object.value
-    for ref in held.refs if isinstance(held, Module) else ():
-        function = project.find(ref, read.name) if isinstance(ref, Class) else None
-        if function is not None and isinstance(ref, Class):
-            yield ref, function
+    if not isinstance(held, Module):
+        return
+    classes = [ref for ref in held.refs if isinstance(ref, Class)]
+    found = [project.find(cls, read.name) for cls in classes]
+    function = next((f for f in found if f in needed), None)
+    if function is None:
+        return
+    one = len(classes) == 1
+    method = FunctionValue(function, classes[0]) if one else Method(held, read.name)
+    value, read.value = read.value, method
+    read.wrap(lambda read: Apply(read, [], [])).value = value  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Method, Module
 from ...model.expressions import Attribute, Call
 from ...model.names import dotted
 from ...model.program import Class, Function
@@ -23,7 +24,8 @@ class Targets:
         if found is None and (value := handed(call)) is not None:
             return [value.function, *self._overriding(value)]
         if found is None:
-            return self._above(call)
+            above = self._above(call)
+            return self._of_name(call) if above is None else above
         functions = [function for function, _ in found]
         value = call.function.value
         if isinstance(value, FunctionValue):
@@ -36,6 +38,21 @@ class Targets:
             return []
         home = self.modules.home(value.owner)
         return list(home.overriding(value.owner, value.function.name))
+
+    def _of_name(self, call: Call) -> list[Function] | None:
+        """What a method of a module may run of which only the name is known: `self.q.active()`,
+        of one of several classes."""
+        value = call.function.value
+        if not isinstance(value, Method) or not isinstance(value.receiver, Module):
+            return None
+        if any(value.name in self._methods(cls) for cls in self.modules.library.classes.values()):
+            return None
+        owned = [c for c in self.modules.project.classes() if self.modules.is_module(c)]
+        found = [self._methods(cls).get(value.name) for cls in owned]
+        return [method for method in found if method is not None] or None
+
+    def _methods(self, cls: Class) -> dict[str, Function]:
+        return self.modules.home(cls).methods(cls)
 
     def _above(self, call: Call) -> list[Function] | None:
         """What `super().method(...)` runs where that is a layer's of torch's; nothing where no
