@@ -19,6 +19,7 @@ from ..model.expressions import (
     Name,
     is_none,
 )
+from ..model.names import names_assigned
 from ..model.node import Expression
 from ..model.operators import Conditional
 from ..model.program import Class, Function, Scope
@@ -222,7 +223,7 @@ def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> N
         found[name] = Field(kind, [value])
         return
     own.values.append(value)
-    if own.kind == FIELD and (kind in ARRAYS or all(is_none(v) for v in own.values[:-1])):
+    if own.kind == FIELD and (kind == PARAM or all(is_none(v) for v in own.values[:-1])):
         own.kind = kind  # `self.bias = None`, and then a param
     elif kind in ARRAYS and own.kind in ARRAYS and kind != own.kind:
         own.kind = MIXED
@@ -246,9 +247,10 @@ def named_none(value: Expression) -> bool:
         return value.value.none
     if not isinstance(value, Name) or value.value not in (None, UNKNOWN):
         return False
-    around = (node for node in value.ancestors() if isinstance(node, Function))
-    given = (p for f in around for p in f.parameters if p.name == value.id)
-    return is_none(next((p.default for p in given), None))
+    function = next((node for node in value.ancestors() if isinstance(node, Function)), None)
+    if function is None or value.id in names_assigned(function.body):
+        return False
+    return any(is_none(p.default) for p in function.parameters if p.name == value.id)
 
 
 def _persistent(own: Field) -> bool:

@@ -98,8 +98,9 @@ def _kind(scene: Scene, kinds: Kinds, target: Expression, value: Expression) -> 
     if known == NONE and isinstance(held, Module) and not held.is_self:
         return SUBMODULE
     kind = kinds.of(scene.cls, name)
-    numbers = isinstance(known, Static) and known not in (NONE, NUMPY)
-    return None if numbers and kind not in (BUFFER, "mixed") else kind
+    numbers = isinstance(known, Static) and known != NONE
+    begins = known == NUMPY and kind == PARAM  # of a param that follows
+    return None if numbers and not begins and kind not in (BUFFER, "mixed") else kind
 
 
 def _declaration(assign: Assign, kind: str, here: str, kinds: Kinds, cls: Class | None) -> Declare:

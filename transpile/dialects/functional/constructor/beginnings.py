@@ -154,8 +154,10 @@ class Beginning(Form):
             if _is_none(value.body):
                 test = Unary("not", value.test)
                 return If(test, Block([self._setting(whole, name, value.orelse)]))
+        asked = any(_asks(around, value) for around in value.ancestors())
         made = Assign([Subscript(whole, Constant(name))], value)
-        if dotted(value) and self.plan.facts.values.may_be_none(value) is not False:
+        given = isinstance(value, Attribute) and not asked
+        if given and self.plan.facts.values.may_be_none(value) is not False:
             # `self.alpha = alpha`: what is None has no entry, by which others ask
             return If(Compare([clone(value), Constant(None)], ["is not"]), Block([made]))
         return made
@@ -279,6 +281,13 @@ def _entry(statement: Statement, whole: str) -> list[Expression] | None:
     if any(isinstance(n, Name) and n.id == whole for n in value.walk()):
         return None
     return [target.index, value]
+
+
+def _asks(around: Node, value: Expression) -> bool:
+    """Whether a branch asks whether a value is None."""
+    tests = around.test.walk() if isinstance(around, If) else ()
+    compared = (n for n in tests if isinstance(n, Compare) and any(map(_is_none, n.operands)))
+    return any(dotted(n.operands[0]) == dotted(value) for n in compared)
 
 
 def _is_none(value: Expression) -> bool:
