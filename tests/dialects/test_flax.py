@@ -4,6 +4,8 @@ import types
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+import optax
 import pytest
 from flax import nnx
 
@@ -430,3 +432,32 @@ def test_donation_by_number(graph_mode):
     x = jnp.ones((4, 3))
     assert jnp.isfinite(step(model, x)) and jnp.isfinite(step(model, x))
     assert model.blocks[0].calls[...] == 2
+
+
+def test_a_step_donates_model_and_optimizer_by_number(graph_mode):
+    text, support, _ = written(STACK)
+    model = run(text, support)[0].Stack(3, rngs=nnx.Rngs(0))
+    optimizer = nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param)
+
+    def step(model, optimizer, x):
+        graph, params, rest = nnx.split(model, nnx.Param, ...)
+        loss_fn = lambda params, rest: nnx.merge(graph, params, rest)(x).mean()
+        loss, grads = nnx.value_and_grad(loss_fn)(params, rest)
+        optimizer.update(model, grads)
+        return loss
+
+    donating = nnx.jit(step, donate_argnums=(0, 1))
+    x, before = jnp.ones((4, 3)), np.asarray(model.blocks[0].norm.bias[...])
+    for _ in range(2):
+        assert jnp.isfinite(donating(model, optimizer, x))
+    assert model.blocks[0].calls[...] == 2 and optimizer.step[...] == 2
+    assert not np.allclose(model.blocks[0].norm.bias[...], before)
+
+
+def test_split_keys_draw_masks_of_their_own():
+    text, support, _ = written(STACK)
+    drop = run(text, support)[0].Stack(3, rngs=nnx.Rngs(0)).blocks[0].drop
+    axes = nnx.StateAxes({nnx.RngState: 0, ...: None})
+    each = nnx.split_rngs(splits=4)(nnx.vmap(lambda drop, x: drop(x), in_axes=(axes, 0)))
+    rows = np.asarray(each(drop, jnp.ones((4, 64))))
+    assert len({row.tobytes() for row in rows}) == 4
