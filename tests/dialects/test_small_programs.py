@@ -2069,3 +2069,49 @@ def test_a_param_of_another_configuration_is_filled(target):
     filled = from_torch(theirs, built(cls, cls))
     arrays = to_torch(filled) if target == "flax" else to_torch(*filled)
     assert arrays["scale"] == 3
+
+
+PROBED = """
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+        self.fc = nn.Linear(4, 3)
+        {call}
+
+    def forward(self, x):
+        self.calls += 1
+        return self.fc(x) * self.calls
+
+
+class Net(nn.Module):
+    def __init__(self, shape=(3, 8, 8)):
+        super().__init__()
+        self.conv = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Dropout(0.0))
+        with torch.no_grad():
+            n = self.conv(torch.zeros(2, *shape)).flatten(1).shape[1]
+        self.fc = nn.Linear(n, 4)
+        self.head = nn.Linear(self.feature_size(shape), 2)
+
+    def feature_size(self, shape):
+        return self.features(torch.zeros(2, *shape)).view(2, -1).size(1)
+
+    def features(self, x):
+        return torch.tanh(self.conv(x))
+
+    def forward(self, x):
+        return self.fc(self.conv(x).flatten(1)), self.head(self.features(x).flatten(1))
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_modules_run_while_a_model_is_built_for_the_sizes_that_they_give(target):
+    source = HEAD + PROBED.format(call="pass")
+    verify(source, "Net", "", [torch.randn(2, 3, 8, 8, dtype=torch.float64)], target)
+
+
+@pytest.mark.parametrize("call", ["self.forward(torch.ones(1, 4))", "n = self(torch.ones(1, 4)).shape"])
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+def test_what_a_module_counts_while_it_is_built_is_no_size(target, call):
+    (made,), _, _ = dialect.convert([given(HEAD + PROBED.format(call=call))], "", target)
+    assert made.diagnostics[-1].line == 12, made.diagnostics

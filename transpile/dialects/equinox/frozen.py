@@ -8,6 +8,7 @@ from ...model.program import Function
 from ...model.statements import Assign
 from ..reports import Reports
 from ..threading.changes import is_part_of_module
+from ..threading.probes import dry_run, is_dry
 from ..threading.signatures import Signatures
 
 _REFUSED = {
@@ -31,7 +32,12 @@ def refuse(function: Function, building: bool, signatures: Signatures, reports: 
         id, why = _REFUSED[type(node)]
         reports.refuse(id, node, why)
     for call in function.nodes(Apply, Call) if building else ():
-        if signatures.of_call(call).takes:
+        runs = set(signatures.targets(call) or (function,))
+        if not signatures.of_call(call).takes or runs <= signatures.building - {function}:
+            continue
+        if is_dry(call, function, signatures):
+            call.replace(dry_run(call))
+        else:
             reports.unconverted("state-in-constructor", call, _BEGUN)
     for assign in () if building else function.nodes(Assign):
         if any(map(is_part_of_module, assign.targets)):

@@ -156,6 +156,21 @@ def key_stream(key):
         i += 1
 
 
+def dry_run(function, *args, **kwargs):
+    """Zeros of the shapes that a module, or a method of one, gives in training; the state that it
+    begins with is dropped."""
+    module = getattr(function, "__self__", function)
+    takes = inspect.signature(function).parameters
+    kwargs |= {"key": jax.random.key(0)} if "key" in takes else {}
+
+    def run():
+        return function(*args, state=eqx.nn.State(module), **kwargs)[0]
+
+    shapes = eqx.filter_eval_shape(run)
+    zeros = lambda y: jnp.zeros(y.shape, y.dtype) if isinstance(y, jax.ShapeDtypeStruct) else y
+    return jax.tree.map(zeros, shapes)
+
+
 def get(state, index):
     """The value of a buffer; None for one that is not there."""
     return None if index is None else state.get(index)

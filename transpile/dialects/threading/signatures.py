@@ -44,7 +44,8 @@ class Signatures:
         self._targets: dict[Call, list[Function] | None] = {}
         self.functions = list(self._reached(set(kept), facts.rulebook))
         self.changes = Changes(self.functions, self.targets)
-        self.building = self._only_built()
+        callers = self._callers()
+        self.building = self._only_built(callers)
         self.written = {
             read.name
             for function in self.functions
@@ -52,6 +53,9 @@ class Signatures:
             for statement in function.nodes(Write, Assign)
             for read in arrays_written(statement)
         }
+        self.keeping = {f for f in self.functions if self._keeps(f)}  # or call one that does
+        while more := set().union(*(callers.get(f, ()) for f in self.keeping)) - self.keeping:
+            self.keeping |= more
         self._group: dict[Function, Function] = {}
         self._joined()
         self._threads: dict[Function, Threads] = {}
@@ -143,12 +147,21 @@ class Signatures:
         for one in self.modules.lineage(cls):
             yield from self.modules.home(one).methods(one).values()
 
-    def _only_built(self) -> set[Function]:
+    def _callers(self) -> dict[Function, set[Function]]:
         callers: dict[Function, set[Function]] = {}
         for function in self.functions:
             for call in calls_of(function):
                 for target in self.targets(call) or ():
                     callers.setdefault(target, set()).add(function)
+        return callers
+
+    def _keeps(self, function: Function) -> bool:
+        """Whether a function of the user's changes state, beside what torch's layers count."""
+        targets = (w.target for w in function.nodes(Write))
+        kinds = {t.kind for t in targets if isinstance(t, Read)}
+        return not self._is_layers(function) and not kinds.isdisjoint((BUFFER, MIXED))
+
+    def _only_built(self, callers: dict[Function, set[Function]]) -> set[Function]:
         begin = {f for f in self.functions if f.owner is None and self.changes.parameter(f)}
         return only_built(self.functions, callers, begin, self.makes)
 

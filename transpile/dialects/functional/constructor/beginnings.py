@@ -6,16 +6,7 @@ from collections.abc import Callable
 
 from ....facts.modules import SUBMODULE
 from ....model.copy import clone
-from ....model.effects import (
-    MIXED,
-    PARAM,
-    Declare,
-    Key,
-    Mode,
-    Read,
-    Tie,
-    Write,
-)
+from ....model.effects import MIXED, PARAM, Declare, Key, Mode, Read, Tie, Write
 from ....model.expressions import (
     Attribute,
     Call,
@@ -33,6 +24,7 @@ from ....model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...fresh import fresh, taken
 from ...reports import Reports
 from ...threading.keys import Form, Keys
+from ...threading.probes import run_dry
 from ...threading.running import without_rows, write_blocks
 from ...ties import UNSEEN
 from ..leaves import Leaves
@@ -65,6 +57,7 @@ class Beginning(Form):
         for mode in self.function.nodes(Mode):
             mode.replace(Constant(True))  # a module that is built is in training
         self._without_others()
+        run_dry(self.function, self.plan.conventions, self.reports)
         without_rows(self.function)
         keys = Keys(self, self.fresh)
         keys.function(self.function, self.words.key)

@@ -46,11 +46,12 @@ from ....model.statements import Assign, Block, For, If
 from ...faults import raising
 from ...reports import Reports
 from ...threading.changes import is_applied
+from ...threading.probes import dry_run, gives_shapes, is_dry
 from ...threading.threads import NOTHING
 from ..plan import Plan
 from .beginnings import draws
-from .probes import gives_shapes
 
+DRAWN = frozenset(("jax.random.normal", "jax.random.uniform"))
 MEASURING = frozenset(("fan_in_and_fan_out", "numel"))
 _REPLACED = "what is called here takes its params, state and key as the module that stood there"
 ASKED = frozenset(("shape", "dtype", "ndim", "size"))
@@ -75,9 +76,22 @@ class Building:
             self.reports.refuse("tied-weight", tie, why)
         nodes = list(self.plan.conventions.own_nodes(self.function))
         calls = [n for n in nodes if isinstance(n, Apply)]
-        self._shapes = {c for c in calls if gives_shapes(c, self.function)}
+        self._shapes = {c for c in calls if is_dry(c, self.function, self.plan.conventions)}
+        undrawn = {n for n in nodes if isinstance(n, Key) and self._is_undrawn(n)}
         for node in reversed(nodes):  # inner before outer
-            self._node(node)
+            if node not in undrawn:
+                self._node(node)
+
+    def _is_undrawn(self, key: Key) -> bool:
+        """`torch.randn(1, 3, 8, 8)` that a module is run on for its shapes is of zeros."""
+        call = key.parent
+        if not isinstance(call, Call) or dotted(call.function) not in DRAWN:
+            return False
+        if call.arguments[0] is not key or not gives_shapes(call, self.function):
+            return False
+        zeros = Attribute(Name("jnp"), "zeros")
+        call.replace(Call(zeros, call.arguments[1:], call.keywords[1:]))
+        return True
 
     def _write(self, write: Write) -> None:
         """A constant that is changed before it is used."""
@@ -126,7 +140,9 @@ class Building:
 
     def _lacks_key(self, node: Node) -> bool:
         """Whether a call draws, and is given no key, as in `lambda w, key: f(w, key=key)`."""
-        return isinstance(node, Apply) and "key" not in node.keywords and draws(node, self.plan)
+        if not isinstance(node, Apply) or node in self._shapes and self._runs(node):
+            return False
+        return "key" not in node.keywords and draws(node, self.plan)
 
     def _call(self, node: Call) -> None:
         function = node.function
@@ -184,12 +200,11 @@ class Building:
         return threads.params or threads.takes
 
     def _probe(self, call: Call) -> None:
-        if call not in self._shapes or self.plan.conventions.of_call(call).gives:
+        if call not in self._shapes:
             why = "a module is run while the model is built, before its params are made"
             self.reports.raises("module-value", call, why)
             return
-        words = [None, *call.keywords]
-        call.replace(Call(Support("dry_run"), [call.function, *call.arguments], words))
+        call.replace(dry_run(call))
 
     def _read(self, node: Read) -> None:
         around = node.parent

@@ -3,21 +3,55 @@
     n = self.conv(torch.zeros(1, *shape)).flatten(1).shape[1]
 →   n = nn.dry_run(self.conv, jnp.zeros((1, *shape))).reshape(1, -1).shape[1]
 
-`nn.dry_run` traces a module with params that are never made, and gives zeros: nothing but a shape
-may be asked of them.
+`nn.dry_run` traces a module with params that are never made, and a state that is dropped, and gives
+zeros: nothing but a shape may be asked of them.
 """
 
 from __future__ import annotations
 
-from ....facts.values.lattice import Module
-from ....model.effects import Apply, Detached
-from ....model.expressions import Attribute, Call, Display, Name, Subscript
-from ....model.names import target_names
-from ....model.node import Expression, Node
-from ....model.program import Function
-from ....model.statements import Assign, ExpressionStatement, For
+from ...facts.values.lattice import Module, Static
+from ...model.effects import Apply, Detached, Support
+from ...model.expressions import Attribute, Call, Display, ForClause, Name, Subscript
+from ...model.names import target_names
+from ...model.node import Expression, Node
+from ...model.operators import Binary
+from ...model.program import Function
+from ...model.statements import Assign, ExpressionStatement, For
+from ..reports import Reports
+from .signatures import Signatures
 
 SHAPES = frozenset(("shape", "ndim", "size", "dtype"))
+
+
+def is_dry(call: Call, function: Function, signatures: Signatures) -> bool:
+    """Whether only shapes are asked of a call, and nothing of the user's changes that is kept;
+    numbers made of arrays can come of nothing else."""
+    if not set(signatures.targets(call) or ()).isdisjoint(signatures.keeping):
+        return False
+    return _is_number(call) or gives_shapes(call, function)
+
+
+def dry_run(call: Call) -> Call:
+    """The same call without what it takes: `nn.dry_run(self.conv, x)`."""
+    words = [None, *call.keywords]
+    return Call(Support("dry_run"), [call.function, *call.arguments], words)
+
+
+def run_dry(function: Function, signatures: Signatures, reports: Reports) -> None:
+    """What `jnp.ones(self.conv(x).shape[1:])` runs has its params made by the same function."""
+    for call in function.nodes(Apply):
+        threads = signatures.of_outside(call)
+        if not isinstance(call.function.value, Module) or not (threads.params or threads.takes):
+            continue
+        if gives_shapes(call, function):
+            call.replace(dry_run(call))
+        else:
+            why = "a module is run for an array that the model begins with"
+            reports.raises("module-value", call, why)
+
+
+def _is_number(node: Expression) -> bool:
+    return isinstance(node.value, Static) and node.value.type in ("int", "shape")
 
 
 def gives_shapes(node: Expression, function: Function, seen: frozenset[str] = frozenset()) -> bool:
@@ -32,7 +66,7 @@ def gives_shapes(node: Expression, function: Function, seen: frozenset[str] = fr
             and call.function is around
             and gives_shapes(call, function, seen)
         )
-    if isinstance(around, (Subscript, Detached, Display)):
+    if isinstance(around, (Subscript, Detached, Display, Binary)):
         return gives_shapes(around, function, seen)
     if isinstance(around, Call):
         return _is_handed(around, node, function, seen)
@@ -46,7 +80,7 @@ def gives_shapes(node: Expression, function: Function, seen: frozenset[str] = fr
             for name in set(names) - seen
             for use in _uses(name, function, around)
         )
-    if isinstance(around, For):
+    if isinstance(around, (For, ForClause)):
         names = target_names(around.target)
         known = seen | set(names)
         uses = [u for n in set(names) - seen for u in _uses(n, function, around)]
@@ -61,9 +95,10 @@ def _is_handed(call: Call, node: Expression, function: Function, seen: frozenset
     word = call.function.id if isinstance(call.function, Name) else ""
     if word == "len":
         return True
-    runs = isinstance(call, Apply) and isinstance(call.function.value, Module)
     of_jax = isinstance(call.function, Attribute) and _root(call.function) in ("jnp", "jax", "lax")
-    return (runs or of_jax) and gives_shapes(call, function, seen)
+    if not isinstance(call, Apply) and not isinstance(call.function, Support) and not of_jax:
+        return False
+    return _is_number(call) or gives_shapes(call, function, seen)
 
 
 def _root(node: Expression) -> str:
@@ -89,6 +124,6 @@ def _is_target(name: Name) -> bool:
         inner, around = around, around.parent
         if isinstance(around, Assign):
             return inner in around.targets
-        if isinstance(around, For):
+        if isinstance(around, (For, ForClause)):
             return inner is around.target
     return False
