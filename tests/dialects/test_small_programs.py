@@ -2115,3 +2115,28 @@ def test_modules_run_while_a_model_is_built_for_the_sizes_that_they_give(target)
 def test_what_a_module_counts_while_it_is_built_is_no_size(target, call):
     (made,), _, _ = dialect.convert([given(HEAD + PROBED.format(call=call))], "", target)
     assert made.diagnostics[-1].line == 12, made.diagnostics
+
+
+DRAWN_WEIGHTS = """
+class Drawn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.initialize_weights()
+
+    def initialize_weights(self):
+        self.apply(self._init_weights)
+
+    def _init_weights(self, m):
+        if isinstance(m, nn.Linear):
+            nn.init.xavier_uniform_(m.weight)
+
+    def forward(self, x, y):
+        return self.fc(x) + y + 0 * torch.rand_like(y)
+"""
+
+
+def test_weights_are_drawn_by_a_method_that_is_handed_on():
+    """In Flax the stream that forward draws from is there by then."""
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + DRAWN_WEIGHTS, "Drawn", "", inputs, "flax")

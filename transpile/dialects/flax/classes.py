@@ -41,12 +41,14 @@ def _hands_on(low: Lowering, init: Function, cls: Class) -> bool:
     """Whether a method is handed on while building, `self.apply(self._init_weights)`: it draws
     from the stream before the constructor ends."""
     methods = low.plan.modules.home(cls).methods(cls)
+    building = [init, *(m for m in methods.values() if m in low.plan.building)]
     return any(
         isinstance(node, Attribute)
         and node.name in methods
         and low.is_self(node.object)
         and not (isinstance(node.parent, Call) and node.parent.function is node)
-        for node in init.body.walk()
+        for method in building
+        for node in method.body.walk()
     )
 
 
