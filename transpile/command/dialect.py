@@ -127,7 +127,7 @@ def convert(
     """
     if target not in TARGETS:
         raise ValueError(f"there is no target {target!r}: use one of {', '.join(TARGETS)}")
-    project, failed = Project(package), []
+    project, failed = Project(package, rulebook()), []
     for source in sources:
         try:
             project.add(source.path, lower(source.text, source.path))

@@ -14,6 +14,7 @@ from .libraries import canonical
 from .names import dotted
 from .node import Expression, Statement
 from .program import Class, File, Function
+from .rulebook import Rulebook
 from .statements import Assign, Block, Handler, Import
 
 __all__ = ["PLAIN_MODULE", "Definition", "Names", "Project", "is_own_module"]
@@ -41,9 +42,11 @@ class Names:
 class Project(Classes, Functions):
     """All files that are converted together."""
 
-    def __init__(self, package: str = "") -> None:
+    def __init__(self, package: str = "", rulebook: Rulebook | None = None) -> None:
+        """`rulebook`: says which names `from torch.nn import *` binds."""
         Classes.__init__(self)
         Functions.__init__(self)
+        self.rulebook = rulebook
         self.package = package  # the name of the directory, where that is a package itself
         self.files: dict[str, File] = {}  # by dotted name
         self.names: dict[File, Names] = {}
@@ -139,13 +142,19 @@ class Project(Classes, Functions):
                 found = self.definition(other, name, seen | {names.dotted})
                 if found is not None:
                     return found
+            elif self.rulebook is not None and self.rulebook.knows(f"{star}.{name}"):
+                return canonical(f"{star}.{name}")
         return None
 
     def by_star(self, file: File, seen: frozenset[File] = frozenset()) -> set[str]:
-        """The names that `from .parts import *` binds in a file to what the other one imports."""
+        """The names that `from .parts import *` binds in a file to what the other one imports, and
+        `from torch.nn import *` to what rules know."""
         others = [self.files[star] for star in self.names[file].stars if star in self.files]
         others = [other for other in others if other not in seen]
         names = {name for other in others for name in self.names[other].imports}
+        if self.rulebook is not None:
+            outside = (star for star in self.names[file].stars if star not in self.files)
+            names = names.union(*map(self.rulebook.within, outside))
         return names.union(*(self.by_star(other, seen | {file}) for other in others))
 
     def meaning(self, name: str, seen: frozenset[str] = frozenset()) -> Definition:

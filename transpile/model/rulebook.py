@@ -161,6 +161,18 @@ class Rulebook:
         """
         return bool(self.find(name)) or self.constant(name) is not None or name in self._namespaces
 
+    def within(self, namespace: str) -> frozenset[str]:
+        """The names of a module of torch's that have a rule, or have something in them that has."""
+        return self._within.get(namespace, frozenset())
+
+    @functools.cached_property
+    def _within(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for name in (*self.by_torch, *self.constants, *self._namespaces):
+            head, _, last = name.rpartition(".")
+            found.setdefault(head, set()).add(last)
+        return {head: frozenset(names) for head, names in found.items()}
+
     @functools.cached_property
     def _namespaces(self) -> frozenset[str]:
         """The modules and classes of torch that hold something with a rule."""
