@@ -45,9 +45,9 @@ def test_every_definition_of_the_rules_can_be_written():
 def test_what_completes_a_function_comes_too():
     book = load()
     source = Rules(book)
-    completed = next(name for name in source._completions if source.find(name) is not None)
+    completed = next(name for name in book.completions if source.find(name) is not None)
     text = write([completed], [source], HEADER)
-    assert all(f"def {name}(" in text for name in source._completions[completed])
+    assert all(f"def {name}(" in text for name in book.completions[completed])
 
 
 def written(texts):

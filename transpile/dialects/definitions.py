@@ -9,6 +9,7 @@ import re
 import symtable
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..model.program import Class, File, Function
 from ..model.rule_files import MARKS, imports_of, words_file
@@ -35,12 +36,27 @@ class Entry:
 
     @functools.cached_property
     def node(self) -> ast.stmt:
-        return ast.parse(self.text).body[0]
+        return _parsed(self.text)
+
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """All names in it."""
+        return frozenset(n.id for n in ast.walk(self.node) if isinstance(n, ast.Name))
 
     @functools.cached_property
     def uses(self) -> frozenset[str]:
         """The names that it reads of those outside."""
-        return frozenset(_outer_names(symtable.symtable(self.text, self.name, "exec")))
+        return _uses(self.text)
+
+
+@functools.lru_cache(maxsize=2048)  # torch's layers, which come out alike of many programs
+def _parsed(text: str) -> ast.stmt:
+    return ast.parse(text).body[0]
+
+
+@functools.lru_cache(maxsize=2048)
+def _uses(text: str) -> frozenset[str]:
+    return frozenset(_outer_names(symtable.symtable(text, "", "exec")))
 
 
 def _outer_names(table: symtable.SymbolTable) -> Iterator[str]:
@@ -145,26 +161,28 @@ class Rules(Source):
     def _entry(self, definition: Definition) -> Entry | None:
         if definition.file == words_file() or self.rulebook.is_module(definition):
             return None  # layers are written by the dialect, and so is what they are written with
-        place = definition.file.name, definition.lines[0]
-        return Entry(definition.name, rule_text(definition), place, definition.imports)
-
-    @functools.cached_property
-    def _completions(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for name, definition in self.rulebook.definitions.items():
-            for mark in getattr(definition.node, "decorator_list", ()):
-                if isinstance(mark, ast.Attribute) and isinstance(mark.value, ast.Name):
-                    found.setdefault(mark.value.id, []).append(name)
-        return found
+        return _of_rule(definition)
 
     def completing(self, name: str) -> Iterable[str]:
-        return self._completions.get(name, ())
+        return self.rulebook.completions.get(name, ())
 
     def registrations(self, names: set[str]) -> Iterable[str]:
         known = self.rulebook.definitions.keys()
         for text, uses in self.rulebook.registrations:
             if uses & names and uses & known <= names:
                 yield text
+
+
+@functools.cache
+def _of_rule(definition: Definition) -> Entry:
+    place = definition.file.name, definition.lines[0]
+    return Entry(definition.name, rule_text(definition), place, definition.imports)
+
+
+@functools.cache
+def prelude(*files: Path) -> Prelude:
+    """What a dialect has in files of its own."""
+    return Prelude("\n".join(file.read_text("utf-8") for file in files))
 
 
 def _defined(node: ast.stmt) -> str | None:
@@ -195,7 +213,7 @@ def rule_text(definition: Definition) -> str:
 
 def without_marks(text: str) -> str:
     """A definition without `@rule(…)` and `@layer(…)`."""
-    node, lines = ast.parse(text).body[0], text.splitlines()
+    node, lines = _parsed(text), text.splitlines()
     for mark in reversed(getattr(node, "decorator_list", ())):
         name = mark.func if isinstance(mark, ast.Call) else mark
         if isinstance(name, ast.Name) and name.id in MARKS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from .definitions import LINE_LENGTH, Entry, Source
 
@@ -23,8 +23,9 @@ def write(
     """The text of a support file that defines these names, and what they need."""
     entries = gather(wanted, sources)
     parts = [_formatted(entry.text, format) for entry in _ordered(entries)]
-    parts += [r for source in sources for r in source.registrations(set(entries))]
-    imports = import_lines(entries.values(), parts)
+    registrations = [r for source in sources for r in source.registrations(set(entries))]
+    imports = import_lines(entries.values(), registrations)
+    parts += registrations
     return "\n\n\n".join([f'"""{header}"""\n\n{imports}'.rstrip(), *parts]) + "\n"
 
 
@@ -94,11 +95,11 @@ def needed_at_import(node: ast.stmt) -> set[str]:
     return {n.id for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)}
 
 
-def import_lines(entries: Iterable[Entry], parts: Iterable[str]) -> str:
+def import_lines(entries: Collection[Entry], registrations: Iterable[str]) -> str:
     """The imports that these texts need, Python's own first."""
-    used: set[str] = set()
-    for part in parts:
-        used |= {n.id for n in ast.walk(ast.parse(part)) if isinstance(n, ast.Name)}
+    used = {name for entry in entries for name in entry.names}
+    for text in registrations:
+        used |= {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
     named = {line for e in entries for name, line in e.imports.items() if name in used}
     groups = [[], []]  # type: list[list[str]]
     for line in sorted(named, key=import_order):

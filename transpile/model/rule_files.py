@@ -51,7 +51,17 @@ def load(*extra: Path) -> Rulebook:
     for path in [*layers, *functions]:
         reader.read(path)
     by_torch = {name: tuple(found) for name, found in reader.by_torch.items()}
-    return Rulebook(reader.definitions, by_torch, reader.constants, tuple(reader.registrations))
+    registrations, completions = tuple(reader.registrations), _completions(reader.definitions)
+    return Rulebook(reader.definitions, by_torch, reader.constants, registrations, completions)
+
+
+def _completions(definitions: dict[str, Definition]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, definition in definitions.items():
+        for mark in getattr(definition.node, "decorator_list", ()):
+            if isinstance(mark, ast.Attribute) and isinstance(mark.value, ast.Name):
+                found.setdefault(mark.value.id, []).append(name)
+    return found
 
 
 class _Reader:

@@ -132,6 +132,8 @@ class Rulebook:
     constants: dict[str, str]  # torch name -> JAX expression
     # statements of rule files, and the names they use
     registrations: tuple[tuple[str, frozenset[str]], ...] = ()
+    # by what they complete, definitions that are decorated by a part of it: `@f.defjvp`
+    completions: dict[str, list[str]] = field(default_factory=dict)
 
     # --- torch names -----------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
+import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -95,11 +96,17 @@ def _functions(code: str) -> list[_Function]:
                 found.append(_function(name, child, lines))
             visit(child, name)
 
-    try:
-        visit(ast.parse(code), "")
-    except (SyntaxError, ValueError):
-        return []
+    if (module := _parsed(code)) is not None:
+        visit(module, "")
     return found
+
+
+@functools.lru_cache(maxsize=1)  # of one file more than one thing is asked
+def _parsed(code: str) -> ast.Module | None:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _function(
@@ -188,9 +195,7 @@ def _statements(code: str) -> dict[int, tuple[int, int]]:
     """
     found: dict[int, tuple[int, int]] = {}
     lines = code.splitlines()
-    try:
-        module = ast.parse(code)
-    except (SyntaxError, ValueError):
+    if (module := _parsed(code)) is None:
         return found
     todo = [*_below(module)]
     while todo:
@@ -232,6 +237,7 @@ def _groups(lines: list[str]) -> Iterator[list[str]]:
         yield group
 
 
+@functools.lru_cache(maxsize=1024)  # torch's layers, which come out alike of many programs
 def format_all(code: str, line_length: int = LINE_LENGTH) -> str:
     """Black on everything: for files that are all generated."""
     return black(code, line_length)

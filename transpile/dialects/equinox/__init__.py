@@ -12,7 +12,7 @@ from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import write as text_of
 from .. import captured, elsewhere, host_arrays, library, second_names, support, wide
-from ..definitions import Prelude, Rules
+from ..definitions import Prelude, Rules, prelude
 from ..faults import Faults, raising
 from ..import_time import fit_metaclasses, give_keys, outside
 from ..imports import Words, fit
@@ -118,6 +118,6 @@ def _support(
     layers = library.layers(plan.modules, write, faults, WORDS.statements, named)
     folder = Path(__file__).parent
     paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
-    preludes = [Prelude(path.read_text("utf-8")) for path in paths]
+    preludes = [prelude(path) for path in paths]
     sources = [*preludes, layers, Rules(facts.rulebook), existing]
     return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)

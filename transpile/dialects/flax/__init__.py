@@ -34,7 +34,7 @@ from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
 from .. import captured, elsewhere, host_arrays, wide
-from ..definitions import Prelude, Rules, Written
+from ..definitions import Prelude, Rules, Written, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
 from ..imports import Words, fit
@@ -90,7 +90,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     rules = Rules(facts.rulebook)
     folder = Path(__file__).parent
     paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
-    preludes = [Prelude(path.read_text("utf-8")) for path in paths]
+    preludes = [prelude(path) for path in paths]
     gathered = gather(asked, [*preludes, rules]).values()
     plan = Plan(project, facts, asked | {word for entry in gathered for word in entry.uses})
     output, faults = Output(diagnostics=told), Faults("the dialect flax")

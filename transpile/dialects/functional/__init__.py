@@ -9,7 +9,7 @@ from ...model.project import Project
 from ...source.formatting import format_all
 from ...source.splice import write as text_of
 from .. import library, second_names, support, wide
-from ..definitions import Prelude, Rules
+from ..definitions import Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words, fit
 from ..output import Output
@@ -87,4 +87,4 @@ def _prelude() -> Prelude:
     here = Path(__file__).parent
     names = ("module", "beginnings", "walks", "stacking", "reparametrized", "precision")
     files = [*(here / f"{name}_prelude.py" for name in names), here / "prelude.py", wide.PRELUDE]
-    return Prelude("\n".join(file.read_text("utf-8") for file in files))
+    return prelude(*files)
