@@ -6,7 +6,6 @@ user's, in a project of their own (`Library`), and answer in the same way.
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -57,6 +56,7 @@ class Library:
 
     project: Project
     classes: dict[str, Class]
+    kinds: dict[str, set[str]] = field(default_factory=dict)  # of array that they have under a name
 
     def find(self, name: str) -> Class | None:
         return next((self.classes[n] for n in spellings(name) if n in self.classes), None)
@@ -72,6 +72,7 @@ class Modules:
     def __init__(self, project: Project, library: Library) -> None:
         self.project, self.library = project, library
         self._own: dict[Class, tuple[int, dict[str, Field]]] = {}
+        self._lineages: dict[Class, tuple[list[Class | str], list[Class]]] = {}
         self._fields: dict[Class, tuple[list[dict[str, Field]], dict[str, Field]]] = {}
 
     def class_of(self, ref: Any) -> Class | None:
@@ -102,13 +103,17 @@ class Modules:
 
         A class of the user's that extends a layer of torch's goes on with that.
         """
-        found: list[Class] = []
-        for one in self.home(cls).order(cls):
-            if isinstance(one, Class):
-                found.append(one)
-            elif (layer := self.library.find(one)) is not None:
-                found += self.lineage(layer)
-        return list(dict.fromkeys(found))
+        order = self.home(cls).order(cls)
+        known = self._lineages.get(cls)
+        if known is None or known[0] is not order:
+            found: list[Class] = []
+            for one in order:
+                if isinstance(one, Class):
+                    found.append(one)
+                elif (layer := self.library.find(one)) is not None:
+                    found += self.lineage(layer)
+            known = self._lineages[cls] = order, list(dict.fromkeys(found))
+        return known[1]
 
     def below(self, cls: Class) -> list[Class]:
         """The classes that extend a class: of a layer of torch's the user's too."""
@@ -163,15 +168,6 @@ class Modules:
             for name, own in self.fields(cls).items()
             if own.kind in ARRAYS
         }
-
-    @functools.cached_property
-    def library_kinds(self) -> dict[str, set[str]]:
-        """The kinds of array that torch's layers have under a name."""
-        found: dict[str, set[str]] = {}
-        for cls in dict.fromkeys(self.library.classes.values()):
-            for array in self.arrays(cls).values():
-                found.setdefault(array.name, set()).add(array.kind)
-        return found
 
     def may_be_none(self, scope: Scope, place: str) -> bool:
         """Whether an array of a module (`self.sum`) may be None until something sets it."""

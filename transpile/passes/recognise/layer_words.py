@@ -45,6 +45,9 @@ def library(files: Iterable[File]) -> Library:
             edits = Edits(function)
             step(_Method(function, project, modules), edits)
             edits.commit()
+    for cls in dict.fromkeys(classes.values()):
+        for array in modules.arrays(cls).values():
+            made.kinds.setdefault(array.name, set()).add(array.kind)
     return made
 
 

@@ -115,13 +115,13 @@ def _methods(scene: Scene, cls: Class) -> list[Definition]:
 
 def _usual_kind(scene: Scene, name: str) -> str:
     """What an array of this name is in torch's layers: a param, where nothing else is known."""
-    return BUFFER if scene.modules.library_kinds.get(name) == {BUFFER} else PARAM
+    return BUFFER if scene.modules.library.kinds.get(name) == {BUFFER} else PARAM
 
 
 def _is_filled(scene: Scene, node: Attribute) -> bool:
     """Whether a constructor gives it first values, `nn.init.zeros_(layer.fc.weight)`: that says of
     what is given that it is a module."""
-    if node.name not in scene.modules.library_kinds:
+    if node.name not in scene.modules.library.kinds:
         return False
     return text(node) in {
         text(call.arguments[0])
