@@ -41,6 +41,7 @@ from .ways import Ways
 
 _KEEPING = frozenset("append add insert extend appendleft extendleft update setdefault".split())
 _CALLS = (Apply, New)
+_KEPT = (Call, *_CALLS, NamedExpression)
 _READING = ("items", "keys", "values", "get")
 
 
@@ -151,17 +152,19 @@ class Flow(Ways):
         self.replaced = {}
         if node is None:
             return
-        for inner in [*in_scope(node, Call, *_CALLS), *([node] if isinstance(node, Call) else [])]:
-            self.keep(inner)
-        for named in in_scope(node, NamedExpression):
-            self.bind(named.target, named.expression)
-        if isinstance(node, NamedExpression):
-            self.bind(node.target, node.expression)
+        inside = [*in_scope(node, *_KEPT), node]
+        for call in inside:
+            if isinstance(call, Call):
+                self.keep(call)
+        for named in inside:
+            if isinstance(named, NamedExpression):
+                self.bind(named.target, named.expression)
 
     def past_simple(self, node: Statement) -> None:
-        for base in self._given_anew(node):
+        calls = list(in_scope(node, Call, *_CALLS))
+        for base in self._given_anew(node, calls):
             self.env[base] = fresh(*self.places(base))
-        self._reshape(node)
+        self._reshape(calls)
         self.evaluated(node)
         if self.returned is not None:
             self.returned += [self.result_of(value) for value in outputs(node)]
@@ -200,10 +203,12 @@ class Flow(Ways):
             if holder is not None:
                 self.hold(holder, call.arguments[2])
 
-    def _reshape(self, node: Node) -> None:
+    def _reshape(self, calls: list[Call]) -> None:
         """Move past what gives tensors another shape in place, `x.t_()`: a view of x that was taken
         before is none of x any more."""
-        for call in in_scope(node, Call):
+        for call in calls:
+            if call.__class__ is not Call:
+                continue
             reshapes = self.program.spellings.reshapes(call)
             if reshapes is None or not isinstance(call.function, Attribute):
                 continue
@@ -213,7 +218,7 @@ class Flow(Ways):
                 same = [other for other, its in self.env.items() if its == before]
                 self.env.update({other: places for other in [name, *same]})
 
-    def _given_anew(self, node: Statement) -> set[str]:
+    def _given_anew(self, node: Statement, calls: list[Call]) -> set[str]:
         """The holders of entries, `h` of `h = d["a"]`, to which a statement may give other entries:
         `d["a"] = x`, `d.update(o)`, `fill(d)`."""
         bases = {p.base for its in self.env.values() for p in its if p.entry is not None}
@@ -223,7 +228,7 @@ class Flow(Ways):
         targets = node.targets if isinstance(node, Assign) else []
         stored = [t.object for t in targets if isinstance(t, (Subscript, Attribute))]
         found = {self.name(target) for target in stored}
-        for call in in_scope(node, Call, *_CALLS):
+        for call in calls:
             value = of(call.function)
             given = [] if isinstance(value, Torch) else list(call.arguments)
             if isinstance(call.function, Attribute) and call.function.name not in _READING:

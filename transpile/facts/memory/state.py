@@ -147,13 +147,13 @@ class State:
 
     def targets(self, function: Expression) -> list[Target]:
         found = self.original(function)
-        if not any(isinstance(n, File) for n in found.ancestors()):
+        if found is function and not _is_placed(found):
             return []  # of a statement that is still being made: what it runs is not known
         return self.program.calls.meant(found)
 
     def original(self, node: E) -> E:
         """Of a copy that stands nowhere, the node of the program: by its place in the text."""
-        if any(isinstance(n, File) for n in node.ancestors()):
+        if _is_placed(node):
             return node
         if not self.originals:
             for one in self.scope.walk():
@@ -161,6 +161,13 @@ class State:
                     self.originals.setdefault((type(one), one.start, one.end), one)
         found = self.originals.get((type(node), node.start, node.end), node)
         return found  # type: ignore[return-value]
+
+
+def _is_placed(node: Node) -> bool:
+    """Whether a node stands in a file."""
+    while node.parent is not None:
+        node = node.parent
+    return isinstance(node, File)
 
 
 def read_names(node: Expression) -> set[str]:
