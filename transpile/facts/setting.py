@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ..model.effects import Declare
 from ..model.expressions import Attribute, Name
+from ..model.names import statements
 from ..model.node import Node, Statement
 from ..model.program import Function
 from ..model.statements import Assign, Block, If, Return, With
@@ -34,7 +35,7 @@ def _any_sets(statements: Iterable[Statement], name: str, me: str) -> bool:
     for statement in statements:
         if _sets(statement, name, me):
             return True
-        if any(isinstance(n, Return) for n in statement.walk()):
+        if any(isinstance(n, Return) for n in statements(statement)):
             return False  # `if plain: return` before it
     return False
 

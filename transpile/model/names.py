@@ -16,13 +16,25 @@ from .expressions import (
     Starred,
     Subscript,
 )
-from .node import Expression, Node
+from .node import Expression, Node, Statement
 from .program import Class, File, Function, Scope
-from .statements import Assign, Block, Break, Continue, For, Import, While, With
+from .statements import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    ExpressionStatement,
+    For,
+    Import,
+    Return,
+    While,
+    With,
+)
 
 N = TypeVar("N", bound=Node)
 
 _SCOPES = frozenset({Function, Class, Lambda})
+_SIMPLE = (Assign, ExpressionStatement, Return)  # the most frequent of those without a block
 _BINDING: tuple[type[Node], ...] = (Assign, For, NamedExpression, With, Function, Class)
 
 
@@ -97,6 +109,21 @@ def below(node: Node, *kinds: type[N]) -> Iterator[N]:
     for inner in node.walk():
         if inner.__class__ in wanted:
             yield inner
+
+
+def statements(node: Node) -> Iterator[Statement]:
+    """The statements at or below a node, outer before inner, those of functions inside included:
+    as `walk`, but for expressions, which hold none and are most of a program."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, Statement):
+            yield current
+            if isinstance(current, _SIMPLE):
+                continue
+        inside = current.children()
+        inside.reverse()
+        stack.extend(n for n in inside if not isinstance(n, Expression))
 
 
 def in_scope(node: Node, *kinds: type[N]) -> Iterator[N]:

@@ -24,13 +24,14 @@ class Scope(Node):
     belong to the scope that they stand in.
     """
 
-    __slots__ = ("version", "_index", "_places")
+    __slots__ = ("version", "_index", "_places", "_several")
 
     def __init__(self) -> None:
         super().__init__()
         self.version = 0  # counts changes: what is known of one version holds for no other
         self._index: dict[type[Node], list[Node]] | None = None
         self._places: dict[Node, int] | None = None  # of the nodes in the index, where asked for
+        self._several: dict[tuple[type[Node], ...], list[Node]] = {}  # what was asked of it
 
     def own(self) -> list[Node]:
         """The nodes at the root of what runs in this scope."""
@@ -41,14 +42,20 @@ class Scope(Node):
         index = self.index
         if len(kinds) == 1:
             return cast("list[N]", index.get(kinds[0], []))
-        found = [node for kind in kinds for node in index.get(kind, ())]
-        if any(node.start < 0 for node in found):  # what was made stands among the user's
+        found = self._several.get(kinds)
+        if found is None:
+            found = self._several[kinds] = [n for kind in kinds for n in index.get(kind, ())]
+            self._order(found)
+        return cast("list[N]", found)
+
+    def _order(self, nodes: list[Node]) -> None:
+        """Put nodes of this scope into the order of the source."""
+        if any(node.start < 0 for node in nodes):  # what was made stands among the user's
             if self._places is None:
                 self._places = {node: at for at, node in enumerate(within(self.own()))}
-            found.sort(key=self._places.__getitem__)
+            nodes.sort(key=self._places.__getitem__)
         else:
-            found.sort(key=lambda node: node.start)
-        return cast("list[N]", found)
+            nodes.sort(key=lambda node: node.start)
 
     @property
     def index(self) -> dict[type[Node], list[Node]]:
@@ -62,6 +69,7 @@ class Scope(Node):
         self.version += 1
         if own:
             self._index = self._places = None
+            self._several = {}
 
     def runs_apart(self, part: Node) -> bool:
         return any(part is root for root in self.own())
@@ -187,12 +195,13 @@ class Class(Scope, Decorated):
 class File(Scope):
     """One file of a project: its text, and the statements that run when it is imported."""
 
-    __slots__ = ("path", "text", "body")
+    __slots__ = ("path", "text", "body", "_scopes")
     parts = ("body",)
 
     def __init__(self, path: PurePosixPath, text: str, body: Block) -> None:
         super().__init__()
         self.path, self.text, self.body = path, text, body
+        self._scopes: tuple[int, list[Scope]] | None = None  # as of a version
         self.adopt()
 
     def own(self) -> list[Node]:
@@ -200,11 +209,15 @@ class File(Scope):
 
     def scopes(self) -> Iterator[Scope]:
         """This file and all functions and classes in it, outer before inner."""
-        stack: list[Scope] = [self]
-        while stack:
-            scope = stack.pop()
-            yield scope
-            stack.extend(reversed(scope.nodes(Function, Class)))
+        if self._scopes is None or self._scopes[0] != self.version:
+            found: list[Scope] = []
+            stack: list[Scope] = [self]
+            while stack:
+                scope = stack.pop()
+                found.append(scope)
+                stack.extend(reversed(scope.nodes(Function, Class)))
+            self._scopes = self.version, found
+        return iter(self._scopes[1])
 
     def functions(self) -> Iterator[Function]:
         return (s for s in self.scopes() if isinstance(s, Function))

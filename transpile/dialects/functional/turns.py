@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ...facts.values.lattice import Module, Sequence
 from ...model.expressions import Attribute, Call, Display, Name, Starred
-from ...model.names import target_names
+from ...model.names import below, statements, target_names
 from ...model.node import Expression
 from ...model.program import Function
 from ...model.statements import Assign
@@ -91,7 +91,8 @@ def element(name: str, target: Expression, value: Expression | None) -> Expressi
 def two_kinds(function: Function) -> list[Name]:
     """The uses of names that are modules on one way, and lists of modules on another."""
     found: dict[str, set[type]] = {}
-    for assign in (n for n in function.body.walk() if isinstance(n, Assign)):
+    assigns = [n for n in statements(function.body) if isinstance(n, Assign)]
+    for assign in assigns:
         target, value = assign.targets[0], assign.expression
         if not isinstance(target, Name) or value is None or assign.operator:
             continue
@@ -101,6 +102,9 @@ def two_kinds(function: Function) -> list[Name]:
         elif isinstance(kept, Sequence):
             if any(isinstance(v, Module) for v in (kept.element, *(kept.items or ()))):
                 found.setdefault(target.id, set()).add(Sequence)
-    uses = [n for n in function.body.walk() if isinstance(n, Name) and len(found.get(n.id, ())) > 1]
-    stores = {t for n in function.body.walk() if isinstance(n, Assign) for t in n.targets}
+    several = {name for name, kinds in found.items() if len(kinds) > 1}
+    if not several:
+        return []
+    uses = [n for n in below(function.body, Name) if n.id in several]
+    stores = {t for assign in assigns for t in assign.targets}
     return [n for n in uses if n not in stores and not isinstance(n.value, (Module, Sequence))]

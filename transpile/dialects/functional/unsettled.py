@@ -14,7 +14,7 @@ from ...facts.modules import Modules
 from ...facts.values.lattice import Module
 from ...model.effects import Apply
 from ...model.expressions import Attribute, Call, Name, Subscript
-from ...model.names import dotted
+from ...model.names import dotted, statements
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project
@@ -81,7 +81,7 @@ class Unsettled:
             yield from own.assigned(one)
             for method in own.methods(one).values():
                 for statement in method.body.body:
-                    assigns = (n for n in statement.walk() if isinstance(n, Assign))
+                    assigns = (n for n in statements(statement) if isinstance(n, Assign))
                     targets = (t for a in assigns for t in a.targets)
                     yield from {t.name for t in targets if isinstance(t, Attribute)}
 

@@ -51,22 +51,24 @@ class Event(NamedTuple):
     node: Node
 
 
-def events(node: Node | None) -> Iterator[Event]:
+def events(node: Node | None) -> list[Event]:
     """What a node reads and binds of the names of its scope, in the order of evaluation; blocks
     one after the other."""
+    found: list[Event] = []
     stack = [node]
     while stack:
         node = stack.pop()
         if isinstance(node, Name):
-            yield Event(Kind.READ, node.id, node)
+            found.append(Event(Kind.READ, node.id, node))
         elif node is not None:
             kind: Any = node.__class__
             order, special = _handlers(kind)
             if special is not None:
-                yield from special(node)
-            else:
+                found += special(node)
+            elif node.parts:
                 below = node.children() if order is None else order(node)
                 stack.extend(reversed(below))
+    return found
 
 
 def read(node: Node | None) -> list[str]:

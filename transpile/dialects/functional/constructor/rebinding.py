@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ....model.effects import Apply
 from ....model.expressions import Attribute, Call
-from ....model.names import dotted
+from ....model.names import dotted, statements
 from ....model.node import Node, Statement
 from ....model.program import Class, Function
 from ....model.statements import Assign, For, If, While
@@ -28,8 +28,7 @@ class Rebinding:
         self._sets: dict[str, list[Statement]] = {}
         for name, statement in _assigned(cls, init, plan):
             self._sets.setdefault(name, []).append(statement)
-        walked = (n for n in init.body.walk() if isinstance(n, Statement))
-        self._order = {statement: i for i, statement in enumerate(walked)}
+        self._order = {statement: i for i, statement in enumerate(statements(init.body))}
 
     def is_set_once(self, name: str) -> bool:
         return len(self._sets.get(name, ())) == 1
@@ -65,11 +64,11 @@ def _assigned(cls: Class, init: Function, plan: Plan) -> Iterator[tuple[str, Sta
         for method in plan.modules.home(one).methods(one).values():
             called = _calling(init, method, plan) if one in lineage else None
             me = method.parameters[0].name if method.parameters else ""
-            for node in method.body.walk():
+            for node in statements(method.body):
                 targets = node.targets if isinstance(node, Assign) else []
                 for target in (t for whole in targets for t in whole.walk()):
                     if isinstance(target, Attribute) and dotted(target.object) == me:
-                        yield target.name, called or node  # type: ignore[misc]
+                        yield target.name, called or node
 
 
 def _calling(init: Function, method: Function, plan: Plan) -> Statement | None:
