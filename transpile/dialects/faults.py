@@ -17,7 +17,7 @@ from ..model.statements import For, If, While
 from ..passes.driver import give_up
 
 _WIDTH = 80  # of a line in what raises
-_EFFECTS = tuple(
+_EFFECTS = frozenset(
     made
     for made in vars(effects).values()
     if isinstance(made, type) and issubclass(made, Node) and made.__module__ == effects.__name__
@@ -62,7 +62,7 @@ class Faults:
 
     def _find_left(self, top: Node) -> None:
         for node in top.walk():
-            if isinstance(node, _EFFECTS):
+            if node.__class__ in _EFFECTS:
                 around = [n for n in node.ancestors() if isinstance(n, Scope)]
                 if not any(scope in self._failed for scope in around):
                     what = f"{type(node).__name__} has no form here"

@@ -32,7 +32,7 @@ def bindings(function: Function) -> dict[Node, Bound | None]:
     what cannot be said where they are read. Those of parameters and loops are left out.
     """
     names = [n for n in function.nodes(Name) if isinstance(n.value, Module)]
-    if not any(_assigns_module(assign) for assign in function.nodes(Assign)):
+    if not names or not any(_assigns_module(assign) for assign in function.nodes(Assign)):
         return {}
     definitions, found = Definitions(function), {}
     for name in names:

@@ -135,9 +135,11 @@ class Conventions(Signatures):
         stack: list[Node] = [function.body]
         while stack:
             node = stack.pop()
+            if isinstance(node, Class) or isinstance(node, Function) and node in self.inside:
+                continue
             yield node
-            below = (n for n in reversed(node.children()) if not isinstance(n, Class))
-            stack.extend(n for n in below if n not in self.inside)
+            if node.parts:
+                stack.extend(reversed(node.children()))
 
     # --- arrays -----------------------------------------------------------------------------------
 
@@ -225,8 +227,9 @@ class Conventions(Signatures):
                 found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)
             for module in modules_given(call):
                 found |= replace(self.of_value(module), known=True)
-        below = [n for n in function.body.walk() if isinstance(n, Expression)]
-        asked = any(is_listed(n) for n in below)
+        asked = found.params or any(
+            is_listed(n) for n in function.body.walk() if isinstance(n, Expression)
+        )
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
         return found | Threads(params=asked)

@@ -8,6 +8,7 @@ A name that a loop binds gets a companion, the name of the module in its contain
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 from ...facts.values.lattice import Module, Value
@@ -106,10 +107,11 @@ class Paths:
         loop = self._loop(node)
         if loop is not None:
             return self._turn(loop, node.id)
-        values = list(self._values(node.id))
-        if len(values) == 1 and values[0] is not None and node.id not in self._parameters:
-            if not isinstance(values[0], Name):
-                return self.of(values[0])
+        if node.id in self._parameters:
+            return None
+        values = list(itertools.islice(self._values(node.id), 2))
+        if len(values) == 1 and values[0] is not None and not isinstance(values[0], Name):
+            return self.of(values[0])
         return None
 
     def _assigned(self, given: Bound | None) -> Path | None:

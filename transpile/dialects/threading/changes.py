@@ -7,7 +7,7 @@ modules are values, each gives back what it has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module
@@ -92,9 +92,10 @@ class Changes:
 
     def roots(self, body: Node) -> set[str]:
         """The names through which something changes, at or below a node, that is held elsewhere."""
-        found = {name.id for place in self._places(body) if (name := root(place)) is not None}
-        loops = [node for node in body.walk() if isinstance(node, For)]
-        aliases = [n for n in body.walk() if isinstance(n, Assign) and _is_path(n.expression)]
+        nodes = list(body.walk())
+        found = {name.id for place in self._places(nodes) if (name := root(place)) is not None}
+        loops = [node for node in nodes if isinstance(node, For)]
+        aliases = [n for n in nodes if isinstance(n, Assign) and _is_path(n.expression)]
         before: set[str] = set()
         while before != found:
             before = set(found)
@@ -108,8 +109,8 @@ class Changes:
                     found |= {name.id} if name is not None else set()
         return found
 
-    def _places(self, body: Node) -> Iterator[Expression]:
-        for node in body.walk():
+    def _places(self, nodes: Iterable[Node]) -> Iterator[Expression]:
+        for node in nodes:
             if isinstance(node, Write):
                 yield node.target
             elif isinstance(node, Assign) and not isinstance(node, Declare):

@@ -42,14 +42,14 @@ def block(frame: Frame, part: Block) -> None:
 
 
 def _simple(frame: Frame, statement: Statement) -> None:
-    extra = frame.extra.get(statement)
-    if not concerns(statement) and extra is None:
+    extra, concerned = frame.extra.get(statement), concerns(statement)
+    if not concerned and extra is None:
         return
     copy = clone(statement)
     with frame.at(statement, copy):
         refused = host_arrays.refused(frame, copy)
         made = [copy] if refused is None else [refused]
-        if refused is None and concerns(statement):
+        if refused is None and concerned:
             host_arrays.follow(frame, copy)
             made = simple(frame, copy)
         if extra is not None and made and isinstance(made[-1], Return):

@@ -139,16 +139,17 @@ class Events:
         are of."""
         walked = self.conventions.walked.is_inside(self.function.owner)
         later = set[str]()  # the arrays that are given values in a loop
-        for statement in reversed(self.function.body.body):
-            writes = [n for n in statement.walk() if isinstance(n, Write)]
+        body = [list(statement.walk()) for statement in self.function.body.body]
+        for inside in reversed(body):
+            writes = [n for n in inside if isinstance(n, Write)]
             for write in [w for w in writes if not self._is_own(w)]:
                 if walked or _name(write) in later:
                     self.put_off.add(write)
             later |= {_name(w) for w in writes if w in self.put_off}
             if walked or later:
-                self._apart.update(statement.walk())
-                self.tied_early += [n for n in statement.walk() if isinstance(n, Tie)]
-            walked = walked or any(map(self._walks, statement.walk()))
+                self._apart.update(inside)
+                self.tied_early += [n for n in inside if isinstance(n, Tie)]
+            walked = walked or any(map(self._walks, inside))
         began = set[str]()  # a loop gives own arrays values after `init`
         for write in self.function.nodes(Write):
             if self._is_own(write) and self.kind(write):
@@ -156,14 +157,14 @@ class Events:
                     self.put_off.add(write)
                 began |= {_name(write)} if write in self.put_off else set()
         walked = over_params = False
-        for statement in self.function.body.body:
-            events = [n for n in statement.walk() if isinstance(n, (Write, Declare))]
+        for inside in body:
+            events = [n for n in inside if isinstance(n, (Write, Declare))]
             own = (n for n in events if isinstance(n, Write) and self._is_own(n))
             self.put_off.update(own if walked else ())
             declared = (n for n in events if isinstance(n, Declare) and self.kind(n) == PARAM)
             self.put_off.update(declared if over_params else ())
-            walked = walked or any(map(self._walks, statement.walk()))
-            over_params = over_params or any(map(_goes_over_params, statement.walk()))
+            walked = walked or any(map(self._walks, inside))
+            over_params = over_params or any(map(_goes_over_params, inside))
 
     def _find_measured(self) -> None:
         """What is made of the shape of an array of the module is put off: `self.v.size(0)` runs
