@@ -31,8 +31,8 @@ def is_set_again(statement: Statement, name: str, me: str = "self") -> bool:
     return False
 
 
-def _any_sets(statements: Iterable[Statement], name: str, me: str) -> bool:
-    for statement in statements:
+def _any_sets(body: Iterable[Statement], name: str, me: str) -> bool:
+    for statement in body:
         if _sets(statement, name, me):
             return True
         if any(isinstance(n, Return) for n in statements(statement)):
