@@ -55,6 +55,13 @@ CASES = {
     ),
     "a size, read elsewhere": ("self.n = x.size(1)\nreturn self.n", None, "return self.n"),
     "a size that is read before it": ("y = self.n\nself.n = x.size(1)\nreturn self.n", None, ""),
+    "a dict that begins anew": (
+        "self.out = {}\nself.out['a', 0] = x\nreturn self.out",
+        "out = {}\nout['a', 0] = x\nreturn out",
+        "",
+    ),
+    "a list, read elsewhere": ("self.n = []\nself.n.append(x)\nreturn x", None, "return self.n"),
+    "a list that is set again": ("self.n = []\nself.n = self.n + [x]\nreturn self.n", None, ""),
     "a sum": ("self.n = x.sum() // 2\nreturn self.n", None, ""),
     "another attribute": ("self.m = self.n.to(x)\nreturn self.m", None, ""),
 }

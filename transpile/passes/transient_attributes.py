@@ -6,8 +6,8 @@
     return (x * self.freqs + self.mask).view(-1, self.width)
 
 A cast is one of each call, of the value that the model was built with, and so is a size: under jit
-Python knows it in that call alone. Where others read or set the attribute too it stays as it is:
-they would not see it.
+Python knows it in that call alone. So is what `self.outputs = {}` begins anew. Where others read or
+set the attribute too it stays as it is: they would not see it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..model.expressions import Attribute, Call, Constant, Display, Name, Subscript, is_none
+from ..model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Dictionary,
+    Display,
+    Name,
+    Subscript,
+    is_none,
+)
 from ..model.names import dotted, everywhere, is_target
 from ..model.node import Expression, Node
 from ..model.operators import Binary, Compare, Conditional
@@ -47,25 +56,35 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
             if moved is not None and _to_device(moved) and assign.expression is moved:
                 _remove(assign, changes)
                 continue
-            for target in _own(assign, me, moved is not None):
-                reads = _reads(assign, target, function, cls, project)
+            for target, given in _own(assign, me):
+                if moved is None and not is_size(given) and not is_fresh(given):
+                    continue
+                reads = _reads(assign, target, function, cls, project, is_fresh(given))
                 if reads or reads is not None and moved is None:
                     _as_local(target, reads, function, changes)
         found.append(changes)
     return found
 
 
-def _own(assign: Assign, me: str, moved: bool) -> Iterator[Attribute]:
-    """The attributes of self that are set to what moved, or to sizes: `n, self.width = x.shape`."""
+def _own(assign: Assign, me: str) -> Iterator[tuple[Attribute, Expression | None]]:
+    """The attributes of self that are set, with what they are set to, or a part of:
+    `n, self.width = x.shape`."""
     value = assign.expression
     for target in assign.targets if len(assign.targets) == 1 and not assign.operator else ():
         parts = target.elements if isinstance(target, Display) else [target]
-        paired = isinstance(value, Display) and len(value.elements) == len(parts)
+        values = value.elements if isinstance(value, Display) else []
         for i, part in enumerate(parts):
-            given = value.elements[i] if paired else value  # type: ignore[union-attr]
+            given = values[i] if len(values) == len(parts) else value
             if isinstance(part, Attribute) and dotted(part.object) == me:
-                if moved or is_size(given):
-                    yield part
+                yield part, given
+
+
+def is_fresh(value: Expression | None) -> bool:
+    """Whether a value is a new and empty container: `{}`, which this call alone fills."""
+    if isinstance(value, Call):
+        return dotted(value.function) in ("dict", "list", "OrderedDict") and not value.arguments
+    elements = getattr(value, "entries" if isinstance(value, Dictionary) else "elements", None)
+    return isinstance(value, (Dictionary, Display)) and not elements
 
 
 def is_size(value: Expression | None) -> bool:
@@ -128,16 +147,21 @@ def _remove(assign: Assign, changes: Changes) -> None:
 
 
 def _reads(
-    assign: Assign, target: Attribute, function: Function, cls: Class, project: Project
+    assign: Assign,
+    target: Attribute,
+    function: Function,
+    cls: Class,
+    project: Project,
+    fresh: bool,
 ) -> list[Attribute] | None:
     """The reads behind an assignment, if they are all that is done with the attribute beside
-    making it."""
+    making it; of what is `fresh` writes in place too."""
     assert isinstance(assign.parent, Block)
     inside = set(assign.walk())
     behind = assign.parent.body[assign.parent.body.index(assign) + 1 :]
     later = {n for statement in behind for n in statement.walk()}
     reads = [n for n in _named(function, target.name) if n not in inside]
-    if any(n not in later or _is_more(n, target) for n in reads):
+    if any(n not in later or _is_more(n, target, fresh) for n in reads):
         return None
     for file in project.ordered:
         for text in everywhere(file, Constant):  # `getattr(self, "mask")`
@@ -160,11 +184,12 @@ def _named(function: Function, name: str) -> Iterator[Attribute]:
     return (n for n in everywhere(function, Attribute) if n.name == name)
 
 
-def _is_more(read: Attribute, target: Attribute) -> bool:
+def _is_more(read: Attribute, target: Attribute, fresh: bool) -> bool:
     """Whether it is another's, is set, or is called, as a module is."""
     around = read.parent
     called = isinstance(around, Call) and around.function is read
-    return called or dotted(read) != dotted(target) or _is_written(read)
+    written = is_target(read) if fresh else _is_written(read)
+    return called or dotted(read) != dotted(target) or written
 
 
 def _is_written(read: Node) -> bool:
