@@ -70,3 +70,38 @@ def test_a_line_that_stands_further_left_is_the_users(target):
     code = convert_source(HEAD + source, target).code
     expected = "    for x in zip( *batches , batches):    # each\n        print('a',\n              x)\n        y = "
     assert expected in code
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_the_comments_of_parameters_stay_beside_them(target):
+    source = (
+        "class A(torch.nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.fc = torch.nn.Linear(n, n)\n"
+        "        self.drop = torch.nn.Dropout(n)\n\n    def forward(\n        self,\n        x,   # (b d) - one\n        *,\n"
+        "        y = None,     # (b)\n        z = False\n    ):\n        return self.drop( self.fc(x))\n"
+    )
+    code = convert_source(HEAD + source, target).code
+    assert "        x,   # (b d) - one\n        *,\n        y = None,     # (b)\n        z = False" in code
+
+
+SIGNATURES = {  # of a function that is handed a module, and of one that has parameters
+    "self": ("self", "self, params, *, key=None, training=False"),
+    "a star": ("self, *xs", "self, params, *xs, key=None, training=False"),
+    "two stars": ("self, **xs", "self, params, *, key=None, training=False, **xs"),
+    "a slash": ("self, x, /, y=1", "self, params, x, /, y=1, *, key=None, training=False"),
+    "a slash behind all": ("self, x, /", "self, params, x, /, *, key=None, training=False"),
+    "self alone before a slash": ("self, /, x", "self, /, params, x, *, key=None, training=False"),
+    "by keyword": ("self, *, x", "self, params, *, x, key=None, training=False"),
+    "lines": ("\n        self,\n        x,\n    ", "self, params, x, *, key=None, training=False"),
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_what_a_method_takes_more(name):
+    given, expected = SIGNATURES[name]
+    source = (
+        "class A(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = torch.nn.Parameter(torch.ones(3))\n"
+        f"        self.drop = torch.nn.Dropout(0.5)\n\n    def forward({given}):\n        return self.drop(self.w)\n"
+    )
+    module = ast.parse(convert_source(HEAD + source).code)
+    (call,) = (n for n in ast.walk(module) if isinstance(n, ast.FunctionDef) and n.name == "__call__")
+    assert ast.unparse(call.args) == expected

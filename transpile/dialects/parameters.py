@@ -5,22 +5,50 @@ def __init__(self, dim, heads=8):       →   def __init__(self, dim, heads=8, *
 
 from __future__ import annotations
 
+import re
+
 from ..model.program import Function, Parameter
 from ..source.lower_ast import expression
 
 
-def add_keyword(function: Function, name: str, annotation: str | None = None) -> None:
+def add_by_place(function: Function, made: list[Parameter], at: int) -> None:
+    """Add parameters by place before the one at an index."""
+    known = function.parameters
+    if function.start >= 0 and function.file is not None and made:
+        texts = [p.name if p.default is None else f"{p.name}=None" for p in made]
+        if at:
+            place = _end(function, known[at - 1], known[at:])
+            joint = _joint(function, known[at - 1 :])
+            function.patch(place, place, joint + joint.join(texts))
+        else:
+            place = _opening(function)
+            function.patch(place, place, ", ".join([*texts, *[""] * bool(known)]))
+    for parameter in made:
+        parameter.parent = function
+    function.parameters = [*known[:at], *made, *known[at:]]
+    function.touch()
+
+
+def add_keyword(
+    function: Function, name: str, annotation: str | None = None, default: str | None = None
+) -> None:
     """Add a parameter that is given by keyword alone, before `**kwargs`."""
     known = function.parameters
     last = known[-1] if known and known[-1].kind == "**" else None
     plain = known[:-1] if last is not None else known
     starred = any(p.kind in ("*", "=") for p in plain)
     text = name if annotation is None else f"{name}: {annotation}"
+    text = text if default is None else f"{text}={default}"
     parts = [text] if starred else ["*", text]
     if function.start >= 0 and function.file is not None:
         _write(function, plain, last, parts)
     # the text is there already: the node is for those who ask what a function takes
-    made = Parameter(name, "=", None if annotation is None else expression(annotation))
+    made = Parameter(
+        name,
+        "=",
+        None if annotation is None else expression(annotation),
+        None if default is None else expression(default),
+    )
     made.parent = function
     function.parameters = [*plain, made, *([last] if last is not None else [])]
     function.touch()
@@ -30,21 +58,46 @@ def _write(
     function: Function, plain: list[Parameter], last: Parameter | None, parts: list[str]
 ) -> None:
     """Put the text of a parameter behind the others, on a line of its own where they have one."""
-    assert function.file is not None
-    text = function.file.text
-    if plain:
-        _, at = _place(plain[-1])
-        start = _place(plain[-1])[0]
-        line = text[text.rfind("\n", 0, start) + 1 : start]
-        alone = not line.strip() and len(plain) > 1
-        joint = f",\n{line}" if alone else ", "
+    placed = [p for p in plain if _place(p)[0] >= 0]
+    if placed:
+        at = _end(function, placed[-1], [])
+        joint = _joint(function, placed[-1:] if len(plain) > 1 else [])
         function.patch(at, at, joint + joint.join(parts))
     elif last is not None:
         at = _place(last)[0]
         function.patch(at, at, ", ".join(parts) + ", ")
     else:
-        at = text.index("(", text.index(function.name, function.start)) + 1
-        function.patch(at, at, ", ".join(parts))
+        at = _opening(function)
+        function.patch(at, at, ", ".join([*[""] * bool(plain), *parts]))
+
+
+def _end(function: Function, parameter: Parameter, others: list[Parameter]) -> int:
+    """Where a parameter ends, with the slash behind the last of those by place alone."""
+    assert function.file is not None
+    _, end = _place(parameter)
+    if parameter.kind == "/" and not any(p.kind == "/" for p in others):
+        slash = re.compile(r"\s*,\s*/").match(function.file.text, end)
+        return slash.end() if slash is not None else end
+    return end
+
+
+def _joint(function: Function, others: list[Parameter]) -> str:
+    """What stands between parameters, the last of these that begins a line being like them."""
+    assert function.file is not None
+    text = function.file.text
+    for parameter in others[:2]:
+        start = _place(parameter)[0]
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        if start >= 0 and not line.strip():
+            return f",\n{line}"
+    return ", "
+
+
+def _opening(function: Function) -> int:
+    """Behind the bracket that opens its parameters."""
+    assert function.file is not None
+    text = function.file.text
+    return text.index("(", text.index(function.name, function.start)) + 1
 
 
 def _place(parameter: Parameter) -> tuple[int, int]:

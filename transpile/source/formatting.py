@@ -38,7 +38,7 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
         first = max(first, end)
         out.append(after[end:first])
         groups = list(_groups(after[first:last]))
-        fragments.extend(range(len(out), len(out) + len(groups)))
+        fragments.extend(i for i, g in enumerate(groups, len(out)) if not _commented_header(g))
         out.extend(groups)
         end = last
     out.append(after[end:])
@@ -219,10 +219,17 @@ def _depth(line: str) -> int:
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:
-    """Runs of lines in which none is shallower than the first."""
+    """Runs of lines in which none is shallower than the first; commented headers by themselves."""
     group: list[str] = []
-    base, depth = 0, 0
-    for line in lines:
+    base, depth, passed = 0, 0, 0
+    for at, line in enumerate(lines):
+        header = _commented_header(lines, at) if depth == 0 and at >= passed else []
+        if header:
+            yield from ([group] if group else [])
+            yield header
+            group, passed = [], at + len(header)
+        if at < passed:
+            continue
         if group and depth == 0 and line.strip() and indent(line) < base:
             yield group
             group = []
@@ -235,6 +242,19 @@ def _groups(lines: list[str]) -> Iterator[list[str]]:
         depth += _depth(line)
     if group:
         yield group
+
+
+def _commented_header(lines: list[str], at: int = 0) -> list[str]:
+    """The header of a function that begins at a line and has comments between its parameters:
+    joined to one line it would have them all behind it. Else nothing."""
+    if not lines[at].lstrip().startswith(("def ", "async def ")):
+        return []
+    depth, end = 0, at
+    while end < len(lines) and (depth > 0 or end == at):
+        depth += _depth(lines[end])
+        end += 1
+    marks = (m for line in lines[at : end - 1] for m in _STRINGS.finditer(line))
+    return lines[at:end] if any(m[0].startswith("#") for m in marks) else []
 
 
 @functools.lru_cache(maxsize=1024)  # torch's layers, which come out alike of many programs

@@ -24,6 +24,7 @@ from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Return
 from ..fresh import taken
+from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..threading import running
 from ..threading.checkpoints import UPDATED, checkpointed
@@ -176,22 +177,17 @@ class Running(running.Running):
     def _parameters(self) -> None:
         """`state` is the last before the star, `key` behind it."""
         function = self.function
-        made = list(function.parameters)
+        known, keyed = function.parameters, self.threads.draws or self._is_protocol()
         if self.threads.takes and not self.building:
-            at = next((i for i, p in enumerate(made) if p.kind in ("*", "=", "**")), len(made))
-            star = at < len(made) and made[at].kind == "*"
-            default = at > 0 and made[at - 1].default is not None and not star
-            state = Parameter("state", "=" if star else "", None, _none() if default else None)
-            made.insert(at + star, state)
-        if self.threads.draws or self._is_protocol():
-            at = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
+            at = next((i for i, p in enumerate(known) if p.kind in ("*", "=", "**")), len(known))
+            if at < len(known) and known[at].kind == "*":
+                add_keyword(function, "state")
+            else:
+                default = _none() if at > 0 and known[at - 1].default is not None else None
+                add_by_place(function, [Parameter("state", "", None, default)], at)
+        if keyed:
             required = self.building and self._is_initial()
-            made.insert(at, Parameter("key", "=", None, None if required else _none()))
-        if len(made) > len(function.parameters):
-            function.parameters = made
-            for parameter in made:
-                parameter.parent = function
-            header(function)
+            add_keyword(function, "key", default=None if required else "None")
 
     def _is_initial(self) -> bool:
         """Whether it always gets a key: a constructor, and what changes a module while building."""
@@ -209,8 +205,3 @@ class Running(running.Running):
 
 def _none() -> Expression:
     return Constant(None)
-
-
-def header(function: Function) -> None:
-    """Write the header of a function anew; its body keeps its text."""
-    function.restate()

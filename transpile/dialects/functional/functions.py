@@ -36,6 +36,7 @@ from ...model.node import Expression, Statement
 from ...model.program import Function, Parameter
 from ...model.statements import Assign, Return
 from ..fresh import taken
+from ..parameters import add_by_place, add_keyword
 from ..reports import Reports
 from ..threading import running
 from ..threading.counting import at_start
@@ -219,16 +220,10 @@ class Running(running.Running):
     def _parameters(self) -> None:
         """`params` and `state` are the first ones, `key` and `training` the last."""
         function, threads, words = self.function, self.given, self.words
-        made = list(function.parameters)
         at = 1 if function.owner is not None and self.paths.self_name is not None else 0
         first = [words.params] * threads.params + [words.state] * threads.takes
-        made[at:at] = [Parameter(name) for name in first]
-        last = next((i for i, p in enumerate(made) if p.kind == "**"), len(made))
-        named = [Parameter(words.key, "=", None, Constant(None))] * threads.draws
-        named += [Parameter(words.training, "=", None, Constant(False))] * threads.mode
-        made[last:last] = named
-        if len(made) > len(function.parameters):
-            function.parameters = made
-            for parameter in made:
-                parameter.parent = function
-            function.restate()
+        add_by_place(function, [Parameter(name) for name in first], at)
+        if threads.draws:
+            add_keyword(function, words.key, default="None")
+        if threads.mode:
+            add_keyword(function, words.training, default="False")
