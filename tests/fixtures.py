@@ -1,4 +1,5 @@
-"""Convert the fixtures and verify them; `python -m tests.fixtures [NAME …]` updates the expected files.
+"""Convert the fixtures in each target and prove them; `python -m tests.fixtures [NAME …]` updates the
+expected files.
 
 An update is refused where the numbers disagree.
 """
@@ -11,29 +12,35 @@ from pathlib import Path, PurePosixPath
 from fixtures.cases import CASES, Case
 from transpile.command import dialect
 from transpile.command.convert import Result
-from transpile.proof.equivalence import Report, verify, verify_init
+from transpile.proof.equivalence import verify, verify_init
+from transpile.proof.sides import is_random
 from transpile.proof.verification import _arguments, load, parse_inputs
 from transpile.source.files import Source
 
+from .dialects.verified import built, compare
+
 ROOT = Path(__file__).parent.parent / "fixtures"
-TORCH, FUNCTIONAL = ROOT / "torch", ROOT / "functional"
+TORCH = ROOT / "torch"
+TARGETS = ("functional", "flax", "equinox")
 NAMES = sorted({case.file for case in CASES})
 
 
 @functools.cache
-def converted() -> tuple[dict[str, Result], str]:
+def converted(target: str) -> tuple[dict[str, Result], str]:
     """What the converter makes of each fixture now, and their one jax_nn.py."""
     found, support = {}, None
     for name in NAMES:
         path = TORCH / f"{name}.py"
         source = Source(PurePosixPath(path.name), path.read_text(), "utf-8", False, "\n")
-        (made,), support, _ = dialect.convert([source], "", "functional", support)
+        (made,), more, _ = dialect.convert([source], "", target, support)
+        support = more or support  # None where a program uses nothing of it
         found[name] = Result(made.code, "", made.diagnostics)
     return found, support or ""
 
 
-def proved(case: Case, directory: Path) -> Report:
-    """Both sides of a fixture, compared in float64: eval and training mode, and the initial values."""
+def disagreements(case: Case, directory: Path, target: str) -> list[str]:
+    """What differs between both sides of a fixture in float64: in the modes that do not draw, and of
+    the functional output the initial values."""
     import torch
 
     original = load(TORCH / f"{case.file}.py", f"torch_{case.file}", TORCH)
@@ -44,44 +51,71 @@ def proved(case: Case, directory: Path) -> Report:
     args, kwargs = _arguments(case.init, original)
     make = lambda: getattr(original, case.cls)(*args, **kwargs)  # noqa: E731
     args_jax, kwargs_jax = _arguments(case.init, module)
-    torch_module, jax_module = make(), getattr(module, case.cls)(*args_jax, **kwargs_jax)
-    inputs = parse_inputs(case.inputs)
-    report = Report()
+    cls, inputs = getattr(module, case.cls), parse_inputs(case.inputs)
+    ours = built(lambda **given: cls(*args_jax, **kwargs_jax, **given), cls)
+    if target != "functional":
+        return _differences(make, ours, inputs, target)
+    theirs, rows = make(), []
     for training in (False, True):
-        report.rows += verify(torch_module, jax_module, *inputs, training=training).rows
-    report.rows += verify_init(make, jax_module).rows
-    return report
+        rows += verify(theirs, ours, *inputs, training=training).rows
+    rows += verify_init(make, ours).rows
+    return [f"{r.check} {r.name}: {r.note} {r.error}" for r in rows if not r.ok]
+
+
+def _differences(make, ours, inputs, target: str) -> list[str]:
+    import jax
+    import torch
+
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with jax.enable_x64(True):
+            wide = [x.double() if x.is_floating_point() else x for x in inputs]
+            theirs = make()
+            modes = [m for m in (False, True) if not is_random(theirs.train(m), wide, {})]
+            assert modes, "what draws in each mode is not compared"
+            for training in modes:
+                compare(theirs.train(training), ours, wide, target, training)
+    except AssertionError as error:
+        return [f"{'training' if training else 'eval'}: {error}"]
+    finally:
+        torch.set_default_dtype(default)
+    return []
 
 
 def update(names: list[str]) -> int:
     """Write the expected files anew where the numbers agree; returns how many were refused."""
-    results, support = converted()
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder)
-        (made / "jax_nn.py").write_text(support)
-        refused = [name for name in names or NAMES if not _updated(name, results[name], made)]
-    (FUNCTIONAL / "jax_nn.py").write_text(support)
-    return len(refused)
+    refused = 0
+    for target in TARGETS:
+        results, support = converted(target)
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder)
+            (made / "jax_nn.py").write_text(support)
+            refused += sum(
+                not _updated(name, results[name], made, target) for name in names or NAMES
+            )
+        (ROOT / target / "jax_nn.py").write_text(support)
+    return refused
 
 
-def _updated(name: str, result: Result, folder: Path) -> bool:
+def _updated(name: str, result: Result, folder: Path, target: str) -> bool:
     """Write one expected file, if it is right."""
     (folder / f"{name}.py").write_text(result.code)
     why = [str(d) for d in result.diagnostics]
     for case in (case for case in CASES if case.file == name):
         try:
-            rows = proved(case, folder).rows
-            why += [f"{r.check} {r.name}: {r.note} {r.error}" for r in rows if not r.ok]
+            why += disagreements(case, folder, target)
         except Exception as error:  # the message is what the person who updates needs
             why.append(f"{type(error).__name__}: {error}")
-    target = FUNCTIONAL / f"{name}.py"
+    expected = ROOT / target / f"{name}.py"
+    expected.parent.mkdir(exist_ok=True)
     if why:
-        print(f"REFUSED {name}: {'; '.join(why)[:600]}")
-        target.with_suffix(".rejected").write_text(result.code)
+        print(f"REFUSED {target} {name}: {'; '.join(why)[:600]}")
+        expected.with_suffix(".rejected").write_text(result.code)
         return False
-    same = target.exists() and target.read_text() == result.code
-    print(f"{'same' if same else 'updated'} {name}")
-    target.write_text(result.code)
+    same = expected.exists() and expected.read_text() == result.code
+    print(f"{'same' if same else 'updated'} {target} {name}")
+    expected.write_text(result.code)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Every fixture converts to the file expected of it, and both compute the same in float64."""
+"""Every fixture converts to the file expected of it in each target, and both compute the same in float64."""
 
 import pytest
 
@@ -9,20 +9,22 @@ from . import fixtures
 
 
 @pytest.mark.parametrize("name", fixtures.NAMES)
-def test_converts_to_the_expected_file(name):
-    result = fixtures.converted()[0][name]
+@pytest.mark.parametrize("target", fixtures.TARGETS)
+def test_converts_to_the_expected_file(target, name):
+    result = fixtures.converted(target)[0][name]
     assert not result.diagnostics
-    assert result.code == (fixtures.FUNCTIONAL / f"{name}.py").read_text()
+    assert result.code == (fixtures.ROOT / target / f"{name}.py").read_text()
 
 
-def test_support_file_is_what_the_fixtures_use():
-    assert (fixtures.FUNCTIONAL / "jax_nn.py").read_text() == fixtures.converted()[1]
+@pytest.mark.parametrize("target", fixtures.TARGETS)
+def test_support_file_is_what_the_fixtures_use(target):
+    assert (fixtures.ROOT / target / "jax_nn.py").read_text() == fixtures.converted(target)[1]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.file)
-def test_computes_the_same(case):
-    report = fixtures.proved(case, fixtures.FUNCTIONAL)
-    assert report.ok, [row for row in report.rows if not row.ok]
+@pytest.mark.parametrize("target", fixtures.TARGETS)
+def test_computes_the_same(target, case):
+    assert not fixtures.disagreements(case, fixtures.ROOT / target, target)
 
 
 def test_converting_twice_gives_the_same_bytes():

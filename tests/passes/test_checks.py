@@ -18,7 +18,9 @@ class Net(nn.Module):
         return x
 """
 TOLD = {
-    "self.hits += 1; x = x + 1 if self.hits > 3 else x": 1,
+    "self.hits += 1; x = x + 1 if self.hits > 3 else x": 0,  # it is an array, by which JAX decides
+    "self.hits += x.shape[0]; self.hits = 0 if x.shape[1] > 2 else 1; x = x if self.hits else -x": 0,
+    "self.hits = x.shape[0] if self.hits else 1": 1,  # a size stays one
     "self.hits = self.hits + 1; assert self.hits": 0,  # Python asks nothing more of it
     "x = x + 1 if self.size > 2 else x": 0,  # nothing changes it
     "self.last = x if self.last is None else x": 0,  # whether there is one is known

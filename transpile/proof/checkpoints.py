@@ -18,7 +18,7 @@ def from_torch(source: Any, model: Any) -> Any:
     Raises ValueError, and fills nothing, where a name is missing, surplus, or of another shape.
     """
     if flax.is_model(model):
-        variables = flax.arrays(model)
+        variables = flax.arrays(model, constants=True)
         return flax.load(model, _values(source, variables, flax.unsaved(variables), model))
     if equinox.is_model(model):
         held = equinox.arrays(model, unsaved=True)

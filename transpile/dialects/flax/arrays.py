@@ -140,10 +140,11 @@ def assign(low: Lowering, node: Assign) -> None:
 
 def _keeps_modules(low: Lowering, node: Assign, cls: Class) -> bool:
     """Whether a plain list of Python's has modules, or is given some: `self.fcs.append(fc)`."""
-    if holds_modules(node.expression.value):  # type: ignore[union-attr]
+    kept = [t for t in node.targets if isinstance(t, Attribute)]  # no name of the constructor's own
+    if kept and holds_modules(node.expression.value):  # type: ignore[union-attr]
         return True
     methods = low.plan.modules.home(cls).methods(cls).values()
-    paths = [path for t in node.targets if (path := dotted(t)) is not None]
+    paths = [path for t in kept if (path := dotted(t)) is not None]
     more = [s for m in methods for path in paths for s in grown(m, path)]
     return any(is_trained(e.value) for s in more for e in added(s))
 

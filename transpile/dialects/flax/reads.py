@@ -3,6 +3,7 @@ about."""
 
 from __future__ import annotations
 
+from ...facts.modules import ARRAYS
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
 from ...model.effects import Declare, New, Read, Support, Tie, Write
 from ...model.expressions import (
@@ -32,7 +33,7 @@ ASKED = frozenset({"shape", "ndim", "dtype", "size"})  # which a Variable has of
 def read(low: Lowering, node: Read) -> None:
     """The array of a Variable, or the Variable itself where it is only asked about."""
     parent = node.parent
-    if isinstance(parent, (Declare, Tie)) and not _is_declared_again(node, parent):
+    if isinstance(parent, Tie) or isinstance(parent, Declare) and not _is_copied(node, parent):
         return
     if isinstance(parent, Write) and parent.target is node:
         return
@@ -52,9 +53,10 @@ def read(low: Lowering, node: Read) -> None:
         low.edits.change(node, lambda n: _plain(n).wrap(whole))
 
 
-def _is_declared_again(node: Read, around: Node) -> bool:
-    """`self.w = nn.Parameter(self.w)`: another Variable, of the array that was there."""
-    return isinstance(around, Declare) and dotted_read(around.targets[0]) == dotted_read(node)
+def _is_copied(node: Read, around: Declare) -> bool:
+    """`register_buffer("mean", self.codes.clone())`: another Variable, of the array that was there;
+    also under its own name, as in `self.w = nn.Parameter(self.w)`."""
+    return around.expression is node and around.kind in ARRAYS
 
 
 def _plain(node: Read) -> Attribute:

@@ -16,15 +16,18 @@ def is_model(value: Any) -> bool:
     )
 
 
-def arrays(model: Any) -> dict[str, Any]:
+def arrays(model: Any, constants: bool = False) -> dict[str, Any]:
     """The Variables of a model by torch's names, but for random streams and lists and dicts of
-    what forward passes keep."""
+    what forward passes keep. `constants`: also those that are none of torch's state, as a plain
+    tensor that is a parameter under another configuration."""
     from flax import nnx
 
     found: dict[str, Any] = {}
     for path, variable in nnx.to_flat_state(nnx.state(model, nnx.Not(nnx.RngState))):
-        if not isinstance(variable, nnx.Variable) or type(variable).__name__ == "Constant":
+        if not isinstance(variable, nnx.Variable):
             continue  # a plain array is of nothing that torch saves
+        if type(variable).__name__ == "Constant" and not constants:
+            continue
         if not isinstance(variable.get_value(), (dict, list, tuple)):
             name, held = _follow(model, path)
             found[name] = held
@@ -34,12 +37,13 @@ def arrays(model: Any) -> dict[str, Any]:
 def unsaved(variables: Mapping[str, Any]) -> set[str]:
     """The names of the Variables that torch does not save, as a number that forward passes
     change."""
-    return {n for n, v in variables.items() if getattr(v, "persistent", True) is False}
+    constant = {n for n, v in variables.items() if type(v).__name__ == "Constant"}
+    return constant | {n for n, v in variables.items() if getattr(v, "persistent", True) is False}
 
 
 def load(model: Any, values: Mapping[str, Any]) -> Any:
     """Fill a model, and give it back."""
-    for name, variable in arrays(model).items():
+    for name, variable in arrays(model, constants=True).items():
         if name in values:
             variable.set_value(values[name])  # in its dtype, which may be another
     return model

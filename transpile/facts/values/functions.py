@@ -6,6 +6,7 @@ import dataclasses
 
 from ...model import expressions as nodes
 from ...model.expressions import Lambda
+from ...model.names import dotted
 from ...model.program import Function, Parameter
 from . import lattice, parameters
 from .frame import Argument, Env, Frame
@@ -84,6 +85,8 @@ def _initialises(frame: Frame, node: Lambda, env: Env) -> bool:
     if not isinstance(body, nodes.Call) or not body.arguments or body.keywords[0]:
         return False
     given = body.arguments[0]
+    if (dotted(body.function) or first).partition(".")[0] in {p.name for p in node.parameters}:
+        return False  # `lambda t: t.to(x)`, which nothing is known of here
     called = frame.expression(body.function, env)
     return lattice.is_initialiser(called) and isinstance(given, nodes.Name) and given.id == first
 
@@ -167,6 +170,7 @@ def bind_arguments(frame: Frame, function: Function, args: list[Argument]) -> En
                 _note(table, name, element_of(value))
             i, rest = len(positional), None
         elif star == "**":
+            _note(table, "**", UNKNOWN)
             if isinstance(value, Mapping) and value.placed and signature.stars is not None:
                 for word in PLACED.difference(names):
                     _note(table, f"**{word}", Static())

@@ -34,6 +34,7 @@ from .lattice import (
     is_initialiser,
     is_open,
     least_dims,
+    named_classes,
 )
 from .numpy_names import is_bound_to_numpy
 from .stand_ins import gives_values, is_cast_and_called, stood_for
@@ -181,6 +182,8 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
         value = of_kind(frame, default)
     if value == FUNCTION:
         return FUNCTION if _is_plain(frame, seen) else UNKNOWN
+    if isinstance(value, Class) and _is_closed(frame) and (seen is None or named_classes(seen)):
+        return join(default, seen) if seen is not None else default
     if isinstance(default, (Torch, Class, Module, Function)):
         return value
     if seen is not None and not isinstance(seen, Static):
@@ -189,6 +192,13 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
         if frame.file not in frame.facts.strangers:
             return Tensor()
     return value
+
+
+def _is_closed(frame: Frame) -> bool:
+    """Whether it is a constructor that the project calls: what it is given there is all,
+    as `act_layer=nn.GELU` of an Mlp that blocks make. Else others may call it."""
+    calls = frame.facts.read("parameters", frame.function) if _constructs(frame) else None
+    return calls is not None and "**" not in calls
 
 
 def _is_plain(frame: Frame, seen: Value | None) -> bool:
