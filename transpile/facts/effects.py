@@ -23,6 +23,7 @@ from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Torch, classes_of
 
 OPEN = Effects(open=True)
+_DEEPEST = 12  # parts of a place; of a module that holds its like they would go on for ever
 HOLDERS = frozenset(("Container", "Reparametrized"))  # layers that stand for what they hold
 
 
@@ -294,7 +295,8 @@ def _moved(effects: Effects, roots: dict[str, str | None]) -> Effects:
     def place(path: str) -> str:
         head, dot, rest = path.partition(".")
         root = roots.get(head)
-        return "?" if root is None else root + dot + rest
+        moved = "?" if root is None else root + dot + rest
+        return moved if moved.count(".") < _DEEPEST else "?"
 
     reads, writes = (frozenset(map(place, places)) for places in (effects.reads, effects.writes))
     return Effects(reads, writes, effects.draws, effects.mode, effects.open)
