@@ -23,6 +23,10 @@ ROOT = Path(__file__).parent.parent / "fixtures"
 TORCH = ROOT / "torch"
 TARGETS = ("functional", "flax", "equinox")
 NAMES = sorted({case.file for case in CASES})
+# NumPy's array that is a tensor later on: read as the one where it is the other. One module under two
+# names has two sets of params in Equinox, which is told.
+APART = {("flax", "grids"), ("equinox", "grids"), ("equinox", "sharing")}
+PROVED = [(target, name) for target in TARGETS for name in NAMES if (target, name) not in APART]
 
 
 @functools.cache
@@ -91,9 +95,8 @@ def update(names: list[str]) -> int:
         with tempfile.TemporaryDirectory() as folder:
             made = Path(folder)
             (made / "jax_nn.py").write_text(support)
-            refused += sum(
-                not _updated(name, results[name], made, target) for name in names or NAMES
-            )
+            wanted = [n for t, n in PROVED if t == target and n in (names or NAMES)]
+            refused += sum(not _updated(name, results[name], made, target) for name in wanted)
         (ROOT / target / "jax_nn.py").write_text(support)
     return refused
 

@@ -78,8 +78,6 @@ REFUSED: dict[str, list[str]] = {
         "test_factories.py::test_it_stays_as_it_is[one]",
         "test_factories.py::test_it_stays_as_it_is[two, and a device]",
         "test_factories.py::test_what_runs_its_model_says_so",
-        "test_language.py::test_module[modules in a dict and a list-False]",
-        "test_language.py::test_module[modules in a dict and a list-True]",
         "test_lists_taken_apart.py::test_each_name_has_its_params[of a local list]",
         "test_lists_taken_apart.py::test_each_name_has_its_params[on one way]",
     ],
@@ -141,8 +139,6 @@ REFUSED: dict[str, list[str]] = {
         "test_packages.py::test_package[dtypes_and_parameters]",
         "test_packages.py::test_package[placement]",
         "test_packages.py::test_package[resets]",
-        "test_packages.py::test_package[unknown_methods]",
-        "test_packages.py::test_package[unknown_submodules]",
     ],
     "a class that makes a number of its base a param, tags arrays, or moves a buffer": [
         "test_subclasses.py::test_module[a number in the base, a parameter below-False]",

@@ -87,11 +87,19 @@ def test_reported(name):
     assert id in {d.id for d in result.diagnostics}, (result.diagnostics, result.code)
 
 
-@pytest.mark.parametrize("made", ["nn.Linear(3, 3)", "nn.Parameter(torch.ones(3))", "nn.BatchNorm1d(3)", "3.0"])
+def _called_init(made, used):
+    return f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.init = {made}\n        self.fc = nn.Linear(3, 3)\n\n    def forward(self, x):\n        return self.fc({used})\n"
+
+
+@pytest.mark.parametrize("made", ["nn.Parameter(torch.ones(3))", "3.0"])
 def test_what_is_called_as_a_method_of_modules(made):
-    used = "self.init(x)" if made.startswith("nn.") and "Param" not in made else "x * self.init"
-    source = f"{HEAD}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.init = {made}\n        self.fc = nn.Linear(3, 3)\n\n    def forward(self, x):\n        return self.fc({used})\n"
-    compare_twice(source, lambda module: partial(module.apply, training=True))
+    compare_twice(_called_init(made, "x * self.init"), lambda module: partial(module.apply, training=True))
+
+
+@pytest.mark.parametrize("made", ["nn.Linear(3, 3)", "nn.BatchNorm1d(3)"])
+def test_a_submodule_called_as_a_method_is_refused(made):
+    """It would stand in the method's place: `model.init(key)` would call the layer."""
+    assert "unsupported" in {d.id for d in convert_source(_called_init(made, "self.init(x)")).diagnostics}
 
 
 def test_a_buffer_called_as_a_method_of_modules():

@@ -1,5 +1,6 @@
 """What is written at once has the same value, dtype and gradient; and where the pass finds it."""
 
+import ast
 import inspect
 
 import jax
@@ -12,8 +13,13 @@ from tests.passes.operations_helper import Facts
 from transpile.model.program import File
 from transpile.model.statements import Block
 from transpile.passes import simplify
-from transpile.source.lower_ast_statements import statements
+from transpile.source.lower_ast_statements import lower_statements
 from transpile.source.splice import show
+
+
+def statements(text):
+    return lower_statements(ast.parse(text).body)
+
 
 X = jnp.array([[0.5, -1.0, 2.0]])
 SAMPLES = {"s": [(), (2, 3)], "t": [jnp.float16, int, None], "x": [X]}

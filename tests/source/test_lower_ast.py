@@ -9,7 +9,7 @@ from transpile.model.program import File
 from transpile.model.statements import Block
 from transpile.source.lower import lower
 from transpile.source.lower_ast import expression
-from transpile.source.lower_ast_statements import statements
+from transpile.source.lower_ast_statements import lower_statements
 from transpile.source.splice import show
 
 ROOT = Path(__file__).parents[2]
@@ -105,6 +105,10 @@ def test_an_expression_is_written_as_the_same_one(text):
     asynchronous = f"async def f():\n    return ({text})\n"
     made = show(expression(text)) if "await" not in text else show(statements(asynchronous)[0])
     assert same(f"({made})", f"({text})") if "await" not in text else same(made, asynchronous)
+
+
+def statements(text):
+    return lower_statements(ast.parse(text).body)
 
 
 def written(text):

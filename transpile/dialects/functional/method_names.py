@@ -10,7 +10,7 @@ A submodule has to keep its own, which the names of its params begin with.
 from __future__ import annotations
 
 from ...facts.values import lattice
-from ...model.effects import BoundMethod, Declare, Read
+from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Read
 from ...model.expressions import Attribute, Call, Constant
 from ...model.names import dotted, everywhere, is_target
 from ...model.program import Function
@@ -57,6 +57,9 @@ def _is_field(node: Attribute) -> bool:
 
 def _is_entry(node: Attribute) -> bool:
     """Whether this is an array that stands in params or state under its name."""
+    around = node.parent
+    if isinstance(around, Declare) and is_target(node):
+        return around.kind in (PARAM, BUFFER, MIXED)
     return isinstance(node, Read) and node.kind != "constant"
 
 

@@ -83,7 +83,7 @@ def _getattr(frame: Frame, name: str, args: list[Argument]) -> Value:
         path = f"{first.name}.{literal}"
         absent = len(args) > 2 and not frame.facts.rulebook.knows(path)
         return args[2].value if absent else Torch(path)
-    if first == Torch("torch.nn") and len(args) == 2:
+    if first == Torch("torch.nn") and len(args) == 2 and frame.constructs:
         return Class(Open("torch.nn.Module"))
     return UNKNOWN
 
