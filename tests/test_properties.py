@@ -112,7 +112,7 @@ TOKENS = (
 
 @pytest.mark.parametrize("name", ["n_tokens", "half"])
 def test_a_property_that_needs_params_is_run_for_its_size_in_a_constructor(name):
-    net = f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.tokens = Tokens(4)\n        n = self.tokens.{name}\n        self.fc = nn.Linear(n, 2)\n\n    def forward(self, x):\n        return self.fc(self.tokens(x))\n"
+    net = f"class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.tokens = Tokens(4)\n        n = self.tokens.{name}\n        self.fc = nn.Linear(n, 2)\n\n    def forward(self, x):\n        return self.fc(self.tokens(x)[:, : self.fc.in_features])\n"
     source = "import torch\nimport torch.nn as nn\n\n\n" + TOKENS + net
     result = convert_source(source)
     assert not result.diagnostics, (result.diagnostics, result.code)
