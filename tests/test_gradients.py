@@ -125,3 +125,39 @@ def test_suspended_block():
     assert reported(inside) == {"taken-for-granted"}
     assert not reported("def g(t):\n    with torch.no_grad():\n        u = t * 2\n    yield u\ndef f(x, y):\n    return [v * x for v in g(y)]")
     assert not reported("@torch.no_grad()\ndef g(t):\n    yield t * 2\ndef f(x, y):\n    return [v * x for v in g(y)]")
+
+
+OBJECT = """import torch
+from torch import nn
+
+
+class Prior(object):
+    def __init__(self, k):
+        self.k = k
+
+    def forward(self):
+        return torch.ones(self.k)
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, make):
+        boxes = make(4)
+        with torch.no_grad():
+            boxes = boxes.forward()
+        return self.inner(self.fc(x)) * boxes
+"""
+
+
+def test_forward_of_an_object_beside_modules():
+    """Which classes have a `forward` is found before those of modules have another name."""
+    assert {d.id for d in convert_source(OBJECT).diagnostics} == {"taken-for-granted"}

@@ -149,7 +149,10 @@ class Identity:
         if found or not isinstance(value, lattice.Method) or isinstance(value.receiver, _KNOWN):
             return found
         owners = self.calls.values.facts.owners.get(value.name, ())
-        return [Target(self.project.methods(cls)[value.name]) for cls in owners]
+        # `forward` of a module has another name by now
+        named = [self.project.methods(cls) for cls in owners]
+        methods = (m.get(value.name) or m.get("__call__") for m in named)
+        return [Target(method) for method in methods if method is not None]
 
     def _method(self, call: Call, receiver: Node, name: str, names: Mapping[str, str]) -> str:
         before, cast = self.of(receiver, names), is_cast(call)
