@@ -12,6 +12,7 @@ set the attribute too it stays as it is: they would not see it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,9 +42,33 @@ _KNOWN = frozenset(("shape", "ndim", "dtype", "device"))
 _CASTS = frozenset(("to", "type_as", "float", "double", "half", "bfloat16"))
 
 
+class _Named:
+    """The attributes and texts of a project, by name: gone over once, where one is asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    @functools.cached_property
+    def attributes(self) -> dict[str, list[Attribute]]:
+        found: dict[str, list[Attribute]] = {}
+        for file in self.project.ordered:
+            for node in everywhere(file, Attribute):
+                found.setdefault(node.name, []).append(node)
+        return found
+
+    @functools.cached_property
+    def texts(self) -> dict[str, list[Constant]]:
+        found: dict[str, list[Constant]] = {}
+        for file in self.project.ordered:
+            for node in everywhere(file, Constant):
+                if isinstance(node.constant, str):
+                    found.setdefault(node.constant, []).append(node)
+        return found
+
+
 def run(project: Project, facts: Any = None) -> list[Changes]:
     """Those of the methods of modules."""
-    found = []
+    found, named = [], _Named(project)
     for function in project.functions():
         cls, me = project.owner(function), project.self_name(function)
         if cls is None or me is None or function.name == "__init__" or not project.is_module(cls):
@@ -59,7 +84,7 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
             for target, given in _own(assign, me):
                 if moved is None and not is_size(given) and not is_fresh(given):
                     continue
-                reads = _reads(assign, target, function, cls, project, is_fresh(given))
+                reads = _reads(assign, target, function, cls, named, is_fresh(given))
                 if reads or reads is not None and moved is None:
                     _as_local(target, reads, function, changes)
         found.append(changes)
@@ -151,7 +176,7 @@ def _reads(
     target: Attribute,
     function: Function,
     cls: Class,
-    project: Project,
+    named: _Named,
     fresh: bool,
 ) -> list[Attribute] | None:
     """The reads behind an assignment, if they are all that is done with the attribute beside
@@ -160,28 +185,20 @@ def _reads(
     inside = set(assign.walk())
     behind = assign.parent.body[assign.parent.body.index(assign) + 1 :]
     later = {n for statement in behind for n in statement.walk()}
-    reads = [n for n in _named(function, target.name) if n not in inside]
+    here = [n for n in everywhere(function, Attribute) if n.name == target.name]
+    reads = [n for n in here if n not in inside]
     if any(n not in later or _is_more(n, target, fresh) for n in reads):
         return None
-    for file in project.ordered:
-        for text in everywhere(file, Constant):  # `getattr(self, "mask")`
-            if text.constant == target.name and not _declares(text):
-                return None
-        for other in everywhere(file, Attribute):
-            if other.name == target.name and other not in inside and other not in reads:
-                if not _is_apart(other, cls, project):
-                    return None
-    return reads
+    if not all(map(_declares, named.texts.get(target.name, ()))):  # `getattr(self, "mask")`
+        return None
+    others = (n for n in named.attributes[target.name] if n not in inside and n not in reads)
+    return reads if all(_is_apart(other, cls, named.project) for other in others) else None
 
 
 def _declares(name: Constant) -> bool:
     """`self.register_buffer("mask", m)`"""
     call = name.parent
     return isinstance(call, Call) and (dotted(call.function) or "").endswith(".register_buffer")
-
-
-def _named(function: Function, name: str) -> Iterator[Attribute]:
-    return (n for n in everywhere(function, Attribute) if n.name == name)
 
 
 def _is_more(read: Attribute, target: Attribute, fresh: bool) -> bool:
