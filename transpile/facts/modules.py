@@ -244,9 +244,9 @@ def named_none(value: Expression) -> bool:
     if not isinstance(value, Name) or value.value not in (None, UNKNOWN):
         return False
     function = next((node for node in value.ancestors() if isinstance(node, Function)), None)
-    if function is None or value.id in names_assigned(function.body):
-        return False
-    return any(is_none(p.default) for p in function.parameters if p.name == value.id)
+    given = (p for p in function.parameters if p.name == value.id) if function is not None else ()
+    optional = any(is_none(p.default) for p in given)
+    return optional and value.id not in names_assigned(function.body)  # type: ignore[union-attr]
 
 
 def _persistent(own: Field) -> bool:

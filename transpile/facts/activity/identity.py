@@ -149,10 +149,13 @@ class Identity:
         if found or not isinstance(value, lattice.Method) or isinstance(value.receiver, _KNOWN):
             return found
         owners = self.calls.values.facts.owners.get(value.name, ())
-        # `forward` of a module has another name by now
-        named = [self.project.methods(cls) for cls in owners]
-        methods = (m.get(value.name) or m.get("__call__") for m in named)
-        return [Target(method) for method in methods if method is not None]
+        found = []
+        for methods in map(self.project.methods, owners):
+            method = methods.get(value.name)
+            if method is None and value.name == "forward":
+                method = methods.get("__call__")  # which recognise has made of a module's
+            found += [Target(method)] if method is not None else []
+        return found
 
     def _method(self, call: Call, receiver: Node, name: str, names: Mapping[str, str]) -> str:
         before, cast = self.of(receiver, names), is_cast(call)
