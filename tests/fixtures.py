@@ -17,7 +17,7 @@ from transpile.proof.sides import is_random
 from transpile.proof.verification import _arguments, load, parse_inputs
 from transpile.source.files import Source
 
-from .dialects.verified import built, compare
+from .dialects.verified import built, compare, in_float64
 
 ROOT = Path(__file__).parent.parent / "fixtures"
 TORCH = ROOT / "torch"
@@ -67,13 +67,9 @@ def disagreements(case: Case, directory: Path, target: str) -> list[str]:
 
 
 def _differences(make, ours, inputs, target: str) -> list[str]:
-    import jax
-    import torch
-
-    default = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
+    training = False
     try:
-        with jax.enable_x64(True):
+        with in_float64():
             wide = [x.double() if x.is_floating_point() else x for x in inputs]
             theirs = make()
             modes = [m for m in (False, True) if not is_random(theirs.train(m), wide, {})]
@@ -82,8 +78,6 @@ def _differences(make, ours, inputs, target: str) -> list[str]:
                 compare(theirs.train(training), ours, wide, target, training)
     except AssertionError as error:
         return [f"{'training' if training else 'eval'}: {error}"]
-    finally:
-        torch.set_default_dtype(default)
     return []
 
 

@@ -1,6 +1,7 @@
 """A converted class of a target beside torch's, in float64: outputs, gradients, and state after two
 calls in training; weights are torch's, and nothing draws."""
 
+import contextlib
 import inspect
 import sys
 import types
@@ -23,16 +24,23 @@ def verify(source: str, cls: str, init: str, inputs, target: str):
     (made,), support, _ = dialect.convert([given(source)], "", target)
     assert not made.diagnostics, (made.diagnostics, made.code)
     torch_side, scope = namespace(source, "program"), converted(made.code, support)
+    with in_float64():
+        torch.manual_seed(0)
+        theirs = eval(f"{cls}({init})", torch_side)
+        ours = built(eval(f"lambda **k: {cls}({init}{', ' if init else ''}**k)", scope), scope[cls])
+        draws = any(isinstance(m, torch.nn.Dropout) and m.p for m in theirs.modules())
+        for training in (False, True)[: 2 - draws]:
+            compare(theirs.train(training), ours, inputs, target, training)
+
+
+@contextlib.contextmanager
+def in_float64():
+    """Both sides make float64 of what has no dtype."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
         with jax.enable_x64(True):
-            torch.manual_seed(0)
-            theirs = eval(f"{cls}({init})", torch_side)
-            ours = built(eval(f"lambda **k: {cls}({init}{', ' if init else ''}**k)", scope), scope[cls])
-            draws = any(isinstance(m, torch.nn.Dropout) and m.p for m in theirs.modules())
-            for training in (False, True)[: 2 - draws]:
-                compare(theirs.train(training), ours, inputs, target, training)
+            yield
     finally:
         torch.set_default_dtype(default)
 
