@@ -25,6 +25,7 @@ from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign
 from ..passes.pass_ import place, source_of
+from .growing import is_name
 from .placed import parameter_for
 
 WHY = "a function that is kept on a module holds modules, which are others once the model is traced"
@@ -85,7 +86,7 @@ def _captured(
     assign: Assign, method: Function, cls: Class, modules: Modules
 ) -> Iterator[Expression]:
     self_name = method.parameters[0].name if method.parameters else ""
-    kept = any(isinstance(t, Attribute) and _is(t.object, self_name) for t in assign.targets)
+    kept = any(isinstance(t, Attribute) and is_name(t.object, self_name) for t in assign.targets)
     if not kept or assign.expression is None:
         return
     for node in _held(assign.expression):
@@ -93,9 +94,9 @@ def _captured(
             held = _holds(node.body, self_name)
         elif isinstance(node, (BoundMethod, Attribute)):
             names = {n for c in modules.lineage(cls) for n in modules.home(c).methods(c)}
-            held = _is(node.object, self_name) and node.name in names
+            held = is_name(node.object, self_name) and node.name in names
         else:
-            inner = [f for f in method.nodes(Function) if _is(node, f.name)]
+            inner = [f for f in method.nodes(Function) if is_name(node, f.name)]
             held = any(_holds(f.body, self_name) for f in inner)
         if held:
             yield node
@@ -121,6 +122,3 @@ def _holds(body: Node, self_name: str) -> bool:
         for n in body.walk()
     )
 
-
-def _is(node: Node, name: str) -> bool:
-    return isinstance(node, Name) and node.id == name

@@ -26,6 +26,7 @@ from ..facts.bindings.activity import bound
 from ..facts.modules import FIELD, SUBMODULE, Modules
 from ..facts.values.lattice import Module
 from ..model.copy import clone
+from ..model.edits import block_of
 from ..model.effects import Declare, New
 from ..model.expressions import (
     Attribute,
@@ -45,7 +46,6 @@ from ..model.project import Project
 from ..model.statements import Assign, For
 from . import growing
 from .fresh import attributes, fresh, taken
-from .growing import block_of
 from .second_names import Reads, replaces
 from .threading.properties import add_property
 

@@ -19,9 +19,9 @@ from ..model.expressions import (
     Subscript,
 )
 from ..model.names import dotted
-from ..model.node import Expression, Statement
+from ..model.node import Expression, Node, Statement
 from ..model.program import Function
-from ..model.statements import Assign, Block, ExpressionStatement
+from ..model.statements import Assign, ExpressionStatement
 
 _GROWING = frozenset("append insert extend pop remove update setdefault clear".split())
 
@@ -109,9 +109,9 @@ def sets(method: Function) -> list[tuple[ExpressionStatement, Call]]:
     found = []
     for statement in method.nodes(ExpressionStatement):
         call = statement.expression
-        if not isinstance(call, Call) or not _is_name(call.function, "setattr"):
+        if not isinstance(call, Call) or not is_name(call.function, "setattr"):
             continue
-        if len(call.arguments) != 3 or not _is_name(call.arguments[0], me):
+        if len(call.arguments) != 3 or not is_name(call.arguments[0], me):
             continue
         name = call.arguments[1]
         array = any(isinstance(n, NewArray) for n in call.arguments[2].walk())
@@ -124,7 +124,8 @@ def _is_identifier(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name)
 
 
-def _is_name(node: Expression, name: str | None) -> bool:
+def is_name(node: Node, name: str | None) -> bool:
+    """Whether it is this name, and nothing more."""
     return isinstance(node, Name) and node.id == name
 
 
@@ -132,9 +133,3 @@ def is_fixed(name: Expression) -> bool:
     """Whether an expression for a name is the same text when it is evaluated again."""
     calls = [n for n in name.walk() if isinstance(n, Call)]
     return all(getattr(c.function, "name", dotted(c.function)) in ("format", "str") for c in calls)
-
-
-def block_of(statement: Statement) -> Block:
-    block = statement.parent
-    assert isinstance(block, Block)
-    return block

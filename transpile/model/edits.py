@@ -51,16 +51,16 @@ class Edits:
 
     def substitute(self, statement: Statement, new: Sequence[Statement]) -> None:
         """Put any number of statements in the place of one."""
-        self._edits.append((statement, lambda: _block(statement).substitute(statement, new)))
+        self._edits.append((statement, lambda: block_of(statement).substitute(statement, new)))
 
     def insert_before(self, statement: Statement, new: Sequence[Statement]) -> None:
-        self._edits.append((statement, lambda: _block(statement).insert_before(statement, new)))
+        self._edits.append((statement, lambda: block_of(statement).insert_before(statement, new)))
 
     def insert_after(self, statement: Statement, new: Sequence[Statement]) -> None:
-        self._edits.append((statement, lambda: _block(statement).insert_after(statement, new)))
+        self._edits.append((statement, lambda: block_of(statement).insert_after(statement, new)))
 
     def remove(self, statement: Statement) -> None:
-        self._edits.append((statement, lambda: _block(statement).remove(statement)))
+        self._edits.append((statement, lambda: block_of(statement).remove(statement)))
 
     def commit(self, failed: Callable[[Scope, Exception], None] | None = None) -> bool:
         """Make all edits. Returns whether there were any. `failed` is told of an edit that raises,
@@ -94,7 +94,8 @@ def commit_all(edits: Sequence[Edits]) -> bool:
     return made
 
 
-def _block(statement: Statement) -> Block:
+def block_of(statement: Statement) -> Block:
+    """The block that a statement stands in."""
     block = statement.parent
     assert isinstance(block, Block)
     return block

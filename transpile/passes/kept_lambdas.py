@@ -25,6 +25,7 @@ from ..model.names import (
     everywhere,
     imported,
     in_scope,
+    is_inplace,
     names_assigned,
     names_in,
     target_names,
@@ -70,7 +71,7 @@ def _writes_in_place(assign: Assign) -> bool:
 
 def _writes(call: Node) -> bool:
     word = dotted(call.function) if isinstance(call, Call) else None
-    if word is None or not word.endswith("_") or word.endswith("__"):
+    if word is None or not is_inplace(word):
         return False
     assert isinstance(call, Call) and call.file is not None
     name = imported(call.file, call.function)

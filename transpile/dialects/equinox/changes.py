@@ -14,6 +14,7 @@ from ...facts.bindings import Liveness
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import NONE, Method, Module, Tensor
 from ...model.copy import clone
+from ...model.edits import block_of
 from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import root, target_names
@@ -28,7 +29,6 @@ from ...model.statements import (
     Return,
 )
 from ..fresh import fresh, taken
-from ..growing import block_of
 from ..reports import Reports
 from ..threading.changes import is_applied, is_part_of_module
 from .bodies import WALKS, freezes, jumps, leaves

@@ -9,12 +9,13 @@ in a Sequential                   self.add_module(f"conv{i}", m), as what it has
 from __future__ import annotations
 
 from ...facts.modules import SUBMODULE
+from ...model.edits import block_of
 from ...model.effects import Declare, Support
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
-from ..growing import block_of, sets
+from ..growing import sets
 from .plan import Plan
 
 FIELD = "submodules"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...facts.modules import named_none
 from ...model.copy import clone
+from ...model.edits import block_of
 from ...model.effects import (
     BUFFER,
     CONSTANT,
@@ -22,7 +23,6 @@ from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement, Pass
-from ..growing import block_of
 from ..reports import Reports, report_untrained
 from ..ties import UNSEEN
 from .places import Places

@@ -37,8 +37,11 @@ def arrays(model: Any, constants: bool = False) -> dict[str, Any]:
 def unsaved(variables: Mapping[str, Any]) -> set[str]:
     """The names of the Variables that torch does not save, as a number that forward passes
     change."""
-    constant = {n for n, v in variables.items() if type(v).__name__ == "Constant"}
-    return constant | {n for n, v in variables.items() if getattr(v, "persistent", True) is False}
+    return {
+        name
+        for name, variable in variables.items()
+        if type(variable).__name__ == "Constant" or getattr(variable, "persistent", True) is False
+    }
 
 
 def load(model: Any, values: Mapping[str, Any]) -> Any:

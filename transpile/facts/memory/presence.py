@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from typing import NamedTuple
 
-from ...model.expressions import Attribute, Call, Constant, Lambda, Name
+from ...model.expressions import Attribute, Call, Constant, Lambda, Name, is_none
 from ...model.names import below, bound_once, names_assigned, rebound
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary
@@ -117,7 +117,7 @@ class Together:
 
     def made(self, value: Node | None) -> Made | None:
         """What `body if test else None` says of what it is assigned to."""
-        if not isinstance(value, Conditional) or not _is_none(value.orelse):
+        if not isinstance(value, Conditional) or not is_none(value.orelse):
             return None
         asked = self.asked(value.test)
         return Made(asked[0], is_traced(of(value.body))) if asked and asked[1] else None
@@ -131,7 +131,7 @@ class Together:
             left, right = self.asked(test.left), self.asked(test.right)
             both = left is not None and right is not None and left[1] and right[1]
             return (left[0] | right[0], True) if both else None  # type: ignore[index]
-        if isinstance(test, Compare) and len(test.operands) == 2 and _is_none(test.operands[1]):
+        if isinstance(test, Compare) and len(test.operands) == 2 and is_none(test.operands[1]):
             path, word = self._path(test.operands[0]), test.operators[0]
             known = path is not None and word in ("is", "is not")
             return (frozenset([path]), word == "is not") if known else None  # type: ignore[list-item]
@@ -179,6 +179,3 @@ def _stores(scope: Function | File) -> Iterator[Attribute]:
         for target in statement.targets:  # type: ignore[attr-defined]
             yield from ([target] if isinstance(target, Attribute) else below(target, Attribute))
 
-
-def _is_none(node: Expression) -> bool:
-    return isinstance(node, Constant) and node.constant is None

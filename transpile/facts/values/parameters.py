@@ -183,7 +183,7 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
     if value == FUNCTION:
         return FUNCTION if _is_plain(frame, seen) else UNKNOWN
     if isinstance(value, Class) and _is_closed(frame) and (seen is None or named_classes(seen)):
-        return join(default, seen) if seen is not None else default
+        return join(default, seen)
     if isinstance(default, (Torch, Class, Module, Function)):
         return value
     if seen is not None and not isinstance(seen, Static):

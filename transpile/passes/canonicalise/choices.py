@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
-from ...model.names import dotted, everywhere, imported, rebound
+from ...model.names import dotted, everywhere, imported, is_inplace, rebound
 from ...model.node import Expression, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary, sides
 from ...model.program import Function, Scope
@@ -29,8 +29,7 @@ def chooses_writes(node: Expression) -> bool:
     """Whether a choice writes in place on one of its ways."""
     if isinstance(node, Conditional):
         return chooses_writes(node.body) or chooses_writes(node.orelse)
-    name = (dotted(node.function) or "") if isinstance(node, Call) else ""
-    return name.endswith("_") and not name.endswith("__")
+    return isinstance(node, Call) and is_inplace(dotted(node.function) or "")
 
 
 def chooses_parameter(scope: Scope, assign: Assign) -> bool:

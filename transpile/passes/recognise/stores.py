@@ -10,7 +10,7 @@ from ...facts.values import Values
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Mapping, Sequence, Tensor, is_param
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
-from ...model.names import dotted
+from ...model.names import dotted, is_inplace
 from ...model.node import Expression, Node
 from ...model.program import Function
 from ...model.statements import Assign
@@ -101,7 +101,7 @@ def written_in_place(call: Call, own: str | None) -> str | None:
     if out is not None:
         return _root(out, own)
     word = function.name if isinstance(function, Attribute) else dotted(function) or ""
-    if not word.endswith("_") or word.endswith("__"):
+    if not is_inplace(word):
         return None
     found = _root(function.object, own) if isinstance(function, Attribute) else None
     if found is None and call.arguments:  # `nn.init.zeros_(self.w)`

@@ -15,6 +15,7 @@ from ....model.expressions import (
     Display,
     Name,
     Subscript,
+    is_none,
 )
 from ....model.names import dotted
 from ....model.node import Expression, Node, Statement
@@ -87,7 +88,7 @@ class Beginning(Form):
         elif isinstance(statement, Declare):
             assert statement.expression is not None
             self._set(statement, Name(self.whole), statement.name, statement.expression)
-        elif isinstance(statement, Write) and _is_none(statement.value):
+        elif isinstance(statement, Write) and is_none(statement.value):
             self._take_away(statement, [statement.target], paths)
         elif isinstance(statement, Assign) and declares_none(statement):
             self._take_away(statement, statement.targets, paths)
@@ -142,9 +143,9 @@ class Beginning(Form):
     def _setting(self, whole: Expression, name: str, value: Expression) -> Statement:
         """`params["bias"] = v`, under the condition that it has."""
         if isinstance(value, Conditional):
-            if _is_none(value.orelse):
+            if is_none(value.orelse):
                 return If(value.test, Block([self._setting(whole, name, value.body)]))
-            if _is_none(value.body):
+            if is_none(value.body):
                 test = Unary("not", value.test)
                 return If(test, Block([self._setting(whole, name, value.orelse)]))
         asked = any(_asks(around, value) for around in value.ancestors())
@@ -279,12 +280,8 @@ def _entry(statement: Statement, whole: str) -> list[Expression] | None:
 def _asks(around: Node, value: Expression) -> bool:
     """Whether a branch asks whether a value is None."""
     tests = around.test.walk() if isinstance(around, If) else ()
-    compared = (n for n in tests if isinstance(n, Compare) and any(map(_is_none, n.operands)))
+    compared = (n for n in tests if isinstance(n, Compare) and any(map(is_none, n.operands)))
     return any(dotted(n.operands[0]) == dotted(value) for n in compared)
-
-
-def _is_none(value: Expression) -> bool:
-    return isinstance(value, Constant) and value.constant is None
 
 
 def draws(node: Node, plan: Plan) -> bool:
