@@ -8,31 +8,43 @@ from transpile.rule import rule
 from .products import linear
 
 
-def lstm_gates(gates, c):
-    """The next hidden and cell state from the inputs of the four gates, (..., 4 * hidden)."""
+def lstm_gates(gates):
+    """The four gates from their inputs, (..., 4 * hidden)."""
     i, f, g, o = jnp.split(gates, 4, axis=-1)
-    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-    return jax.nn.sigmoid(o) * jnp.tanh(c), c
+    return jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)
 
 
-def gru_gates(from_input, from_hidden, h):
-    """The next hidden state; the reset gate acts after the product with ``weight_hh``, on its bias too."""
+def lstm_state(gates, c):
+    """The next hidden and cell state."""
+    i, f, g, o = gates
+    c = f * c + i * g
+    return o * jnp.tanh(c), c
+
+
+def gru_gates(from_input, from_hidden):
+    """The reset and update gate, the new value, and its part of the hidden state, on which the
+    reset gate acts after the product with ``weight_hh``, on its bias too."""
     input_r, input_z, input_n = jnp.split(from_input, 3, axis=-1)
     hidden_r, hidden_z, hidden_n = jnp.split(from_hidden, 3, axis=-1)
     r, z = jax.nn.sigmoid(input_r + hidden_r), jax.nn.sigmoid(input_z + hidden_z)
-    n = jnp.tanh(input_n + r * hidden_n)
+    return r, z, jnp.tanh(input_n + r * hidden_n), hidden_n
+
+
+def gru_state(gates, h):
+    """The next hidden state."""
+    _, z, n, _ = gates
     return (1 - z) * n + z * h
 
 
 @rule("torch.lstm_cell")
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     h, c = hx
-    return lstm_gates(linear(input, w_ih, b_ih) + linear(h, w_hh, b_hh), c)
+    return lstm_state(lstm_gates(linear(input, w_ih, b_ih) + linear(h, w_hh, b_hh)), c)
 
 
 @rule("torch.gru_cell")
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    return gru_gates(linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh), hx)
+    return gru_state(gru_gates(linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh)), hx)
 
 
 @rule("torch.rnn_tanh_cell")

@@ -10,6 +10,7 @@ import torch
 from torch.nn.utils import rnn as torch_rnn
 
 from rules import packing
+from rules import recurrent as rule
 
 from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax, written
 
@@ -52,6 +53,37 @@ def test_given_states(name):
 def test_cells(name, options, shape):
     module, layer = getattr(torch.nn, name)(3, 5, **options), getattr(recurrent, name)(3, 5, **options)
     assert_equivalent(module, layer, torch.randn(shape))
+
+
+@pytest.mark.parametrize("mode, gates", [("LSTM", 4), ("GRU", 3), ("RNN_TANH", 1), ("RNN_RELU", 1)])
+@pytest.mark.parametrize("masked, bias, reverse", [(False, True, False), (True, True, True), (True, False, False)])
+def test_backward_pass_is_that_of_the_scan(mode, gates, masked, bias, reverse):
+    """First derivatives, second ones backwards and forwards over backwards; forwards alone is refused."""
+    shapes = [(gates * 3, 2), (gates * 3, 3), (gates * 3,), (gates * 3,), (4, 2, 2)] + [(2, 3)] * (2 if mode == "LSTM" else 1)
+    arrays = [jnp.asarray(torch.randn(s).numpy()) for s in shapes]
+    mask = jnp.array([[True, True], [True, False], [True, True], [True, False]]) if masked else None
+
+    def loss(run, w_ih, w_hh, b_ih, b_hh, xs, *state):
+        last, outputs = run(mode, (w_ih, w_hh, *((b_ih, b_hh) if bias else (None, None)), None), xs, state, mask, reverse)
+        return sum((jnp.sin(y) * y).sum() for y in (outputs, *last))
+
+    def scanned(mode, weights, xs, state, mask, reverse):
+        w_ih, w_hh, b_ih, b_hh, _ = weights
+        last, (states, _) = rule.record_time(mode, reverse, (rule.linear(xs, w_ih, b_ih), mask), state, w_hh, b_hh)
+        return last, states[0] if mask is None else jnp.where(mask[..., None], states[0], 0)
+
+    def assert_equal(f, g):
+        for a, b in zip(jax.tree.leaves(f), jax.tree.leaves(g), strict=True):
+            np.testing.assert_allclose(a, b, 1e-9, 1e-11)
+
+    every = range(len(arrays))
+    own, plain = (functools.partial(loss, run) for run in (rule.scan_time, scanned))
+    slopes = [lambda *a, f=f: jax.grad(f, every)(*a) for f in (own, plain)]
+    assert_equal(*(f(*arrays) for f in slopes))
+    assert_equal(*(jax.grad(lambda *a, f=f: sum((g**2).sum() for g in f(*a)), every)(*arrays) for f in slopes))
+    assert_equal(*(jax.jvp(f, arrays, arrays)[1] for f in slopes))
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jvp(own, arrays, arrays)
 
 
 def test_dropout_acts_between_layers_in_training():
