@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
@@ -196,7 +197,7 @@ class ClassWriter:
             if word != "getattr" or len(call.arguments) < 2:
                 continue
             arrays, name = Attribute(Name("self"), "arrays"), call.arguments[1]
-            if isinstance(name, Constant):
+            if isinstance(name, Constant) or isinstance(call.value, Module):
                 continue
             if len(call.arguments) == 3:
                 call.replace(Call(Attribute(arrays, "get"), [name]))
