@@ -2247,3 +2247,72 @@ def test_weights_are_drawn_by_a_method_that_is_handed_on():
     """In Flax the stream that forward draws from is there by then."""
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + DRAWN_WEIGHTS, "Drawn", "", inputs, "flax")
+
+
+MASKED = """
+class Masked(nn.Conv1d):
+    def __init__(self, kind, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.register_buffer("mask", {mask})
+        self.mask.fill_(1)
+        self.mask[:, :, self.weight.size(2) // 2 + (kind == "B"):] = 0
+
+    def forward(self, x):
+        {forward}
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = Masked("A", 1, 2, 3, padding=1)
+
+    def forward(self, x):
+        return self.c(x.unsqueeze(1))
+"""
+OWN = "return F.conv1d(x, self.weight * self.mask, self.bias, padding=1)"
+WRITTEN = "self.weight.data *= self.mask\n        return super().forward(x)"
+
+
+@pytest.mark.parametrize("mask", ["self.weight.data.clone()", "torch.zeros_like(self.weight)"])
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_constant_has_the_shape_of_a_param(target, mask):
+    source = HEAD + MASKED.format(mask=mask, forward=OWN)
+    verify(source, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+def test_a_param_that_forward_writes_holds_for_the_call_in_equinox():
+    """Its gradient is that of the param; the caller's module stays as it is, which is told."""
+    source = HEAD + MASKED.format(mask="torch.ones_like(self.weight)", forward=WRITTEN)
+    (made,), support, _ = dialect.convert([given(source)], "", "equinox")
+    assert [(d.id, d.line) for d in made.diagnostics] == [("parameter-write", 15)], made.code
+    theirs = namespace(source, "program")["Net"]()
+    ours, _ = from_torch(theirs, converted(made.code, support)["Net"](key=jax.random.key(0)))
+    x = torch.randn(3, 4)
+    want = theirs(x)
+    want.sin().sum().backward()
+    loss = lambda model: jnp.sin(model(jnp.asarray(x))).sum()
+    np.testing.assert_allclose(ours(jnp.asarray(x)), want.detach(), rtol=1e-5, atol=1e-6)
+    grads = eqx.filter_grad(loss)(ours)
+    np.testing.assert_allclose(grads.c.weight, theirs.c.weight.grad, rtol=1e-5, atol=1e-6)
+
+
+LIKE_PARAMS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.register_buffer("u", torch.ones(self.fc.weight.size(0)))
+        self.register_buffer("m", torch.zeros_like(self.fc.weight))
+        self.n = self.u.shape[0]
+
+    def forward(self, x, y):
+        self.m.copy_(self.fc.weight.detach() * 0.5)
+        self.u.mul_(0.5).add_(x.detach().mean(0))
+        return self.fc(x) * self.u + y @ self.m * self.n
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_state_that_has_the_shape_of_a_param(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + LIKE_PARAMS, "Net", "", inputs, target)

@@ -44,7 +44,10 @@ def run(scope: Scope, facts: Any) -> Changes:
 
 
 def _is_made(value: Expression | None) -> bool:
-    """Whether a value is a new array of a shape, of which nothing else knows."""
+    """Whether a value is a new array of a shape, of which nothing else knows, or a copy of another
+    one of the module: `self.mask = self.weight.data.clone()`, of which the shape alone is kept."""
+    if isinstance(value, Read):
+        return True
     if not isinstance(value, Call) or dotted(value.function) not in _MADE:
         return False
     return value.keywords[: _place(value) + 1] == [None] * (_place(value) + 1)
@@ -115,13 +118,15 @@ def _forwarded(value: Expression, declare: Declare) -> Expression | None:
     """The second value with the first in the place of what it reads of it; None where that is more
     than its shape, in more places than one."""
     first = declare.expression
-    assert isinstance(first, Call)
     reads = [n for n in value.walk() if isinstance(n, Read) and n.name == declare.name]
     if not reads:
         return clone(value)
     whole = [n for n in reads if _asked(n) is None]
     if len(whole) > 1 or whole and len(reads) > 1:
         return None
+    if isinstance(first, Read):
+        return _of_copy(value, reads, whole, first)
+    assert isinstance(first, Call)
     if whole:
         return _of_whole(value, whole[0], first)
     shape = _shape(first)
@@ -167,6 +172,18 @@ def _of_whole(value: Expression, read: Read, first: Call) -> Expression | None:
     if (dtype := first.keyword("dtype")) is not None:
         given, keywords = [*given, clone(dtype)], [*keywords, "dtype"]
     return Call(Attribute(Name("jnp"), like), given, keywords)
+
+
+def _of_copy(
+    value: Expression, reads: list[Read], whole: list[Read], first: Read
+) -> Expression | None:
+    """What asks for no more than the shape and dtype of a copy asks the array that was copied."""
+    like = dotted(value.function) in _LIKE if isinstance(value, Call) else False
+    if whole and not (like and isinstance(value, Call) and value.arguments[0] is whole[0]):
+        return None
+    if any(_asked(n) not in ("shape", "dtype") for n in reads if n not in whole):
+        return None
+    return _with(value, {read: first for read in reads})
 
 
 def _of_shape(

@@ -137,18 +137,20 @@ def place(container, module):
 
 
 def like(module, name):
-    """The shape and dtype of a param of a module, or of one that it computes from others; None where there is none."""
-    # of a function made here: JAX keeps what it has traced, and init may change yet
-    params = jax.eval_shape(lambda key: module.init(key), jax.random.key(0))
-    return next(
-        (params[param] for param in (name, f"{name}_orig", f"{name}_v") if param in params), None
-    )
+    """The shape and dtype of a param or buffer of a module, or of a param that it computes from others; None where
+    there is none."""
+    for begin in (module.init, module.init_state):
+        # of a function made here: JAX keeps what it has traced, and init may change yet
+        arrays = jax.eval_shape(lambda key, begin=begin: begin(key), jax.random.key(0))
+        for array in (name, f"{name}_orig", f"{name}_v"):
+            if array in arrays:
+                return arrays[array]
+    return None
 
 
 def shape(module, name):
     """The shape of a param, a buffer or a constant of a module."""
-    buffers = jax.eval_shape(lambda key: module.init_state(key), jax.random.key(0))
-    found = buffers[name] if name in buffers else like(module, name)
+    found = like(module, name)
     return (getattr(module, name) if found is None else found).shape
 
 

@@ -50,11 +50,10 @@ from ...threading.probes import dry_run, gives_shapes, is_dry
 from ...threading.threads import NOTHING
 from ..plan import Plan
 from .beginnings import draws
+from .measured import is_measured, like
 
 DRAWN = frozenset(("jax.random.normal", "jax.random.uniform"))
-MEASURING = frozenset(("fan_in_and_fan_out", "numel"))
 _REPLACED = "what is called here takes its params, state and key as the module that stood there"
-ASKED = frozenset(("shape", "dtype", "ndim", "size"))
 
 
 def _is_self(value: object) -> bool:
@@ -215,10 +214,10 @@ class Building:
             _has(around, node.object, Constant(node.name), missing)
         elif is_tested(node):
             _has(node, node.object, Constant(node.name))
-        elif isinstance(around, Attribute) and around.name in ASKED or _is_measured(node):
-            node.replace(Call(Support("like"), [node.object, Constant(node.name)]))
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
             _constant(node)
+        elif is_measured(node):
+            node.replace(like(node))
         else:
             why = "the value of an array is asked for before it is made"
             self.reports.raises("array-while-building", node, why)
@@ -260,15 +259,6 @@ def is_tested(node: Read) -> bool:
     if isinstance(around, Unary):
         return around.operator == "not"
     return isinstance(around, Boolean) or isinstance(around, If) and around.test is node
-
-
-def _is_measured(node: Read) -> bool:
-    """Whether a function is given it that asks for its shape alone."""
-    around = node.parent
-    word = around.function if isinstance(around, Call) else None
-    if isinstance(word, Support):
-        return word.name in MEASURING
-    return isinstance(word, Name) and word.id == "len"
 
 
 def may_be_function(value: Expression) -> bool:
