@@ -15,6 +15,7 @@ from ..reports import Reports
 from .changes import Changing
 from .computed import Computed
 from .constructors import Building, eqx
+from .data_writes import write_for_the_call
 from .fields import Declared, Fields
 from .functions import Running
 from .plan import Plan
@@ -80,6 +81,8 @@ class ClassWriter:
             self.computed.begin(method)
 
     def _run(self, function: Function) -> None:
+        if not self.plan.is_building(function):
+            write_for_the_call(function, self.plan, self.reports)
         made = Changing(function, self.plan, self.reports).write()
         Running(function, self.plan, self.reports, made).write()
 

@@ -205,6 +205,14 @@ def with_array(layer, path, array):
     return eqx.tree_at(where, layer, array, is_leaf=is_none)
 
 
+def with_data(module, path, value):
+    """A module with another value for a param, whose gradient is that of the param: torch's
+    ``param.data = value``."""
+    where = operator.attrgetter(path)
+    old = where(module)
+    return eqx.tree_at(where, module, lax.stop_gradient(value) + (old - lax.stop_gradient(old)))
+
+
 def unconverted(id, source):
     """What could not be converted: it raises where its value is needed."""
     raise NotImplementedError(f"[{id}] not converted: {source}")
