@@ -7,7 +7,11 @@ syntax, before facts are gathered.
     …
     acts = fused(x, g, torch.IntTensor([self.channels]))
 
-An element of a tensor is no size under jax.jit, whatever it was made of.
+An element of a tensor is no size under jax.jit, whatever it was made of. Tensors of one size that
+only say how far to pad are numbers:
+
+    d = torch.tensor([y.size(2) - x.size(2)])             d = y.size(2) - x.size(2)
+    x = F.pad(x, [d // 2, d - d // 2])             →      x = F.pad(x, [d // 2, d - d // 2])
 """
 
 from __future__ import annotations
@@ -16,15 +20,18 @@ from collections import Counter
 from typing import Any
 
 from ..facts.memory.indices import number
-from ..model.expressions import Call, Display, Name, Slice, Starred, Subscript
+from ..model.expressions import Call, Comprehension, Display, Name, Slice, Starred, Subscript
 from ..model.names import bound_once, dotted, everywhere, is_target
 from ..model.node import Expression, Node
+from ..model.operators import Binary, Unary
 from ..model.program import Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
 from .pass_ import Changes, Pass
 
 _TENSORS = frozenset({"torch.IntTensor", "torch.LongTensor", "torch.tensor"})
+_PADDING = frozenset({"torch.nn.functional.pad", "torch.constant_pad_nd"})
+_COUNTING = frozenset({"+", "-", "*", "//", "%"})
 _Taking = dict[Function, frozenset[str]]  # the parameters that hold sizes
 
 
@@ -37,9 +44,9 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
             held = frozenset(name for name in named if _holds_sizes(function, name))
             if held:
                 taking[function] = held
-    if not taking:
-        return []
-    return [_in_scope(project, scope, taking) for f in project.ordered for scope in f.scopes()]
+    scopes = [scope for file in project.ordered for scope in file.scopes()]
+    numbers = [_as_numbers(project, scope) for scope in scopes if isinstance(scope, Function)]
+    return [*numbers, *(_in_scope(project, scope, taking) for scope in scopes if taking)]
 
 
 def _holds_sizes(function: Function, name: str) -> bool:
@@ -106,6 +113,66 @@ def _is_list(project: Project, scope: Scope, node: Expression) -> bool:
 def _list(node: Node) -> Node:
     assert isinstance(node, Call)
     return node.arguments[0]
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def _as_numbers(project: Project, function: Function) -> Changes:
+    """Numbers in the place of the tensors of one size that only say how far a function pads."""
+    changes, once = Changes(function), bound_once(function)
+    made = {
+        target.id: assign
+        for assign in function.nodes(Assign)
+        if isinstance(target := assign.targets[0], Name) and target.id in once
+        if len(assign.targets) == 1 and not assign.operator
+    }
+    boxed = {n for n, a in made.items() if _is_boxed(project, function, a.expression)}
+    if not boxed:
+        return changes
+    reads = [n for n in everywhere(function, Name) if not is_target(n)]
+    unread = {n: [r for r in reads if r.id == n] for n in made}
+    kept = set(made)
+    while wrong := {n for n in kept if not _pads(project, function, unread[n], kept)}:
+        kept -= wrong
+    for name in sorted(boxed & kept):
+        call = made[name].expression
+        assert isinstance(call, Call)
+        changes.replace(call, _element)
+    return changes
+
+
+def _is_boxed(project: Project, function: Function, node: Node | None) -> bool:
+    """Whether it makes a tensor of one size: `torch.tensor([n])`, `torch.tensor(n)`."""
+    file = function.file
+    if file is None or not isinstance(node, Call) or node.keywords != [None]:
+        return False
+    made = _element(node)
+    one = not isinstance(made, (Display, Starred, Comprehension))
+    return one and project.resolve(file, dotted(node.function) or "?") == "torch.tensor"
+
+
+def _element(call: Call) -> Expression:
+    made = call.arguments[0]
+    return made.elements[0] if isinstance(made, Display) and len(made.elements) == 1 else made
+
+
+def _pads(project: Project, function: Function, reads: list[Name], kept: set[str]) -> bool:
+    """Whether all that a name is read for is how far to pad, by way of these names."""
+    return bool(reads) and all(_is_width(project, function, read, kept) for read in reads)
+
+
+def _is_width(project: Project, function: Function, node: Expression, kept: set[str]) -> bool:
+    while isinstance(node.parent, (Binary, Unary)) and node.parent.operator in _COUNTING:
+        node = node.parent
+    around = node.parent
+    if isinstance(around, Assign) and around.expression is node:
+        return dotted(around.targets[0]) in kept
+    call = around.parent if isinstance(around, Display) else None
+    if not isinstance(call, Call) or function.file is None:
+        return False
+    name = project.resolve(function.file, dotted(call.function) or "?")
+    return name in _PADDING and around is not call.arguments[0]
 
 
 PASS = Pass("boxed_sizes", (), run, of_project=True)
