@@ -1639,6 +1639,65 @@ class Net(nn.Module):
         return z + (a * b).sum(1, keepdim=True) * c + (f * g).sum() + h.mean()
 """
 
+# Constructors of a layer and of a mixin by their names; what the mixin sets belongs to the class
+# below, and a property's buffer takes what has a dim more in front.
+NAMED_CONSTRUCTORS = """
+class Spectral(object):
+    def __init__(self, n_dim, num_iters=1):
+        self.num_iters = num_iters
+        self.register_buffer("sn_u", torch.ones(1, n_dim))
+        self.register_buffer("sn_sigma", torch.ones(1))
+
+    @property
+    def sigma(self):
+        return getattr(self, "sn_sigma")
+
+    def sn_weights(self):
+        u = self.sn_u
+        with torch.no_grad():
+            for _ in range(self.num_iters):
+                v = F.normalize(torch.matmul(u, self.weight))
+                u = F.normalize(torch.matmul(v, self.weight.t()))
+        sigma = torch.mm(u, torch.mm(self.weight, v.t()))
+        if self.training:
+            with torch.no_grad():
+                self.sigma[:] = sigma
+                self.sn_u[:] = u
+        return self.weight / sigma
+
+
+class SNLinear(nn.Linear, Spectral):
+    def __init__(self, i, o, *args, **kwargs):
+        nn.Linear.__init__(self, i, o, *args, **kwargs)
+        Spectral.__init__(self, n_dim=o, num_iters=kwargs.get("num_iters", 1))
+
+    def forward(self, x):
+        return F.linear(x, self.sn_weights(), self.bias)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = SNLinear(4, 3), SNLinear(3, 4, bias=False)
+
+    def forward(self, x, y):
+        return self.b(torch.tanh(self.a(x))) + y
+"""
+# Tensors of one size that say how far to pad.
+PADDED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x, y):
+        x = self.fc(x)[1:]
+        d = torch.tensor([y.size()[1] - x.size()[1]])
+        e = torch.tensor(y.shape[0] - x.shape[0])
+        m = (4 - e % 4) % 4
+        return F.pad(x, [d // 2, d - d // 2, e // 2, e - e // 2]) * y, F.pad(y, (0, m))
+"""
+
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")

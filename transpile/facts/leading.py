@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..model.effects import Put
+from ..model.effects import BUFFER, PARAM, Declare, Put, Read
 from ..model.expressions import Attribute, Call, Constant, Display, Name, Slice, Starred, Subscript
 from ..model.names import dotted, index_parts
 from ..model.node import Expression, Node
 from ..model.operators import Binary, Unary
-from ..model.program import Scope
-from ..model.statements import Assign
+from ..model.program import Class, Scope
+from ..model.statements import Assign, Return
 from .bindings import Definitions
 from .memory.indices import number
 from .memory.paths import of, spelled
+from .modules import Modules
 from .values.lattice import Module, Static, Torch, least_dims
 
 _RECURRENT = frozenset(f"torch.nn.{name}" for name in ("RNN", "LSTM", "GRU"))
@@ -35,8 +36,8 @@ _ALIKE = frozenset(
 class Leading:
     """The question for one scope."""
 
-    def __init__(self, scope: Scope) -> None:
-        self.definitions = Definitions(scope)
+    def __init__(self, scope: Scope, modules: Modules) -> None:
+        self.definitions, self.modules = Definitions(scope), modules
 
     def may_lead(self, put: Put) -> bool:
         """Whether what is stored may have dims of size 1 more than its place."""
@@ -91,7 +92,21 @@ class Leading:
             given = list(self._given(node, seen))
             found = [math.inf if apart else self._most(value, seen) for value, apart in given]
             return max(found, default=math.inf if node not in self.definitions.of else 0)
+        if isinstance(node, Attribute):
+            return max(map(_sizes, self._begun(node)), default=math.inf)
         return _sizes(node)
+
+    def _begun(self, node: Attribute) -> list[Expression]:
+        """What an array of `self`, or the one that a property of its gives, begins as."""
+        cls = next((n for n in node.ancestors() if isinstance(n, Class)), None)
+        if cls is None or not isinstance(node.object, Name):
+            return []
+        getter = self.modules.home(cls).methods(cls).get(node.name)
+        given = getter.nodes(Return) if getter is not None else ()
+        names = [r.expression.name for r in given if isinstance(r.expression, Read)] or [node.name]
+        own = self.modules.fields(cls).get(names[0]) if len(names) == 1 else None
+        kept = own.values if own is not None and own.kind in (BUFFER, PARAM) else []
+        return [v for v in kept if isinstance(v.parent, Declare)] if len(kept) == 1 else []
 
     def _given(self, name: Name, seen: set[Node]) -> Iterator[tuple[Expression, bool]]:
         """The values that a name may have, each once; of `out, (h, c) = f(x)` the whole, and

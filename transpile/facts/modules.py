@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare
+from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Support
 from ..model.expressions import (
     Attribute,
     Display,
@@ -127,6 +127,13 @@ class Modules:
         """A method, own or inherited, of torch's layers too."""
         methods = (self.home(c).methods(c).get(method) for c in self.lineage(cls))
         return next((found for found in methods if found is not None), None)
+
+    def of_layer(self, function: Expression) -> Function | None:
+        """The method of a layer of torch's that is called by its name: `nn.Linear.__init__`."""
+        if not isinstance(function, Attribute) or not isinstance(function.object, Support):
+            return None
+        cls = self.library.named(function.object.name)
+        return self.find(cls, function.name) if cls is not None else None
 
     def is_module(self, cls: Class) -> bool:
         home = self.home(cls)

@@ -178,14 +178,14 @@ class Classes:
         """Whether it is an nn.Module, or a mixin of one: its methods run on the module's params."""
         known = self._modules.get(cls)
         if known is None:
-            classes = (cls, *self.descendants(cls))
-            known = any(
-                b.startswith(("torch.nn.", "torch.jit.ScriptModule"))
-                for c in classes
-                for b in self.foreign_bases(c)
-            )
+            known = any(map(self.extends_module, (cls, *self.descendants(cls))))
             self._modules[cls] = known
         return known
+
+    def extends_module(self, cls: Class) -> bool:
+        """Whether it is an nn.Module itself."""
+        bases = self.foreign_bases(cls)
+        return any(b.startswith(("torch.nn.", "torch.jit.ScriptModule")) for b in bases)
 
     def is_autograd_function(self, cls: Class) -> bool:
         """Whether it has a forward and a backward of its own: a torch.autograd.Function."""

@@ -35,11 +35,12 @@ class ClassWriter:
     def __init__(self, plan: Plan, reports: Reports, prefix: str) -> None:
         self.plan, self.reports, self.prefix = plan, reports, prefix
         self._made: set[Class] = set()  # the classes with arrays under computed names
+        self._mixed_in: dict[Class, list[Declared]] = {}
         self.computed, self.presence = Computed(plan), Presence(plan)
 
     def write(self, cls: Class) -> None:
         self._tell_skipped(cls)
-        fields = Fields(cls, self.plan, self.prefix, self.computed).all()
+        fields = self._declared(cls)
         statements = self._statements(fields, cls)
         if fields:
             self._separate(cls)
@@ -120,6 +121,21 @@ class ClassWriter:
             cls.restate()
 
     # --- fields -----------------------------------------------------------------------------------
+
+    def _declared(self, cls: Class) -> list[Declared]:
+        """The fields of a class; a mixin is no `eqx.Module`: its fields stand in those below."""
+        fields = Fields(cls, self.plan, self.prefix, self.computed)
+        if self.plan.is_mixin(cls):
+            self._mixin(cls)
+            return []
+        return fields.all(map(self._mixin, self.plan.mixins(cls)))
+
+    def _mixin(self, cls: Class) -> list[Declared]:
+        """What a mixin sets, found before it is edited."""
+        if cls not in self._mixed_in:
+            own = Fields(cls, self.plan, self.prefix, self.computed).own()
+            self._mixed_in[cls] = own
+        return self._mixed_in[cls]
 
     def _fields(self, cls: Class, fields: list[Statement]) -> None:
         if not fields:

@@ -9,7 +9,7 @@ steps: int = eqx.field(static=True)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...facts.modules import ARRAYS, SUBMODULE, Field, possibly_none
@@ -63,7 +63,15 @@ class Fields:
         self.methods = self.modules.home(cls).methods(cls)
         self.in_sequence = computed.in_sequence(cls)
 
-    def all(self) -> list[Declared]:
+    def all(self, mixed_in: Iterable[list[Declared]]) -> list[Declared]:
+        """Those that the class declares: its own, and those of mixins."""
+        inherited = self._inherited()
+        found = [f for fields in [self.own(), *mixed_in] for f in fields]
+        first = {f.name: f for f in reversed(found) if f.name not in inherited}
+        return [f for f in found if first.get(f.name) is f]
+
+    def own(self) -> list[Declared]:
+        """What the methods of this very class set."""
         found = [
             self._of(name, own)
             for name, own in self.modules.own_fields(self.cls).items()
@@ -73,12 +81,12 @@ class Fields:
             found.append(Declared("arrays", "dict[str, jax.Array]"))
         if self.cls in self.plan.inferring:
             found.append(Declared("inference", "bool"))
-        inherited = self._inherited()
-        return [f for f in found if f.name not in inherited]
+        return found
 
     def _inherited(self) -> set[str]:
         """What the classes that it inherits from declare already."""
-        lineage = self.modules.lineage(self.cls)[1:]
+        mixins = self.plan.mixins(self.cls)
+        lineage = [c for c in self.modules.lineage(self.cls)[1:] if c not in mixins]
         found = {name for cls in lineage for name in self.modules.own_fields(cls)}
         return found | {"inference" for cls in lineage if cls in self.plan.inferring}
 

@@ -161,6 +161,17 @@ class Plan:
         methods = (self.modules.find(c, "__call__") for c in below)
         return any(m is not None and self.signatures.of(m).takes for m in methods)
 
+    def mixins(self, cls: Class) -> list[Class]:
+        """The mixins below which a class is the first module: their fields are its own."""
+        above = self.modules.lineage(cls)[1:]
+        modules = [one for one in above if not self.is_mixin(one)]
+        known = {one for module in modules for one in self.modules.lineage(module)}
+        return [one for one in above if one not in known]
+
+    def is_mixin(self, cls: Class) -> bool:
+        """Whether a class is no module itself: fields are those of an `eqx.Module` alone."""
+        return not self.modules.is_library(cls) and not self.project.extends_module(cls)
+
     def _inferring(self) -> set[Class]:
         """The classes that have the field `inference`: those whose methods ask for the mode, or
         the classes whose constructor they have."""

@@ -83,7 +83,8 @@ class Building(Program):
                 lineage = lineage[at + 1 :]
                 own = (self.modules.home(c).methods(c).get(above.name) for c in lineage)
                 return [f for f in [next(filter(None, own), None)] if f is not None]
-        return []
+        named = self.modules.of_layer(above)
+        return [] if named is None else [named]
 
     def handed(self, call: Call) -> list[tuple[Expression, Function]]:
         """The functions of the program that a call is given as values: `net.apply(init)`."""

@@ -23,6 +23,8 @@ class Targets:
         found = self.effects.targets(call)
         if found is None and (value := handed(call)) is not None:
             return [value.function, *self._overriding(value)]
+        if found is None and (named := self.modules.of_layer(call.function)) is not None:
+            return [named]
         if found is None:
             above = self._above(call)
             return self._of_name(call) if above is None else above

@@ -14,7 +14,7 @@ from ...facts.values.lattice import (
     Torch,
     is_anything,
 )
-from ...model.effects import Key, Support
+from ...model.effects import Apply, Key, Support
 from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted
 from ...model.node import Node
@@ -118,6 +118,8 @@ def _without_rule(c: Conversion, node: Call, name: str) -> None:
         through_super = dotted(node.function) is None
         if last == "__init__":
             initialised(c, node, rule, through_super)
+            if not through_super:
+                c.changes.become(node, lambda n: Apply(n.function, n.arguments, n.keywords))
         else:
             c.visit_all(node.arguments)
         if not through_super:

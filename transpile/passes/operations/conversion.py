@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ...facts.bindings import Definitions
 from ...facts.leading import Leading
+from ...facts.modules import Modules
 from ...facts.values import Values
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
@@ -33,6 +34,10 @@ class Facts(Protocol):
 
     project: Project
     rulebook: Rulebook
+
+    @property
+    def modules(self) -> Modules:
+        """What the classes hold."""
 
     @property
     def values(self) -> Values:
@@ -78,7 +83,7 @@ class Conversion:
     @cached_property
     def leading(self) -> Leading:
         """Which values may have dims in front that their places have not."""
-        return Leading(self.scope)
+        return Leading(self.scope, self.facts.modules)
 
     @cached_property
     def definitions(self) -> Definitions:
