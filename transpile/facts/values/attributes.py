@@ -227,7 +227,7 @@ def _of_layer(frame: Frame, layer: str, name: str, whole: bool) -> Value | None:
         optional = known.optional  # norms seldom go without
         absent = name == "bias" and name in optional and "weight" not in optional
         return Tensor(param=True, none=not whole and absent)
-    part = facts.rulebook.definitions.get(known.part(name) or "")
+    part = facts.rulebook.definitions.get(known.parts.get(name) or "")
     if part is not None and part.torch_names:
         return Module(frozenset([part.torch_names[0]]))
     return None if _has_method(frame, known.name, name) else Static()
