@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 
 @rule(
@@ -19,7 +19,7 @@ def cumsum(input, dim, *, dtype=None):
 @rule("torch.cumprod", "torch.Tensor.cumprod")
 def cumprod(input, dim, *, dtype=None):
     """The running product along a dim; of a 0-dim array, itself."""
-    if isinstance(dim, int) and dim not in (0, -1):
+    if isinstance(dim, int) and (dim not in (0, -1) or known(input.ndim > 0)):
         return jnp.cumulative_prod(input, axis=dim, dtype=dtype)
     row = jnp.atleast_1d(input)
     return jnp.cumulative_prod(row, axis=dim, dtype=dtype).reshape(input.shape)

@@ -2,17 +2,32 @@
 
 import jax.numpy as jnp
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 
 @rule("torch.clamp", "torch.clip", "torch.Tensor.clamp", "torch.Tensor.clip")
 def clamp(input, min=None, max=None):
     """Limit to [min, max]; the gradient passes at the bounds as in torch (jnp.clip halves it there)."""
+    if isinstance(min, (int, float)) and known(min == min) and max is None:
+        return jnp.where(input < min, min, input)
+    if isinstance(max, (int, float)) and known(max == max) and min is None:
+        return jnp.where(input > max, max, input)
     if min is not None:
         input = jnp.where((input < min) | jnp.isnan(min), min, input)
     if max is not None:
         input = jnp.where((input > max) | jnp.isnan(max), max, input)
     return input
+
+
+@rule(
+    "torch.clamp[compared]", "torch.clip[compared]", "torch.Tensor.clamp[compared]", "torch.Tensor.clip[compared]"
+)
+def clamp_without_gradient(input, min=None, max=None):
+    if max is None:
+        return jnp.maximum(input, min)
+    if min is None:
+        return jnp.minimum(input, max)
+    return jnp.clip(input, min, max)
 
 
 @rule("torch.clamp_min", "torch.Tensor.clamp_min")

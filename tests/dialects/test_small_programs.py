@@ -1,6 +1,7 @@
 """Small programs of many real ones' idioms, in three dialects, beside torch."""
 
 import ast
+import re
 from pathlib import PurePosixPath
 
 import equinox as eqx
@@ -1697,6 +1698,39 @@ class Net(nn.Module):
         m = (4 - e % 4) % 4
         return F.pad(x, [d // 2, d - d // 2, e // 2, e - e // 2]) * y, F.pad(y, (0, m))
 """
+SIZES = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.n = n
+        self.c_attn = nn.Linear(n, 3 * n)
+        self.conv = nn.Conv1d(3, 5, 1)
+        self.start = nn.Parameter(torch.zeros(1, n))
+        self.cls = nn.Parameter(torch.randn(1, 1, n))
+        self.bound = nn.Parameter(torch.tensor([0.0, -0.5, 0.5, 0.25]))
+
+    def forward(self, x, y):
+        b, t, c = x[None].expand(2, -1, -1).size()
+        x = x[None].expand(b, t, c)
+        q, k, v = self.c_attn(x).split(self.n, dim=2)
+        h = self.start.expand(b, -1)
+        cls = self.cls.expand(b, t, -1)
+        two = torch.split(x, [1, 1], dim=0)
+        assert isinstance(two, tuple)
+        flat = self.conv(x).flatten(1), torch.flatten(self.conv(x), 1, 2), self.conv(x).flatten(-2, -1)
+        w = self.start.expand(x.shape[:-1] + (c,))
+        gate, shift = (q * k).chunk(2, dim=-1)
+        dots = gate * shift
+        limit = -torch.finfo(dots.dtype).max
+        dots = dots.masked_fill(dots > 0, limit).clamp(min=-1e3)
+        mask = F.pad(dots > 0, (1, 0), value=True)
+        padded = F.pad(dots, (1, 2, 0, 1), value=0.5) + F.pad(x, (0, 1, 1, 0), mode="replicate").sum()
+        ints = (mask.sum(-1) * 0.5).to(torch.int32).clamp(min=1)
+        kept = self.bound.clamp(min=0.0) + self.bound.clamp(max=0.5) + (self.bound * 2).clamp(-1, 1)
+        p = torch.cumprod(torch.cat([x, x], -1), -1)
+        z = (v + w + cls + h[:, None]) * kept
+        return z, *flat, padded, ints.to(x.dtype), p, two[1]
+"""
 
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
@@ -1721,8 +1755,15 @@ def test_beside_torch(program, target):
 @pytest.mark.parametrize("target", TARGETS)
 def test_pieces_by_their_names_in_jax(target):
     (made,), _, _ = dialect.convert([given(HEAD + PIECES)], "", target)
-    assert made.code.count("jnp.split(") == 4 and made.code.count("nn.chunk(") == 2
+    assert made.code.count("jnp.split(") == 5 and made.code.count("nn.chunk(") == 1
     assert ", [self.far, self.far + self.far], axis=-1)" in made.code
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_are_told_are_said_in_jax(target):
+    (made,), _, _ = dialect.convert([given(HEAD + SIZES)], "", target)
+    assert set(re.findall(r"nn\.([a-z_]+)\(", made.code)) <= {"clamp"}
+    assert "jnp.pad(padded" not in made.code and made.code.count("nn.clamp(") <= 2
 
 
 @pytest.mark.parametrize("target", TARGETS)

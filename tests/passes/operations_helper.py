@@ -56,6 +56,7 @@ class Facts:
         self.rulebook, self._stage = load(), stage
         self.values = SimpleNamespace(given_data=frozenset())
         self.project = SimpleNamespace(by_star=lambda file: ())
+        self.activity = SimpleNamespace(carries=lambda node: None)
 
     def stage(self, scope):
         return self._stage

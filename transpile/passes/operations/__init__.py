@@ -1,7 +1,7 @@
 """Torch's functions, methods, constants and layers become JAX's, as the rules say.
 
 In functions that are traced a rule for `name[traced]` goes before that for `name`: `x.item()`. In a
-comparison one for `name[compared]` does: it need not care for the gradient. Where the result is
+comparison, and where no gradient passes, one for `name[compared]` does. Where the result is
 cast or rounded in the same function, one for `name[whole]` does: it has torch's last digit. One for
 `name[beside]` makes a number for what takes the dtype of the array that it meets.
 """

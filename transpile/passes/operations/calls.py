@@ -89,7 +89,7 @@ def _initial(node: Node) -> Call:
 
 def _torch(c: Conversion, node: Call, name: str) -> None:
     """A call of a torch name."""
-    rules = c.rules(name)
+    rules = c.rules(name, node)
     if node in c.beside:
         rules = c.rulebook.find(f"{name}[beside]")
     exact = c.rulebook.find(f"{name}[whole]")

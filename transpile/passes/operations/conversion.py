@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
+from ...facts.activity import Activity
 from ...facts.bindings import Definitions
 from ...facts.leading import Leading
 from ...facts.modules import Modules
@@ -42,6 +43,10 @@ class Facts(Protocol):
     @property
     def values(self) -> Values:
         """What calls give, and what names may be."""
+
+    @property
+    def activity(self) -> Activity:
+        """Where gradients pass."""
 
     def stage(self, scope: Scope) -> str | None:
         """When the code of a scope runs: "traced", "building", "host", "import"; None where that is
@@ -115,10 +120,12 @@ class Conversion:
 
     # --- rules -----------------------------------------------------------------------------------
 
-    def rules(self, name: str) -> tuple[Definition, ...]:
+    def rules(self, name: str, node: Expression) -> tuple[Definition, ...]:
         """The rules of a torch name; one for `name[compared]` goes first without gradient."""
-        found = self.rulebook.find(f"{name}[compared]") if self.compared else ()
-        return found or self.rulebook.find(name)
+        found = self.rulebook.find(f"{name}[compared]")
+        if found and (self.compared or self.facts.activity.carries(node) is False):
+            return found
+        return self.rulebook.find(name)
 
     def apply(
         self, node: Expression, rules: Sequence[Definition], name: str, arguments: list[Argument]

@@ -94,7 +94,7 @@ def _rules(c: Conversion, node: Call, name: str) -> tuple[Definition, ...]:
 
     `x.mean().item()` of what a caller outside of the project gives: a call under jit is as likely.
     """
-    rules, made = c.rules(f"torch.Tensor.{name}"), known(node)
+    rules, made = c.rules(f"torch.Tensor.{name}", node), known(node)
     host = made in (NUMPY, Sequence(UNKNOWN)) or name == "item" and isinstance(made, Static)
     if name == "numpy" and made == NUMPY and _is_written(c, node):
         rules = c.rulebook.find("torch.Tensor.numpy[written]") or rules

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..facts.multiples import is_multiple
-from ..model.copy import Change, clone, rebuilt
-from ..model.effects import Support
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    ForClause,
-    Lambda,
-    Name,
-    Starred,
-    Subscript,
-)
-from ..model.names import dotted, everywhere, is_target
-from ..model.node import Expression, Node
-from ..model.operators import Binary, Unary
-from ..model.program import Function, Scope
-from ..model.rulebook import Rulebook
-from ..model.statements import Assign, For
-from ..source.lower_ast import expression, lowered
-from .operations.literals import UNDECIDED, harmless, literal, simple
-from .pass_ import Changes, Pass
+from ...model.copy import Change, clone, rebuilt
+from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name
+from ...model.names import dotted
+from ...model.node import Expression, Node
+from ...model.operators import Unary
+from ...model.program import Scope
+from ...model.rulebook import Rulebook
+from ...source.lower_ast import expression, lowered
+from ..operations.literals import UNDECIDED, literal
+from ..pass_ import Changes, Pass
+from .shapes import Shapes
 
 _INFINITE = frozenset("jnp.inf np.inf numpy.inf math.inf jnp.nan np.nan math.nan".split())
 
@@ -57,14 +44,14 @@ def rewrites(rulebook: Rulebook) -> list[Rewrite]:
 def run(scope: Scope, facts: Any) -> Changes:
     """Write at once what can be; inner expressions first, so that one makes way for the next."""
     changes = Changes(scope)
-    table = rewrites(facts.rulebook)
+    table, shapes = rewrites(facts.rulebook), Shapes(scope, facts)
     words = {_word(rewrite.before) for rewrite in table} | set(_COMPUTED)
     for node in scope.nodes(Call, Attribute):
         if _word(node) in words or isinstance(node, Call) and "axis" in node.keywords:
             changes.replace(node, lambda n: simplified(n, table))
-        pieces = _pieces(node, scope, facts) if isinstance(node, Call) else None
-        if pieces is not None:
-            changes.replace(node, pieces)
+        plainer = shapes.plainer(node) if isinstance(node, Call) else None
+        if plainer is not None:
+            changes.replace(node, plainer)
     return changes
 
 
@@ -114,89 +101,6 @@ def _matches(
     parts, others = pattern.children(), node.children()
     pairs = zip(parts, others)
     return len(parts) == len(others) and all(_matches(p, n, variables, bound) for p, n in pairs)
-
-
-# --- pieces ---------------------------------------------------------------------------------------
-
-
-def _pieces(call: Call, scope: Scope, facts: Any) -> Callable[[Call], Call] | None:
-    """`jnp.split(x, 3, axis=-1)` of a chunk whose size a layer says to be a multiple of three, and
-    `jnp.split(x, [a], axis=1)` of pieces whose sizes are written out; where all that is done with
-    the pieces goes as well with a list."""
-    names = _PIECES.get(call.function.name) if isinstance(call.function, Support) else None
-    if names is None or len(call.arguments) < 2 or not _goes_over(call, scope):
-        return None
-    words = [word or names[i] for i, word in enumerate(call.keywords)]
-    given = dict(zip(words, call.arguments))
-    made, sizes = given[names[0]], given.get(names[1])
-    axis = literal(given["dim"]) if "dim" in given else 0
-    if not isinstance(axis, int) or words[:2] != list(names[:2]):
-        return None
-    if isinstance(sizes, Display) and 2 <= len(sizes.elements) <= 3:
-        *before, last = sizes.elements
-        if not all(map(simple, before)) or not harmless(last):
-            return None
-        return lambda now: _split(now, Display("list", _ends(_second(now).elements[:-1])), axis)
-    number = literal(sizes) if sizes is not None else None
-    if not isinstance(number, int) or number < 2:
-        return None
-    cls = facts.project.owner(scope) if isinstance(scope, Function) else None
-    if not is_multiple(facts.modules, cls, made, axis, number):
-        return None
-    return lambda now: _split(now, _second(now), axis)
-
-
-def _second(call: Call) -> Any:
-    return call.arguments[1]
-
-
-def _split(call: Call, where: Expression, axis: int) -> Call:
-    parts = [call.arguments[0], where, *([expression(repr(axis))] if axis else [])]
-    return Call(expression("jnp.split"), parts, [None, None, "axis"][: len(parts)])
-
-
-def _ends(sizes: list[Expression]) -> list[Expression]:
-    """Where pieces of these sizes end: `[a, a + b]`."""
-    first, *others = sizes
-    if not others:
-        return [first]
-    numbers = [literal(size) for size in sizes]
-    if all(isinstance(number, int) for number in numbers):
-        return [first, Constant(sum(numbers))]
-    return [first, Binary(clone(first), "+", others[0])]
-
-
-def _goes_over(made: Expression, scope: Scope) -> bool:
-    """Whether all that is done with a tuple is done to its elements, one by one: `a, b = …`."""
-    around = made.parent
-    if isinstance(around, Assign) and around.expression is made and not around.operator:
-        targets = around.targets
-        if all(isinstance(t, Display) for t in targets):
-            return True
-        name = targets[0].id if len(targets) == 1 and isinstance(targets[0], Name) else None
-        reads = [n for n in everywhere(scope, Name) if n.id == name and not is_target(n)]
-        return name is not None and all(_takes_apart(n) for n in reads)
-    return _takes_apart(made)
-
-
-def _takes_apart(node: Expression) -> bool:
-    around = node.parent
-    if isinstance(around, Assign):
-        return all(isinstance(t, Display) for t in around.targets)
-    if isinstance(around, Call):
-        return node is not around.function and dotted(around.function) in _TAKING_APART
-    if isinstance(around, Subscript):
-        return isinstance(literal(around.index), int)
-    return isinstance(around, (Starred, ForClause, For)) and node is not getattr(
-        around, "target", None
-    )
-
-
-_PIECES = {
-    "chunk": ("input", "chunks", "dim"),
-    "split_sizes": ("tensor", "split_size_or_sections", "dim"),
-}
-_TAKING_APART = frozenset("map zip enumerate len list tuple reversed".split())
 
 
 # --- axes -----------------------------------------------------------------------------------------

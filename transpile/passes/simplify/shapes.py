@@ -1,0 +1,282 @@
+"""Pieces, repeated and joined dims in jnp's own words, where the source tells of the sizes.
+
+q, k, v = nn.chunk(self.qkv(x), 3, dim=-1)      ->  jnp.split(self.qkv(x), 3, axis=-1)
+nn.expand_to(p, (b, -1))                        ->  jnp.broadcast_to(p, (b, p.shape[-1]))
+nn.flatten(self.conv(x), 2)                     ->  lax.collapse(self.conv(x), 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...facts.sizes import Sizes, is_limit, is_multiple, pieces
+from ...model.copy import clone
+from ...model.effects import Support
+from ...model.expressions import (
+    Attribute,
+    Call,
+    Constant,
+    Display,
+    ForClause,
+    Name,
+    Slice,
+    Starred,
+    Subscript,
+)
+from ...model.names import dotted, everywhere, is_target
+from ...model.node import Expression, Node
+from ...model.operators import Binary
+from ...model.program import Function, Scope
+from ...model.statements import Assign, For
+from ...source.lower_ast import expression
+from ..operations.literals import harmless, literal, simple
+
+Change = Callable[[Call], Expression]
+
+
+class Shapes:
+    """What is asked of the calls of one scope."""
+
+    def __init__(self, scope: Scope, facts: Any) -> None:
+        self.scope, self.facts = scope, facts
+        self._sizes: Sizes | None = None
+
+    @property
+    def sizes(self) -> Sizes:
+        if self._sizes is None:
+            self._sizes = Sizes(self.scope)
+        return self._sizes
+
+    def plainer(self, call: Call) -> Change | None:
+        """What a call of the support file is written as instead, if anything."""
+        name = call.function.name if isinstance(call.function, Support) else ""
+        asked = _ASKED.get(name)
+        if asked is None or any(isinstance(a, Starred) for a in call.arguments):
+            return None
+        words, make = asked
+        if call.keywords[:1] != [None] or not {*call.keywords} <= {None, *words}:
+            return None
+        names = [word or words[i] for i, word in enumerate(call.keywords)]
+        return make(self, call, dict(zip(names, call.arguments)))
+
+    # --- pieces -----------------------------------------------------------------------------------
+
+    def pieces(self, call: Call, given: dict[str, Expression]) -> Change | None:
+        """`jnp.split(x, 3, axis=-1)` of a chunk whose size a layer says to be a multiple of three,
+        and `jnp.split(x, [a], axis=1)` of pieces whose sizes are written out; a tuple, where what
+        is done with the pieces goes not as well with a list."""
+        axis = literal(given["dim"]) if "dim" in given else 0
+        sizes = given.get("sizes")
+        if not isinstance(axis, int) or sizes is None or call.keywords[:2] != [None, None]:
+            return None
+        word, whole = "jnp.split", not _goes_over(call, self.scope)
+        where = self._places(given["input"], sizes, axis, call)
+        if where is None and literal(sizes) == 2 and _is_pair(call):
+            word, where = "jnp.array_split", lambda now: now  # the first is longer in both
+        if where is None:
+            return None
+
+        def make(now: Call) -> Expression:
+            array, cut = now.arguments[:2]
+            parts = [array, where(cut), *([expression(repr(axis))] if axis else [])]
+            made = Call(expression(word), parts, [None, None, "axis"][: len(parts)])
+            return Call(Name("tuple"), [made]) if whole else made
+
+        return make
+
+    def _places(
+        self, made: Expression, sizes: Expression, axis: int, call: Call
+    ) -> Callable[[Expression], Expression] | None:
+        """What jnp.split takes for the sizes of pieces, or for their number."""
+        if isinstance(sizes, Display) and 2 <= len(sizes.elements) <= 3:
+            *before, last = sizes.elements
+            if not all(map(simple, before)) or not harmless(last):
+                return None
+            return lambda now: Display("list", _ends(now.elements[:-1]))  # type: ignore[attr-defined]
+        cls = self.facts.project.owner(self.scope) if isinstance(self.scope, Function) else None
+        from_end = self._from_end(made, axis)
+        if isinstance(call.function, Support) and call.function.name == "chunk":
+            number = literal(sizes)
+            if not isinstance(number, int) or number < 2:
+                return None
+            made = self.sizes.given(made)
+            told = any(is_multiple(self.facts.modules, cls, made, a, number) for a in from_end)
+            return (lambda now: now) if told else None
+        numbers = [pieces(self.facts.modules, cls, made, a, sizes) for a in from_end]
+        number = next((n for n in numbers if n is not None), None)
+        return None if number is None else lambda now: Constant(number)
+
+    def _from_end(self, made: Expression, axis: int) -> list[int]:
+        """An axis, and how it is counted from the end where the rank is known: a linear layer keeps
+        that of what it takes."""
+        given = made.arguments[0] if isinstance(made, Call) and len(made.arguments) == 1 else None
+        rank = self.sizes.rank(given) if given is not None and axis > 0 else None
+        return [axis] if rank is None else [axis, axis - rank]
+
+    # --- repeated dims ----------------------------------------------------------------------------
+
+    def expanded(self, call: Call, given: dict[str, Expression]) -> Change | None:
+        """`jnp.broadcast_to` where no size is -1, or those that are stand last and the array has a
+        name: `p.expand(b, -1, -1)` is of `(b, *p.shape[-2:])`."""
+        sizes = given.get("sizes")
+        if sizes is None or call.keywords != [None, None]:
+            return None
+        if self.sizes.is_shape(sizes):
+            return lambda now: Call(expression("jnp.broadcast_to"), now.arguments)
+        if not isinstance(sizes, Display) or not simple(given["input"]):
+            return None
+        kept = 0
+        while kept < len(sizes.elements) and literal(sizes.elements[-1 - kept]) == -1:
+            kept += 1
+        before = sizes.elements[: len(sizes.elements) - kept]
+        if not kept or not all(map(self.sizes.is_size, before)):
+            return None
+
+        def make(now: Call) -> Expression:
+            array, shape = now.arguments
+            assert isinstance(shape, Display)
+            own = Attribute(clone(array), "shape")
+            index = expression("-1") if kept == 1 else Slice(expression(repr(-kept)), None, None)
+            rest = Subscript(own, index)
+            last: Expression = rest if kept == 1 else Starred(rest)
+            made = Display("tuple", [*shape.elements[: len(before)], last])
+            return Call(expression("jnp.broadcast_to"), [array, made])
+
+        return make
+
+    # --- padded dims ------------------------------------------------------------------------------
+
+    def padded(self, call: Call, given: dict[str, Expression]) -> Change | None:
+        """`jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(1, 0)])` where nothing is cropped."""
+        pads, mode = given.get("pad"), literal(given.get("mode", Constant("constant")))
+        array = given["input"]
+        word = _MODES.get(mode) if isinstance(mode, str) else None
+        if not isinstance(pads, Display) or word is None or len(pads.elements) % 2:
+            return None
+        if not all(map(self.sizes.is_size, pads.elements)):
+            return None
+        rank, value = self.sizes.rank(array), given.get("value")
+        if rank is None and not simple(array):
+            return None
+        filled = value is not None and literal(value) not in (0, None)
+
+        def make(now: Call) -> Expression:
+            array, pads = now.arguments[:2]
+            ends = pads.elements  # type: ignore[attr-defined]
+            pairs = [Display("tuple", list(p)) for p in zip(ends[-2::-2], ends[::-2])]
+            if rank is not None:
+                before = [expression("(0, 0)") for _ in range(rank - len(pairs))]
+                width: Expression = Display("list", [*before, *pairs])
+            else:
+                others = Binary(Attribute(clone(array), "ndim"), "-", Constant(len(pairs)))
+                width = Binary(
+                    Binary(expression("[(0, 0)]"), "*", others), "+", Display("list", pairs)
+                )
+            words: dict[str, Expression] = {} if mode == "constant" else {"mode": Constant(word)}
+            if filled:
+                words["constant_values"] = now.arguments[list(given).index("value")]
+            keywords = [None, None, *words]
+            return Call(expression("jnp.pad"), [array, width, *words.values()], keywords)
+
+        return make
+
+    # --- fills ------------------------------------------------------------------------------------
+
+    def filled(self, call: Call, given: dict[str, Expression]) -> Change | None:
+        """`jnp.where(mask, limit, x)` where the limit, of x's own dtype, makes no other of it."""
+        if call.keywords != [None, None, None]:
+            return None
+        if not is_limit(self.sizes, given["value"], given["input"]):
+            return None
+
+        def make(now: Call) -> Expression:
+            array, mask, value = now.arguments
+            return Call(expression("jnp.where"), [mask, value, array])
+
+        return make
+
+    # --- joined dims ------------------------------------------------------------------------------
+
+    def joined(self, call: Call, given: dict[str, Expression]) -> Change | None:
+        """`lax.collapse(x, 1, 3)`, which leaves out the last of the dims that are joined."""
+        start = literal(given["start_dim"]) if "start_dim" in given else 0
+        end = literal(given["end_dim"]) if "end_dim" in given else -1
+        if not isinstance(start, int) or not isinstance(end, int):
+            return None
+        if end != -1 and not (0 <= start <= end or start <= end < 0):
+            return None
+        places = [start] if end == -1 else [start, end + 1]
+
+        def make(now: Call) -> Expression:
+            numbers = [expression(repr(place)) for place in places]
+            return Call(expression("lax.collapse"), [now.arguments[0], *numbers])
+
+        return make
+
+
+_ASKED: dict[str, tuple[tuple[str, ...], Callable[..., Change | None]]] = {
+    "chunk": (("input", "sizes", "dim"), Shapes.pieces),
+    "split_sizes": (("input", "sizes", "dim"), Shapes.pieces),
+    "expand_to": (("input", "sizes"), Shapes.expanded),
+    "pad": (("input", "pad", "mode", "value"), Shapes.padded),
+    "masked_fill": (("input", "mask", "value"), Shapes.filled),
+    "flatten": (("input", "start_dim", "end_dim"), Shapes.joined),
+}
+_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def _ends(sizes: list[Expression]) -> list[Expression]:
+    """Where pieces of these sizes end: `[a, a + b]`."""
+    first, *others = sizes
+    if not others:
+        return [first]
+    numbers = [literal(size) for size in sizes]
+    if all(isinstance(number, int) for number in numbers):
+        return [first, Constant(sum(numbers))]
+    return [first, Binary(clone(first), "+", others[0])]
+
+
+def _is_pair(call: Call) -> bool:
+    """Whether chunks are given to two names, so that there are two."""
+    around: Node | None = call.parent
+    if not isinstance(call.function, Support) or call.function.name != "chunk":
+        return False
+    while isinstance(around, Call) and dotted(around.function) == "lax.stop_gradient":
+        around = around.parent
+    targets = around.targets if isinstance(around, Assign) else []
+    return bool(targets) and all(
+        isinstance(t, Display)
+        and len(t.elements) == 2
+        and not any(isinstance(e, Starred) for e in t.elements)
+        for t in targets
+    )
+
+
+def _goes_over(made: Expression, scope: Scope) -> bool:
+    """Whether all that is done with a tuple is done to its elements, one by one: `a, b = …`."""
+    around = made.parent
+    if isinstance(around, Assign) and around.expression is made and not around.operator:
+        targets = around.targets
+        if all(isinstance(t, Display) for t in targets):
+            return True
+        name = targets[0].id if len(targets) == 1 and isinstance(targets[0], Name) else None
+        reads = [n for n in everywhere(scope, Name) if n.id == name and not is_target(n)]
+        return name is not None and all(_takes_apart(n) for n in reads)
+    return _takes_apart(made)
+
+
+def _takes_apart(node: Expression) -> bool:
+    around = node.parent
+    if isinstance(around, Assign):
+        return all(isinstance(t, Display) for t in around.targets)
+    if isinstance(around, Call):
+        return node is not around.function and dotted(around.function) in _TAKING_APART
+    if isinstance(around, Subscript):
+        return isinstance(literal(around.index), int)
+    return isinstance(around, (Starred, ForClause, For)) and node is not getattr(
+        around, "target", None
+    )
+
+
+_TAKING_APART = frozenset("map zip enumerate len list tuple reversed".split())
