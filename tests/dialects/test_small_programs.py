@@ -1710,8 +1710,8 @@ class Net(nn.Module):
         self.bound = nn.Parameter(torch.tensor([0.0, -0.5, 0.5, 0.25]))
 
     def forward(self, x, y):
-        b, t, c = x[None].expand(2, -1, -1).size()
-        x = x[None].expand(b, t, c)
+        x = torch.stack([x, y])
+        b, t, c = x.size()
         q, k, v = self.c_attn(x).split(self.n, dim=2)
         h = self.start.expand(b, -1)
         cls = self.cls.expand(b, t, -1)
@@ -1723,7 +1723,8 @@ class Net(nn.Module):
         dots = gate * shift
         limit = -torch.finfo(dots.dtype).max
         dots = dots.masked_fill(dots > 0, limit).clamp(min=-1e3)
-        mask = F.pad(dots > 0, (1, 0), value=True)
+        mask = dots > 0
+        mask = F.pad(mask, (1, 0), value=True)
         padded = F.pad(dots, (1, 2, 0, 1), value=0.5) + F.pad(x, (0, 1, 1, 0), mode="replicate").sum()
         ints = (mask.sum(-1) * 0.5).to(torch.int32).clamp(min=1)
         kept = self.bound.clamp(min=0.0) + self.bound.clamp(max=0.5) + (self.bound * 2).clamp(-1, 1)

@@ -59,7 +59,7 @@ MORE = [
     ("torch.rand(*u)", "jax.random.uniform(key, u)"),
     ("torch.zeros(*(a for a in u))", "jnp.zeros(tuple(a for a in u))"),
     # arguments are moved, and nothing is evaluated twice or lost
-    ("torch.flatten(f(x), 1)", "nn.flatten(f(x), 1)"),
+    ("torch.flatten(f(x), 1)", "lax.collapse(f(x), 1)"),
     ("torch.add(x, m, alpha=(n + 1))", "x + (n + 1) * m"),
     ("torch.exp(  x  [0]  )", "jnp.exp(  x  [0]  )"),
     ("(x if n else m).view(-1)", "(x if n else m).reshape(-1)"),

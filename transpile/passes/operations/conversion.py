@@ -14,7 +14,7 @@ from ...facts.modules import Modules
 from ...facts.values import Values
 from ...facts.values.lattice import UNKNOWN, Tensor, Torch, is_traced
 from ...model.effects import Unconverted
-from ...model.expressions import Name, NamedExpression
+from ...model.expressions import Attribute, Call, Name, NamedExpression
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Scope
@@ -120,12 +120,15 @@ class Conversion:
 
     # --- rules -----------------------------------------------------------------------------------
 
-    def rules(self, name: str, node: Expression) -> tuple[Definition, ...]:
+    def rules(self, name: str, call: Call) -> tuple[Definition, ...]:
         """The rules of a torch name; one for `name[compared]` goes first without gradient."""
         found = self.rulebook.find(f"{name}[compared]")
-        if found and (self.compared or self.facts.activity.carries(node) is False):
-            return found
-        return self.rulebook.find(name)
+        if found and not self.compared:
+            object = [call.function.object] if isinstance(call.function, Attribute) else []
+            carries = self.facts.activity.carries
+            if any(carries(a) is not False for a in (*object, *call.arguments)):
+                return self.rulebook.find(name)
+        return found or self.rulebook.find(name)
 
     def apply(
         self, node: Expression, rules: Sequence[Definition], name: str, arguments: list[Argument]
