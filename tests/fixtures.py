@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from fixtures.cases import CASES, Case
 from transpile.command import dialect
 from transpile.command.convert import Result
-from transpile.proof.equivalence import verify, verify_init
+from transpile.proof.equivalence import verify
+from transpile.proof.initial import verify_init
 from transpile.proof.sides import is_random
 from transpile.proof.verification import _arguments, load, parse_inputs
 from transpile.source.files import Source

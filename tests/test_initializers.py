@@ -16,7 +16,7 @@ from rules import initializers
 from tests.against_torch import written
 from tests.small_programs import HEAD, load
 from transpile import convert_source
-from transpile.proof.equivalence import verify_init
+from transpile.proof.initial import verify_init
 from transpile.rule import overloads, select
 
 KEY = jax.random.key(0)

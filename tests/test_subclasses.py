@@ -8,7 +8,7 @@ import torch
 
 from tests.small_programs import HEAD, array, leaves, load, three
 from transpile import convert_source, from_torch
-from transpile.proof.equivalence import verify_init
+from transpile.proof.initial import verify_init
 
 pytestmark = pytest.mark.usefixtures("wide")
 

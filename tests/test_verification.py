@@ -1,11 +1,20 @@
-"""verify: what the two sides are given, and how near they have to be."""
+"""verify: what the two sides are given, and how near they have to be; models of each target."""
 
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
 import torch
 
 import transpile
-from transpile import convert_source
+from transpile import convert_source, from_torch
+from transpile.proof.initial import verify_init
+from transpile.proof.models import constructed
+from transpile.proof.verification import run
 
-from .small_programs import HEAD, both_modules
+from .small_programs import HEAD, both_modules, load
 
 
 def report_of(source, *inputs, changed=("", "")):
@@ -27,3 +36,97 @@ def test_arrays_in_dicts_and_lists():
     batch = {"x": torch.randn(2, 3), "more": [torch.randn(2, 3), torch.randn(3)]}
     assert report_of(BATCH, batch).ok
     assert not report_of(BATCH, batch, changed=("x * y", "x * y * 1.0001")).ok
+
+
+# Dropout and rates of its own, running statistics, a tie under the name that torch does not list, a buffer that no
+# checkpoint has, one that counts, and arguments by name.
+SPEAKER = """
+class M(nn.Module):
+    def __init__(self, n=5, d=4, dropout=0.5):
+        super().__init__()
+        self.tokens = nn.Embedding(n, d)
+        self.body = nn.Sequential(nn.Linear(d, d), nn.Dropout(dropout))
+        self.norm = nn.BatchNorm1d(d)
+        self.dropout = dropout
+        self.head = nn.Linear(d, n, bias=False)
+        self.tokens.weight = self.head.weight
+        self.register_buffer("scale", torch.ones(d), persistent=False)
+        self.register_buffer("calls", torch.tensor(0))
+
+    def forward(self, ids, bias=None):
+        self.calls += 1
+        x = F.dropout(self.body(self.tokens(ids)), self.dropout, self.training)
+        x = self.head(self.norm(x * self.scale))
+        return x if bias is None else x + bias
+"""
+TARGETS = ["functional", "flax", "equinox"]
+IDS = torch.tensor([1, 2, 4, 0])
+
+
+def speakers(target, changed=("", "")):
+    """torch's class M, and how one is made in a target, of a source in which something may be another."""
+    scope = {}
+    exec(compile(HEAD + SPEAKER, "program.py", "exec"), scope)
+    result = convert_source(HEAD + SPEAKER.replace(*changed), target)
+    assert not result.diagnostics
+    cls = load(result)["M"]
+    return scope["M"], lambda key: constructed(cls, (), {}, key)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_model_of_each_target(target):
+    theirs, make = speakers(target)
+    model, key = theirs(), jax.random.key(0)
+    ours = make(key)
+    checks = set()
+    for training in (False, True):
+        for dtype in ("float64", "float32"):
+            report = transpile.verify(model, ours, IDS, bias=torch.ones(5), training=training, dtype=dtype)
+            assert report.ok, report.rows
+            checks |= {row.check for row in report.rows}
+    assert checks == {"output", "gradient", "state"}
+    assert model.body[1].p == 0.5 and model.calls == 0
+    if target != "functional":
+        assert not np.allclose(transpile.to_torch(ours)["head.weight"], model.head.weight.detach())
+        assert all(leaf.dtype != jnp.float64 for leaf in jax.tree.leaves(ours) if hasattr(leaf, "dtype"))
+    report = verify_init(theirs, ours if target == "functional" else make)
+    assert report.ok and len(report.rows) == 2, report.rows
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "changed, check",
+    [
+        (("self.norm(x", "1.0001 * self.norm(x"), "output"),
+        (("self.tokens(ids)", "self.tokens(ids).detach()"), "gradient"),
+        (("self.calls += 1", "self.calls += 2"), "state"),
+        (("self.calls += 1\n", "pass\n"), "state"),
+    ],
+)
+def test_what_differs_in_a_model_of_each_target(target, changed, check):
+    theirs, make = speakers(target, changed)
+    rows = transpile.verify(theirs(), make(jax.random.key(0)), IDS, training=True).rows
+    assert check in {row.check for row in rows if not row.ok}, rows
+
+
+def test_an_equinox_model_with_its_state():
+    theirs, make = speakers("equinox")
+    model = theirs()
+    assert transpile.verify(model, from_torch(model, make(jax.random.key(0))), IDS).ok
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_the_command_in_each_target(target, tmp_path, monkeypatch):
+    source = tmp_path / "model.py"
+    source.write_text(HEAD + SPEAKER)
+    given = {"path": str(source), "cls": "M", "init": "dropout=0.1", "inputs": "i64[6]<5"}
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "jax_nn", raising=False)
+    report = run({**given, "target": target})
+    assert report.ok, report.rows
+    assert {row.check for row in report.rows} == {"output", "gradient", "state", "init", "lowering"}
+    made = tmp_path / target / "model.py"
+    transpile.convert_path(source, made, target)
+    made.write_text(made.read_text().replace("x = self.head(", "x = 2 * self.head("))
+    monkeypatch.delitem(sys.modules, "jax_nn")
+    assert not run({**given, "converted": str(made)}).ok

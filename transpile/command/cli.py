@@ -62,6 +62,7 @@ def check(path: Path) -> None:
 
 @main.command()
 @click.argument("subject")
+@click.option("--target", type=click.Choice(TARGETS), default="functional", show_default=True)
 @click.option(
     "--init", default="", help="Constructor arguments, as Python: 'GPTConfig(n_layer=2)'."
 )
@@ -74,13 +75,14 @@ def check(path: Path) -> None:
 @click.option(
     "--converted",
     type=click.Path(exists=True),
-    help="Verify this file rather than converting anew.",
+    help="Verify this file, of any target, rather than converting anew.",
 )
 @click.option(
     "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 def verify(
     subject: str,
+    target: str,
     init: str,
     inputs: str,
     example: str | None,
@@ -99,6 +101,7 @@ def verify(
     request = {
         "path": path,
         "cls": cls,
+        "target": target,
         "init": init,
         "inputs": inputs,
         "example": example,

@@ -1,20 +1,18 @@
-"""Prove that a converted module computes what the torch module does: outputs, gradients, state,
-initial values, lowering."""
+"""Prove that a converted model of any target computes what the torch module does: outputs,
+gradients, state, lowering."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .copies import copied
+from .models import filled
 from .sides import (
     arrays_of,
-    caller,
     cast,
-    flatten,
     is_random,
     jax_side,
     leaves,
@@ -22,11 +20,8 @@ from .sides import (
     torch_side,
     without_dropout,
 )
-from .weights import _tensors, from_torch
 
 STRICT = 1e-7  # float64, relative and absolute
-DRAWS = 4000  # elements of a tensor compared by distribution
-SIGMAS = 6.0
 
 
 @dataclass(frozen=True)
@@ -56,27 +51,29 @@ class Report:
 
 def verify(
     torch_module: Any,
-    jax_module: Any,
+    jax_model: Any,
     *inputs: Any,
     training: bool = False,
     dtype: str = "float64",
     **keywords: Any,
 ) -> Report:
-    """Compare outputs and gradients under jit, and in training mode the new state.
+    """Compare outputs, gradients for params and inputs, and what is held after the call, under jit.
 
-    `inputs` are torch tensors or anything else that both sides take. float64 is strict (1e-7); in
-    float32 the JAX error against float64 may be at most twice torch's own. Weights are carried over
-    by `from_torch`.
+    `jax_model` is a module of the functional output, an nnx.Module, an eqx.Module, or
+    (eqx.Module, state); it stays as it is, as weights are carried over to a copy. `inputs` are
+    torch tensors or anything else that both sides take. float64 is strict (1e-7); in float32 the
+    JAX error against float64 may be at most twice torch's own.
     """
     report = Report()
-    _compare(report, torch_module, jax_module, inputs, keywords, training, dtype)
+    model = jax_model[0] if isinstance(jax_model, tuple) else jax_model
+    _compare(report, torch_module, model, inputs, keywords, training, dtype)
     return report
 
 
 def _compare(
     report: Report,
     torch_module: Any,
-    jax_module: Any,
+    model: Any,
     inputs: Any,
     keywords: Any,
     training: bool,
@@ -105,8 +102,7 @@ def _compare(
             )
             return
         before = copied(reference)
-        want, want_grads, want_state = torch_side(reference, args, kwargs)
-        exact = (want, want_grads, want_state)
+        exact = want = torch_side(reference, args, kwargs)
         if not wide:
             torch.set_default_dtype(torch.float32)
             jax.config.update("jax_enable_x64", False)
@@ -114,31 +110,47 @@ def _compare(
             args = [cast(x, torch.float32) for x in inputs]
             kwargs = {k: cast(v, torch.float32) for k, v in keywords.items()}
             before = copied(narrow)
-            want, want_grads, want_state = torch_side(narrow, args, kwargs)
-        with quiet(jax_module, silenced), jax.default_matmul_precision("highest"):
-            got, got_grads, got_state = jax_side(jax_module, before, args, kwargs, training)
-        narrowest = max(
-            (float(np.finfo(y.dtype).eps) for y in want if y.dtype.kind in "fc"), default=0.0
-        )
-        strict = max(
-            STRICT, 64 * narrowest
-        )  # what the model itself makes in float32 is right to a few units in its last place
-        bound = (lambda mine, theirs, true: _strict(mine, theirs, strict)) if wide else _twice
-        _rows(report, "output", tag, got, want, exact[0], bound)
-        _rows(report, "gradient", tag, got_grads, want_grads, exact[1], bound)
-        if training and got_state:
-            _rows(
-                report,
-                "state",
-                tag,
-                got_state,
-                {k: v for k, v in want_state.items() if k in got_state},
-                exact[2],
-                bound,
-            )
+            want = torch_side(narrow, args, kwargs)
+        with quiet(model, silenced), jax.default_matmul_precision("highest"):
+            got = jax_side(filled(before, model, training), args, kwargs)
+        bound = _bound(want[0]) if wide else _twice
+        _rows(report, "output", tag, got[0], want[0], exact[0], bound)
+        _rows(report, "gradient", tag, got[1], _once(before, want[1], got[1]), exact[1], bound)
+        held = _held(before, want[2], got[2])
+        if held:
+            _rows(report, "state", tag, got[2], held, exact[2], bound)
     finally:
         torch.set_default_dtype(default)
         jax.config.update("jax_enable_x64", x64)
+
+
+def _bound(want: list[Any]) -> Any:
+    """What the model itself makes in float32 is right to a few units in its last place."""
+    kinds = (float(np.finfo(y.dtype).eps) for y in want if y.dtype.kind in "fc")
+    strict = max(STRICT, 64 * max(kinds, default=0.0))
+    return lambda mine, theirs, true: _strict(mine, theirs, strict)
+
+
+def _once(module: Any, want: dict[str, Any], got: dict[str, Any]) -> dict[str, Any]:
+    """Of the names of a tied weight those that it has in JAX, or else the first."""
+    names: dict[int, list[str]] = {}
+    for name, param in module.named_parameters(remove_duplicate=False):
+        names.setdefault(id(param), []).append(name)
+    left = set()
+    for tied in names.values():
+        left |= set(tied) - ({n for n in tied if n in got} or {tied[0]})
+    return {name: value for name, value in want.items() if name not in left}
+
+
+def _held(before: Any, want: dict[str, Any], got: dict[str, Any]) -> dict[str, Any]:
+    """The buffers that JAX has too, and those that the call has changed: it must have them."""
+    begun = {k: v.detach().numpy() for k, v in before.named_buffers(remove_duplicate=False)}
+    changed = {
+        k
+        for k, v in want.items()
+        if k not in begun or not np.array_equal(v, begun[k], equal_nan=v.dtype.kind in "fc")
+    }
+    return {k: v for k, v in want.items() if k in got or k in changed}
 
 
 def _strict(mine: Any, theirs: Any, bound: float) -> tuple[bool, float]:
@@ -191,103 +203,30 @@ def _rows(
     report.rows.append(Row(check, tag, ok, worst, note or f"{len(triples)} arrays"))
 
 
-def verify_init(make_torch: Callable[[], Any], jax_module: Any) -> Report:
-    """Compare the distributions of initial values: mean, spread and bounds over many draws."""
-    import jax
-    import torch
-
-    report = Report()
-    torch.manual_seed(0)
-    first = make_torch()
-    size = min((p.numel() for p in first.parameters()), default=1)
-    times = max(2, min(64, DRAWS // max(size, 1)))
-    torch_draws = [_tensors(m) for m in [first, *(make_torch() for _ in range(times - 1))]]
-    for where, make, called in (
-        ("params", jax_module.init, "params"),
-        ("state", jax_module.init_state, "buffers"),
-    ):
-        made = jax.jit(make)
-        jax_draws = [flatten(made(k)) for k in jax.random.split(jax.random.key(0), times)]
-        names = [n for n, (kind, _) in torch_draws[0].items() if kind == where]
-        bad = []
-        missing = (
-            set(flatten(from_torch(first, jax_module)[0])) - set(jax_draws[0])
-            if where == "params"
-            else set()
-        )
-        if missing:
-            bad.append(f"not made: {', '.join(sorted(missing)[:5])}")
-        for name in names:
-            if name not in jax_draws[0]:
-                continue  # tied: stored once under another name; a constant is no state
-            a = np.stack([np.asarray(d[name][1], np.float64) for d in torch_draws])
-            b = np.stack([np.asarray(d[name], np.float64) for d in jax_draws])
-            why = _distribution(a, b)
-            if why:
-                bad.append(f"{name}: {why}")
-        extra = (
-            set(jax_draws[0]) - set(names) if where == "params" else ()
-        )  # what is no buffer of torch can be state here
-        if extra:
-            bad.append(f"not in torch: {', '.join(sorted(extra)[:5])}")
-        if names:
-            report.rows.append(
-                Row(
-                    "init",
-                    f"{times} draws",
-                    not bad,
-                    None,
-                    "; ".join(bad[:3]) or f"{len(names)} {called}",
-                )
-            )
-    return report
-
-
-def _distribution(a: Any, b: Any) -> str:
-    """Why two samples are not of one distribution, or nothing."""
-    if a.shape != b.shape:
-        return f"shape {b.shape[1:]} for {a.shape[1:]}"
-    a, b = a.ravel(), b.ravel()
-    n = a.size
-    if a.std() == 0:
-        return "" if np.allclose(a, b) else f"{b.flat[0]:.4g} for {a.flat[0]:.4g}"
-    if abs(a.mean() - b.mean()) > SIGMAS * np.sqrt((a.var() + b.var()) / n):
-        return f"mean {b.mean():.4g} for {a.mean():.4g}"
-    kurtosis = ((a - a.mean()) ** 4).mean() / a.var() ** 2
-    spread = SIGMAS * a.std() * np.sqrt(max(kurtosis - 1, 0.1) / (2 * n))
-    if n > 50 and abs(a.std() - b.std()) > spread + 1e-9:
-        return f"standard deviation {b.std():.4g} for {a.std():.4g}"
-    bounded = np.abs(a).max() < 2.0 * a.std()  # uniform: its bounds are sharp
-    if bounded and np.abs(b).max() > 1.02 * np.abs(a).max() and n > 500:
-        return f"bound {np.abs(b).max():.4g} for {np.abs(a).max():.4g}"
-    return ""
-
-
 def verify_lowering(
     torch_module: Any,
-    jax_module: Any,
+    jax_model: Any,
     *inputs: Any,
     platforms: tuple[str, ...] = ("cpu", "cuda", "tpu"),
 ) -> Report:
-    """Lower the jitted module for each platform, which needs none of them."""
+    """Lower the jitted model for each platform, which needs none of them."""
     import jax
 
     report = Report()
-    params, state = from_torch(torch_module, jax_module)
-    call = caller(jax_module, False)
+    model = filled(torch_module, jax_model, False)
     arrays = arrays_of(list(inputs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
 
-    def run(params: Any, xs: Any) -> Any:
+    def run(params: Any, rest: Any, xs: Any) -> Any:
         full = list(arrays)
         for i, x in zip(places, xs):
             full[i] = x
-        return leaves(call(params, state, full, {})[0])
+        return leaves(model.run(params, rest, full, {})[0])
 
     for platform in platforms:
         try:
             exported = jax.export.export(jax.jit(run), platforms=[platform])(
-                params, [arrays[i] for i in places]
+                model.params, model.rest, [arrays[i] for i in places]
             )
             report.rows.append(Row("lowering", platform, bool(exported.mlir_module_serialized)))
         except Exception as error:

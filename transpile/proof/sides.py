@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .copies import copied
-from .weights import from_torch, in_each
+from .models import Filled
+from .weights import in_each
 
 
 def cast(value: Any, dtype: Any) -> Any:
@@ -39,27 +39,28 @@ def without_dropout(module: Any) -> list[str]:
 
 
 class quiet:
-    """The same rates set to 0 in the JAX module for a while."""
+    """The same rates set to 0 in the JAX model for a while."""
 
-    def __init__(self, module: Any, names: list[str]) -> None:
-        self.module, self.names, self.saved = module, names, []
-
-    saved: list[tuple[Any, str, Any]]
+    def __init__(self, model: Any, names: list[str]) -> None:
+        self.model, self.names = model, names
+        self.saved: list[tuple[Any, str, Any]] = []
 
     def __enter__(self) -> None:
         self.saved = []
         for dotted in self.names:
             *path, attribute = dotted.split(".")
-            target: Any = self.module
+            owner: Any = self.model
             for part in path:
-                target = getattr(target, part, None)
-            if target is not None and hasattr(target, attribute):
-                self.saved.append((target, attribute, getattr(target, attribute)))
-                setattr(target, attribute, 0.0)
+                owner = below(owner, part)
+            if attribute == "p" and not hasattr(owner, "p"):
+                attribute = "rate"  # of nnx.Dropout
+            if hasattr(owner, attribute):
+                self.saved.append((owner, attribute, getattr(owner, attribute)))
+                object.__setattr__(owner, attribute, 0.0)  # past the frozen classes of Equinox
 
     def __exit__(self, *_: object) -> None:
-        for target, attribute, value in self.saved:
-            setattr(target, attribute, value)
+        for owner, attribute, value in self.saved:
+            object.__setattr__(owner, attribute, value)
 
 
 def is_random(module: Any, args: Any, kwargs: Any) -> bool:
@@ -87,6 +88,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def torch_side(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    """Outputs, gradients and what is held after the call; a tied weight has all its names."""
     import torch
 
     floats: list[Any] = []
@@ -101,7 +103,7 @@ def torch_side(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
     args, kwargs = [track(a) for a in args], {k: track(v) for k, v in kwargs.items()}
     out = leaves(module(*args, **kwargs))
     total = sum((y * torch.cos(y)).sum() for y in out if y.is_floating_point() and y.requires_grad)
-    named = {k: p for k, p in module.named_parameters() if p.requires_grad}
+    named = {k: p for k, p in module.named_parameters(remove_duplicate=False) if p.requires_grad}
     grads: dict[str, Any] = {}
     if isinstance(total, torch.Tensor):
         found = torch.autograd.grad(total, [*named.values(), *floats], allow_unused=True)
@@ -110,18 +112,15 @@ def torch_side(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
             for p, g in zip([*named.values(), *floats], found)
         ]
         grads = dict(zip([*named, *(f"input {i}" for i in range(len(floats)))], values))
-    state = {k: v.detach().numpy() for k, v in module.named_buffers()}
+    state = {k: v.detach().numpy() for k, v in module.named_buffers(remove_duplicate=False)}
     return [y.detach().numpy() for y in out], {k: g.numpy() for k, g in grads.items()}, state
 
 
-def jax_side(
-    module: Any, original: Any, args: Any, kwargs: Any, training: bool
-) -> tuple[Any, Any, Any]:
+def jax_side(model: Filled, args: Any, kwargs: Any) -> tuple[Any, Any, Any]:
+    """The same of a converted model, under jit."""
     import jax
     import jax.numpy as jnp
 
-    params, state = from_torch(original, module)
-    call = caller(module, training)
     arrays, named = arrays_of((args, kwargs))
     places = [i for i, a in enumerate(arrays) if hasattr(a, "dtype")]
     floats = [i for i in places if jnp.issubdtype(arrays[i].dtype, jnp.floating)]
@@ -129,54 +128,37 @@ def jax_side(
         k for k, v in named.items() if hasattr(v, "dtype") and jnp.issubdtype(v.dtype, jnp.floating)
     ]
 
-    def run(params: Any, inputs: Any, by_name: Any) -> Any:
+    def run(params: Any, rest: Any, inputs: Any, by_name: Any) -> Any:
         full = list(arrays)
         for i, x in zip(floats, inputs):
             full[i] = x
-        return call(params, state, full, {**named, **by_name})
+        return model.run(params, rest, full, {**named, **by_name})
 
-    def loss(params: Any, inputs: Any, by_name: Any) -> Any:
-        out, new_state = run(params, inputs, by_name)
-        total = sum(
-            jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.floating)
-        )
-        return total, (out, new_state)
+    def loss(params: Any, rest: Any, inputs: Any, by_name: Any) -> Any:
+        out = leaves(run(params, rest, inputs, by_name)[0])
+        return sum(jnp.sum(y * jnp.cos(y)) for y in out if jnp.issubdtype(y.dtype, jnp.floating))
 
-    inputs, by_name = [arrays[i] for i in floats], {k: named[k] for k in float_names}
-    out, new_state = jax.jit(run)(params, inputs, by_name)
+    given = (
+        model.params,
+        model.rest,
+        [arrays[i] for i in floats],
+        {k: named[k] for k in float_names},
+    )
+    out, state = jax.jit(run)(*given)
     ys = leaves(out)
     grads: dict[str, Any] = {}
     if any(jnp.issubdtype(y.dtype, jnp.floating) for y in ys):
-        (tree, more, named_more) = jax.jit(
-            jax.grad(lambda *a: loss(*a)[0], (0, 1, 2), allow_int=True)
-        )(params, inputs, by_name)
-        grads = {k: np.asarray(v) for k, v in flatten(tree).items()}
+        tree, more, named_more = jax.jit(jax.grad(loss, (0, 2, 3), allow_int=True))(*given)
+        grads = {k: np.asarray(v) for k, v in model.named(tree).items()}
         grads |= {f"input {i}": np.asarray(g) for i, g in enumerate([*more, *named_more.values()])}
-    return (
-        [np.asarray(y) for y in ys],
-        grads,
-        {k: np.asarray(v) for k, v in flatten(new_state).items()},
-    )
+    kept = {k: np.asarray(v) for k, v in state.items() if hasattr(v, "dtype")}
+    return [np.asarray(y) for y in ys], grads, kept
 
 
-def caller(module: Any, training: bool) -> Callable[..., Any]:
-    """`call(params, state, args, kwargs) -> (output, state)` for any converted module."""
-    import jax
-
-    key = jax.random.key(0)
-
-    def call(params: Any, state: Any, args: Any, kwargs: Any) -> Any:
-        return module.apply(params, state, *args, key=key, training=training, **kwargs)
-
-    return call
-
-
-def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested dicts as a flat one with dotted names."""
-    found: dict[str, Any] = {}
-    for name, value in tree.items() if isinstance(tree, dict) else ():
-        if isinstance(value, dict):
-            found |= flatten(value, f"{prefix}{name}.")
-        elif value is not None and np.asarray(value).dtype.kind in "fiubc":
-            found[prefix + name] = value
-    return found
+def below(owner: Any, part: str) -> Any:
+    """What a model has under one part of a name of torch's; None where it has nothing."""
+    try:
+        held = isinstance(owner, dict) or not hasattr(owner, part) and hasattr(owner, "__getitem__")
+        return owner[int(part) if part.isdigit() else part] if held else getattr(owner, part, None)
+    except (IndexError, KeyError, TypeError):
+        return None

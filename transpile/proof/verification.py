@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..command import convert as conversion
-from .equivalence import Report, Row, verify, verify_init, verify_lowering
+from .equivalence import Report, Row, verify, verify_lowering
+from .initial import verify_init
+from .models import constructed
 
 SHAPE = re.compile(r"^(f16|bf16|f32|f64|i8|i16|i32|i64|u8|bool)\[([\d, ]*)\]$")
 
@@ -65,70 +67,68 @@ def package_root(path: Path) -> Path:
 
 def run(request: dict[str, Any]) -> Report:
     """Convert, import both sides, compare."""
+    import jax
     import torch
 
-    source = Path(request["path"]).resolve()
-    root = package_root(source)
-    inside = root != source.parent
     with tempfile.TemporaryDirectory() as temporary:
-        out = Path(temporary)
-        if request.get("converted"):
-            target = Path(request["converted"]).resolve()
-            out = target.parent
-            diagnostics: list[Any] = []
-        elif inside:
-            package = root / source.relative_to(root).parts[0]
-            diagnostics = conversion.convert_path(package, out / package.name).diagnostics
-            target = out / source.relative_to(root)
-        else:
-            target = out / source.name
-            diagnostics = conversion.convert_path(source, target).diagnostics
-        name = ".".join(source.relative_to(root).with_suffix("").parts)
-        if inside:
-            sys.path.insert(0, str(root))
-            original = importlib.import_module(name)
-            torch_modules = {
-                k: sys.modules.pop(k)
-                for k in list(sys.modules)
-                if k.split(".")[0] == name.split(".")[0]
-            }
-            sys.path.insert(0, str(out))
-            converted = importlib.import_module(name)
-            del torch_modules
-        else:
-            original = load(source, f"torch_{source.stem}", source.parent)
-            converted = load(target, f"jax_{target.stem}", target.parent)
+        original, converted, diagnostics = _sides(request, Path(temporary))
         report = Report()
-        for diagnostic in diagnostics:
-            report.rows.append(
-                Row(
-                    "diagnostic",
-                    f"{diagnostic.line}",
-                    True,
-                    None,
-                    f"{diagnostic.id}: {diagnostic.message}",
-                )
-            )
+        for found in diagnostics:
+            note = f"{found.id}: {found.message}"
+            report.rows.append(Row("diagnostic", f"{found.line}", True, None, note))
         torch.manual_seed(0)
         args_torch, inputs = _example(request, original)
         args_jax = args_torch if request.get("example") else _arguments(request["init"], converted)
+
         # each construction gets arguments of its own: a constructor may fill in its config
-        make: Any = lambda: _construct(getattr(original, request["cls"]), args_torch)  # noqa: E731
-        jax_module = _construct(getattr(converted, request["cls"]), args_jax)
-        torch_module = make()
+        def make_torch() -> Any:
+            args, kwargs = copy.deepcopy(args_torch)
+            return getattr(original, request["cls"])(*args, **kwargs)
+
+        def make_jax(key: Any) -> Any:
+            args, kwargs = copy.deepcopy(args_jax)
+            return constructed(getattr(converted, request["cls"]), args, kwargs, key)
+
+        torch_module, model = make_torch(), make_jax(jax.random.key(0))
         for training in (False, True):
             for dtype in ("float64", "float32"):
                 report.rows += verify(
-                    torch_module, jax_module, *inputs, training=training, dtype=dtype
+                    torch_module, model, *inputs, training=training, dtype=dtype
                 ).rows
-        report.rows += verify_init(make, jax_module).rows
-        report.rows += verify_lowering(torch_module.eval(), jax_module, *inputs).rows
+        functional = hasattr(model, "init_state")
+        report.rows += verify_init(make_torch, model if functional else make_jax).rows
+        report.rows += verify_lowering(torch_module.eval(), model, *inputs).rows
         return report
 
 
-def _construct(cls: Any, arguments: tuple[Any, Any]) -> Any:
-    args, kwargs = copy.deepcopy(arguments)
-    return cls(*args, **kwargs)
+def _sides(request: dict[str, Any], out: Path) -> tuple[Any, Any, list[Any]]:
+    """The file and what it is converted to, both imported, and what was told of it."""
+    source, target = Path(request["path"]).resolve(), request.get("target", "functional")
+    root = package_root(source)
+    inside = root != source.parent
+    diagnostics: list[Any] = []
+    made = out / source.relative_to(root)
+    if request.get("converted"):
+        made = Path(request["converted"]).resolve()
+        out = package_root(made)
+    elif inside:
+        package = root / source.relative_to(root).parts[0]
+        diagnostics = conversion.convert_path(package, out / package.name, target).diagnostics
+    else:
+        diagnostics = conversion.convert_path(source, made, target).diagnostics
+    if not inside:
+        original = load(source, f"torch_{source.stem}", source.parent)
+        return original, load(made, f"jax_{made.stem}", made.parent), diagnostics
+    original = _imported(source, root)
+    for name in [k for k in sys.modules if k.split(".")[0] == original.__name__.split(".")[0]]:
+        del sys.modules[name]
+    return original, _imported(made, out), diagnostics
+
+
+def _imported(path: Path, root: Path) -> Any:
+    """A file of a package, by the name that it has there."""
+    sys.path.insert(0, str(root))
+    return importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
 
 
 def _example(request: dict[str, Any], original: Any) -> tuple[Any, list[Any]]:

@@ -245,3 +245,18 @@ def to_torch(params: Any, state: Any = None) -> dict[str, Any]:
     walk(params, "")
     walk(state or {}, "")
     return found
+
+
+def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """The arrays of nested dicts, by torch's names."""
+    import jax.numpy as jnp
+
+    found: dict[str, Any] = {}
+    for name, value in tree.items() if isinstance(tree, dict) else ():
+        if isinstance(value, dict):
+            found |= flatten(value, f"{prefix}{name}.")
+            continue
+        dtype = getattr(value, "dtype", None)  # float0, of an integer's gradient, is no number
+        if dtype is not None and any(jnp.issubdtype(dtype, k) for k in (jnp.number, bool)):
+            found[_theirs(prefix + name)] = value
+    return found

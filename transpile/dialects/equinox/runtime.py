@@ -18,9 +18,12 @@ CONTAINERS = {
 
 
 def is_model(value: Any) -> bool:
-    return any(
-        c.__module__.startswith("equinox") and c.__name__ == "Module" for c in type(value).__mro__
-    )
+    return is_class(type(value))
+
+
+def is_class(cls: type) -> bool:
+    """Whether the objects of a class are models."""
+    return any(c.__module__.startswith("equinox") and c.__name__ == "Module" for c in cls.__mro__)
 
 
 def arrays(model: Any, state: Any = None, unsaved: bool = False) -> dict[str, Any]:
@@ -40,6 +43,11 @@ def arrays(model: Any, state: Any = None, unsaved: bool = False) -> dict[str, An
         else:
             found[name] = value.init if hasattr(value.init, "shape") else None
     return found
+
+
+def params(model: Any) -> list[str]:
+    """The names of what is trained."""
+    return [n for n, v, _ in _walk(model, "", False) if not _is_buffer(v) and not _is_index(v)]
 
 
 def load(model: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:

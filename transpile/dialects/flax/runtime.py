@@ -11,9 +11,12 @@ CONTAINERS = {"Sequential": "layers", "ParameterList": "values", "ParameterDict"
 
 
 def is_model(value: Any) -> bool:
-    return any(
-        c.__module__.startswith("flax.nnx") and c.__name__ == "Module" for c in type(value).__mro__
-    )
+    return is_class(type(value))
+
+
+def is_class(cls: type) -> bool:
+    """Whether the objects of a class are models."""
+    return any(c.__module__.startswith("flax.nnx") and c.__name__ == "Module" for c in cls.__mro__)
 
 
 def arrays(model: Any, constants: bool = False) -> dict[str, Any]:
@@ -32,6 +35,16 @@ def arrays(model: Any, constants: bool = False) -> dict[str, Any]:
             name, held = _follow(model, path)
             found[name] = held
     return found
+
+
+def params(model: Any, state: Any = None) -> dict[str, Any]:
+    """What is trained, by torch's names: of the model, or what stands in its place in a state that
+    was split off it, as gradients."""
+    from flax import nnx
+
+    state = nnx.state(model, nnx.Param) if state is None else state
+    flat = nnx.to_flat_state(state)
+    return {_follow(model, path)[0]: variable.get_value() for path, variable in flat}
 
 
 def unsaved(variables: Mapping[str, Any]) -> set[str]:
