@@ -27,8 +27,11 @@ def _joined(a, b):
 
 
 def _joined_leaf(a, b):
-    """One type for two arrays; only a number takes the shape of the other side."""
-    shape = b.shape if a.weak_type and not a.shape else a.shape
+    """One type for two arrays: a number takes the shape of the other side, and of two single elements, () and (1,), the lower
+    rank is taken.
+    """
+    number = a.weak_type and not a.shape
+    shape = b.shape if number or a.size == b.size == 1 and b.ndim < a.ndim else a.shape
     return jax.ShapeDtypeStruct(shape, jnp.result_type(a, b))
 
 
@@ -39,7 +42,14 @@ def _fitted(y, like):
         return jax.tree.map(empty, like)
     if type(like) in (tuple, list):
         return type(like)(map(_fitted, y, like))
-    return jax.tree.map(lambda y, t: jnp.broadcast_to(jnp.asarray(y, t.dtype), t.shape), y, like)
+    return jax.tree.map(_fitted_leaf, y, like)
+
+
+def _fitted_leaf(y, like):
+    y = jnp.asarray(y, like.dtype)
+    if y.ndim and y.shape != like.shape and not y.size == like.size == 1:
+        raise ValueError(f"the shape of a result would depend on data: {y.shape} on one side of a branch, {like.shape} on the other")
+    return y.reshape(like.shape) if y.ndim else jnp.broadcast_to(y, like.shape)
 
 
 def both(a, b):

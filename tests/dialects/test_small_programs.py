@@ -1613,6 +1613,59 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.inner(x) + y * self.inner.scales[0] + torch.from_numpy(self.inner.rows)
 """
+# A `__call__` behind torch's in the order of the bases never runs.
+ABSTRACT_CALL = """
+from abc import ABCMeta, abstractmethod
+
+
+class Scoring(object, metaclass=ABCMeta):
+    @abstractmethod
+    def __call__(self, x):
+        raise NotImplementedError()
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.lin(x)
+
+
+class Scored(Base, Scoring):
+    def forward(self, x):
+        return super().forward(x) * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scored = Scored()
+
+    def forward(self, x, y):
+        return self.scored(x) + y
+"""
+# Layers under names that are computed, and Sequentials, are given to what calls them.
+HANDED_SEQUENTIALS = """
+class Net(nn.Module):
+    def __init__(self, n=3):
+        super().__init__()
+        self.n = n
+        for i in range(n):
+            setattr(self, "layer" + str(i), nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
+        self.last = nn.Sequential(nn.Tanh(), nn.Linear(4, 4))
+
+    def single(self, model, x):
+        return [model(x)]
+
+    def forward(self, x, y):
+        result = []
+        for i in range(self.n):
+            model = getattr(self, "layer" + str(i))
+            result.append(self.single(model, x))
+        return result, self.single(self.last, y)
+"""
 # Pieces of a size that a layer says, and of sizes that are written out; a dim that a number of
 # pieces does not divide; pieces that stay a tuple.
 PIECES = """

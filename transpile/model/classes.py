@@ -9,6 +9,8 @@ from .program import Class, File, Function
 
 Definition = Class | Function | File | Expression | str  # a dotted name is outside of the project
 
+MODULES = ("torch.nn.", "torch.jit.ScriptModule")  # what classes of modules outside begin with
+
 PLAIN_MODULE = frozenset(
     {"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"}
 )
@@ -185,7 +187,7 @@ class Classes:
     def extends_module(self, cls: Class) -> bool:
         """Whether it is an nn.Module itself."""
         bases = self.foreign_bases(cls)
-        return any(b.startswith(("torch.nn.", "torch.jit.ScriptModule")) for b in bases)
+        return any(b.startswith(MODULES) for b in bases)
 
     def is_autograd_function(self, cls: Class) -> bool:
         """Whether it has a forward and a backward of its own: a torch.autograd.Function."""

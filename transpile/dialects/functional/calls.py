@@ -35,6 +35,7 @@ from ..ties import below
 from .conventions import Conventions
 from .given import (
     called_once,
+    element,
     is_given,
     lists_given,
     modules_given,
@@ -109,8 +110,8 @@ class Calls:
             self._modes.append(call)
         uniform = self.conventions.is_uniform(call)
         if not threads.params and not threads.takes and not uniform:
-            if self.conventions.is_container(call):  # which always takes the params of its items
-                self._give(call, [Dictionary([])])
+            if self.conventions.is_container(call) and not is_given(call):
+                self._give(call, [Dictionary([])])  # the params of its items, which it always takes
             return
         if path is None:
             self._refuse(call)
@@ -167,7 +168,15 @@ class Calls:
         lists = lists_given(call)
         if lists and self.conventions.targets(call) and self.paths.holders.chosen(call) is None:
             for argument in lists:
-                self.reports.unconverted("module-value", argument, LISTED)
+                if self._asks(element(argument)):
+                    self.reports.unconverted("module-value", argument, LISTED)
+
+    def _asks(self, module: Module | None) -> bool:
+        """Whether one of a list of modules takes what it has to be bound to; None: it may."""
+        item = Name("item")
+        item.value = module
+        threads = self.conventions.of_value(item)
+        return module is None or threads.params or threads.takes or threads.draws
 
     def _path(self, call: Call) -> Path | None:
         module = module_of(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Method, Module
+from ...facts.values.lattice import Method, Module, Sequence
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
@@ -79,7 +79,14 @@ def modules_given(call: Call) -> list[Expression]:
 
 def lists_given(call: Call) -> list[Expression]:
     """The lists of modules that a call hands on, which nobody can call."""
-    return [a for a in _handed(call) if CONTAINERS.issuperset(a.value.refs or ("",))]
+    listed = [a for a in call.arguments if element(a) and not _is_of_parameter(a)]
+    return [a for a in _handed(call) if CONTAINERS.issuperset(a.value.refs or ("",))] + listed
+
+
+def element(listed: Expression) -> Module | None:
+    """What a list of Python's holds, if that are modules: `[self.conv, self.norm]`."""
+    held = listed.value.element if isinstance(listed.value, Sequence) else None
+    return held if isinstance(held, Module) else None
 
 
 def _handed(call: Call) -> list[Expression]:

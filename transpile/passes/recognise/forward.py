@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...model.program import Function
+from ...model.classes import MODULES
+from ...model.program import Class, Function
 from ...model.project import Project
 from .scene import Scene
 
@@ -11,12 +12,19 @@ CALL = "__call__"
 
 def is_renamed(project: Project, function: Function) -> bool:
     """Whether a function is the forward of a module; none of a class that calls it by a `__call__`
-    of its own.
+    of its own, which stands before torch's: `class Net(nn.Module, Callable)` has torch's.
     """
     owner = project.owner(function)
     if function.name != "forward" or owner is None or not project.is_module(owner):
         return False
-    return not any(CALL in project.methods(cls) for cls in project.family(owner))
+    return not any(_has_own_call(project, cls) for cls in project.family(owner))
+
+
+def _has_own_call(project: Project, cls: Class) -> bool:
+    order = project.order(cls)
+    torch = [at for at, base in enumerate(order) if isinstance(base, str) and base.startswith(MODULES)]
+    before = order[: torch[-1]] if torch else []
+    return any(isinstance(base, Class) and CALL in project.methods(base) for base in before)
 
 
 def rename(scene: Scene) -> None:
