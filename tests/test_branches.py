@@ -121,6 +121,26 @@ def test_a_flag_of_a_method_that_sets_state():
         np.testing.assert_allclose(got, torch_module(x).numpy())
 
 
+@pytest.mark.parametrize("sides", [("y.mean()", "x.new(1).zero_()"), ("x.new_ones(1)", "y.mean()")])
+def test_sides_of_one_element_have_the_lower_rank(sides):
+    """Torch's value has the rank of the side that ran."""
+    source = HEAD + "class M(nn.Module):\n    def forward(self, x, y):\n        if x.sum() > 0:\n            loss = {}\n        else:\n            loss = {}\n        return loss\n".format(*sides)
+    theirs, ours = both_modules(source, convert_source(source))
+    for inputs in three():
+        got = jax.jit(ours.__call__)(*(jnp.asarray(x.numpy()) for x in inputs))
+        assert got.shape == ()
+        np.testing.assert_allclose(got, float(theirs(*inputs)))
+
+
+@pytest.mark.parametrize("program", ["y = x.sum(0, keepdim=True)", "y = x[:, :1]"])
+def test_sides_of_other_shapes_are_told(program):
+    source = HEAD + f"class M(nn.Module):\n    def forward(self, x, y):\n        if x.sum() > 0:\n            {program}\n        return y\n"
+    _, ours = both_modules(source, convert_source(source))
+    x = jnp.ones((3, 4))
+    with pytest.raises((ValueError, TypeError)):
+        ours(x, x)
+
+
 @pytest.mark.parametrize("sides", [("x.mean()", "0"), ("1", "x.mean()"), ("x.argmax()", "x.mean()")])
 def test_state_of_two_types(sides):
     """A number, or integers, on one side and floats on the other: both become what holds either."""
