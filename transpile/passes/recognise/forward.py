@@ -22,8 +22,8 @@ def is_renamed(project: Project, function: Function) -> bool:
 
 def _has_own_call(project: Project, cls: Class) -> bool:
     order = project.order(cls)
-    torch = [at for at, base in enumerate(order) if isinstance(base, str) and base.startswith(MODULES)]
-    before = order[: torch[-1]] if torch else []
+    outside = [b for b in order if isinstance(b, str) and b.startswith(MODULES)]
+    before = order[: order.index(outside[-1])] if outside else []
     return any(isinstance(base, Class) and CALL in project.methods(base) for base in before)
 
 
