@@ -1786,6 +1786,47 @@ class Net(nn.Module):
         return z, *flat, padded, ints.to(x.dtype), p, two[1]
 """
 
+# Classes by names that only the run tells, built by a function too.
+NAMED_CLASSES = """
+class Conv(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.fc = nn.Linear(i, o)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.cv = Conv(i, o)
+
+    def forward(self, x):
+        return self.cv(x)
+
+
+def parse(d, ch):
+    layers = []
+    for name, args in d:
+        m = eval(name) if isinstance(name, str) else name
+        c1, c2 = ch[-1], args[0]
+        m_ = nn.Sequential(*(m(c1, c2) for _ in range(1))) if c1 == c2 else m(c1, c2)
+        layers.append(m_)
+        ch.append(c2)
+    return nn.Sequential(*layers), ch
+
+
+class Net(nn.Module):
+    def __init__(self, d=(("Conv", [4]), ("Bottleneck", [5])), kind="Conv"):
+        super().__init__()
+        self.model, self.ch = parse(d, [4])
+        self.last = globals()[kind](5, 4)
+
+    def forward(self, x, y):
+        return self.last(self.model(x)) + y * len(self.ch)
+"""
+
 
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
@@ -2470,3 +2511,36 @@ class Net(nn.Module):
 def test_state_that_has_the_shape_of_a_param(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + LIKE_PARAMS, "Net", "", inputs, target)
+
+
+HANDED_CLASS = """
+class Block(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+
+class Net(nn.Module):
+    def __init__(self, block, n=2):
+        super().__init__()
+        self.b = block(3)
+        self.bs = nn.ModuleList([block(3) for _ in range(n)])
+        layers = []
+        for i in range(n):
+            layers.append(block(3))
+        self.seq = nn.Sequential(*layers)
+
+    def forward(self, x):
+        for b in self.bs:
+            x = b(x)
+        return self.seq(self.b(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_class_that_nobody_in_the_project_hands(target):
+    inputs = [torch.randn(2, 3, dtype=torch.float64)]
+    verify(HEAD + HANDED_CLASS, "Net", "Block", inputs, target)

@@ -11,7 +11,16 @@ from ...model.project import Project
 from ...source.formatting import format_all
 from ...source.lower_ast import expression
 from ...source.splice import write as text_of
-from .. import captured, elsewhere, host_arrays, library, second_names, support, wide
+from .. import (
+    captured,
+    elsewhere,
+    handed_classes,
+    host_arrays,
+    library,
+    second_names,
+    support,
+    wide,
+)
 from ..definitions import Prelude, Rules, prelude
 from ..faults import Faults, raising
 from ..import_time import fit_metaclasses, give_keys, outside
@@ -50,6 +59,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
     second_names.spell_out(project, facts.modules, alone=True)
+    handed_classes.tell(project)
     lists = elsewhere.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
     fit_metaclasses(project, facts.modules, "eqx.Module")

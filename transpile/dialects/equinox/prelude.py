@@ -80,7 +80,10 @@ def call(function, *args, state, key=None, **kwargs):
 
 def build(cls, *args, key, **kwargs):
     """Build a module of any class: it gets the key where it draws its first values."""
-    takes_key = "key" in inspect.signature(cls).parameters
+    try:
+        takes_key = "key" in inspect.signature(cls).parameters
+    except ValueError:  # of one of Python's own
+        takes_key = False
     return cls(*args, **kwargs, key=key) if takes_key else cls(*args, **kwargs)
 
 

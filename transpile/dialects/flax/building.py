@@ -6,27 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...facts.modules import SUBMODULE
-from ...facts.values.lattice import UNKNOWN, classes_of
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
-from ...model.effects import Declare, New, Support
+from ...facts.values.lattice import classes_of
+from ...model.effects import New, Support
 from ...model.expressions import (
     Attribute,
     Call,
-    Comprehension,
-    Dictionary,
-    Display,
-    Name,
     Starred,
-    Subscript,
 )
 from ...model.names import dotted
 from ...model.node import Expression
-from ...model.operators import Conditional
 from ...model.program import Class, Function
 from ...model.project import Project
-from ...model.statements import Assign
+from ..handed_classes import gives_module, is_of_handed_class
 from ..output import Facts
 from .program import Program
 
@@ -100,15 +93,11 @@ class Building(Program):
         where a module is wanted."""
         if isinstance(call, New):
             return True
-        unit, function = self.unit(call), call.function
-        if unit not in self.building or self.owner(unit) is None or self.is_library(call):
+        unit = self.unit(call)
+        if unit is None or self.is_library(call):
             return False
-        if function.value not in (None, UNKNOWN) or isinstance(function, Support):
-            return False
-        if isinstance(function, Name):
-            assert unit is not None
-            return function.id in _bound(unit) and is_wanted(call)
-        return isinstance(function, (Call, Subscript)) and is_wanted(call)
+        builds = unit in self.building if self.owner(unit) is not None else gives_module(unit)
+        return builds and is_of_handed_class(call, unit)
 
     def built(self, call: New) -> list[Class] | None:
         """The classes of what is built; None where they are not all known."""
@@ -129,25 +118,6 @@ class Building(Program):
     def constructor(self, cls: Class) -> Function | None:
         found: Function | None = self.modules.find(cls, "__init__")
         return found
-
-
-def is_wanted(call: Expression) -> bool:
-    """Whether an expression stands where a module is wanted: among what a container is given, as
-    what a submodule is declared with."""
-    node: Any = call
-    while isinstance(node.parent, (Display, Dictionary, Comprehension, Conditional, Starred, New)):
-        node = node.parent
-    around = node.parent
-    if isinstance(around, Declare):
-        return around.kind == SUBMODULE
-    if isinstance(around, Call) and isinstance(around.function, Attribute):
-        return around.function.name in ("append", "extend", "insert", "add_module")
-    return isinstance(around, Assign) and isinstance(around.targets[0], Name) or node is not call
-
-
-def _bound(function: Function) -> set[str]:
-    assigned = (t for a in function.nodes(Assign) for t in a.targets)
-    return {p.name for p in function.parameters} | {t.id for t in assigned if isinstance(t, Name)}
 
 
 def calls(function: Function) -> list[Call]:

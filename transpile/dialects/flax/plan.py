@@ -4,16 +4,16 @@ stream of their own."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ...facts.values.lattice import Module as ModuleValue
 from ...model.effects import Key, New, Support
 from ...model.expressions import Call, Comprehension, Lambda
 from ...model.node import Node
 from ...model.program import Class, Function, Scope
 from ...model.project import Project
-from ...model.statements import For, Return, While
+from ...model.statements import For, While
 from ..fresh import attributes, fresh, taken
+from ..handed_classes import gives_module
 from ..output import Facts
 from .building import Building
 from .layers import DRAWING, REPLACED
@@ -109,7 +109,7 @@ class Plan(Building):
                 self.takes[function] = "rngs"
 
     def _ask_plain(self, function: Function, inside: Inside, asked: set[str], built: bool) -> None:
-        if built and self.gives_module(function):
+        if built and gives_module(function):
             self.takes[function] = "rngs"
         elif inside.keys or asked:
             drawing = [c for c, ts in inside.calls if any(t in self.takes for t in ts)]
@@ -137,11 +137,6 @@ class Plan(Building):
                 found.handed.extend(f for _, f in self.handed(node))
         return found
 
-    def gives_module(self, function: Function) -> bool:
-        """Whether a function builds a model for others: it returns one."""
-        found = (n.expression for n in function.walk() if isinstance(n, Return))
-        return any(e is not None and _is_module(e.value) for e in found)
-
     def _join(self) -> None:
         """Methods that one call may run take the same."""
         for function in list(self.takes):
@@ -163,7 +158,3 @@ def _is_repeated(node: Node, function: Function) -> bool:
         if isinstance(around, (*kinds, Scope)):
             return True
     return False
-
-
-def _is_module(value: Any) -> bool:
-    return isinstance(value, ModuleValue)
