@@ -81,5 +81,6 @@ def gives_module(function: Function) -> bool:
 
 def _bound(function: Function) -> set[str]:
     stores = [t for a in function.nodes(Assign) for t in a.targets]
-    stores += [loop.target for loop in function.nodes(For, ForClause)]
+    stores += [loop.target for loop in function.nodes(For)]
+    stores += [clause.target for clause in function.nodes(ForClause)]
     return {p.name for p in function.parameters}.union(*map(target_names, stores))

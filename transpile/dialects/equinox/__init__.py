@@ -17,6 +17,7 @@ from .. import (
     handed_classes,
     host_arrays,
     library,
+    open_bases,
     second_names,
     support,
     wide,
@@ -60,6 +61,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     support file that stands there."""
     second_names.spell_out(project, facts.modules, alone=True)
     handed_classes.tell(project)
+    open_bases.hand_on(project, "key", declared=True)
     lists = elsewhere.spell_out(project, facts.modules)
     told = captured.refuse(project, facts.modules)
     fit_metaclasses(project, facts.modules, "eqx.Module")

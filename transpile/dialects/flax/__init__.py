@@ -33,7 +33,7 @@ from ...model.statements import Assign
 from ...source.formatting import format_all
 from ...source.splice import Writer
 from ...source.splice import write as text_of
-from .. import captured, elsewhere, host_arrays, wide
+from .. import captured, elsewhere, host_arrays, open_bases, wide
 from ..definitions import Prelude, Rules, Written, prelude
 from ..faults import Faults
 from ..import_time import fit_metaclasses
@@ -85,6 +85,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     told = captured.refuse(project, facts.modules)
     fit_metaclasses(project, facts.modules, "nnx.Module")
     host_arrays.hold(project, facts.modules)
+    open_bases.hand_on(project, "rngs")
     wide.mark(files, facts)
     asked = {*names_used(files), *there.names(), *_bases(project, facts)}
     rules = Rules(facts.rulebook)
