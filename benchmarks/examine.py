@@ -1,7 +1,7 @@
-"""Examine what the parity harness calls wrong or an error: `python -m benchmarks.examine HARNESS results.jsonl examined.jsonl`.
+"""Examine what the parity harness calls wrong or an error: `python -m benchmarks.examine HARNESS TARGET results.jsonl examined.jsonl`.
 
-HARNESS is the folder of judge.py; PARITY_CORPUS names the corpus; TMPDIR is that of the judge's run, which left the converter's findings
-there. Each row that ran and differed gets a `verdict`, the first that holds:
+HARNESS is the folder of judge.py; TARGET that of the judge's run; PARITY_CORPUS names the corpus; TMPDIR is that of the run, which left the
+converter's findings there. Each row that ran and differed, be it by no more than noise, gets a `verdict`, the first that holds:
 
 - `draws`: torch's own outputs or gradients differ between seeds set after the inputs were made: the stage compares random numbers;
 - `rounding`: both sides in float64 agree in outputs, gradients and training mode to 1e-6 of the largest element;
@@ -39,13 +39,14 @@ def wide(value):
 class Examination:
     """One case of the corpus, seen with the harness's own functions."""
 
-    def __init__(self, harness, row):
+    def __init__(self, harness, target, row):
         sys.path.insert(0, str(harness))
         import cases
         import judge
         import product
 
-        self.cases, self.judge, self.product = cases, judge, product
+        self.cases, self.judge, self.model = cases, judge, product.MODELS[target]
+        product.TARGET = target
         product.prepare()
         cases.setup_process()
         self.case = cases.load_file(cases.CORPUS / row["file"])[row["index"]]
@@ -82,11 +83,11 @@ class Examination:
         inputs = lambda: tuple(map(wide, cases.inputs(case)))
         for training in [False] + [True] * self.trains:
             module = cases.build(case).double().train(training)
-            model = self.product.Model(case, module)
-            out = model.forward(*inputs(), training=training)
-            yield cases.compare(self.torch_results(training)[0], out[0] if model.stateful else out, TOLERANCE, TOLERANCE)
-            if training and model.stateful:
-                got, buffers = self.product.dotted(out[1]), dict(module.named_buffers())
+            model = self.model(case, module)
+            out, got = model.forward(*inputs(), training=training)
+            yield cases.compare(self.torch_results(training)[0], out, TOLERANCE, TOLERANCE)
+            if training:
+                buffers = dict(module.named_buffers())
                 module(*inputs()[0], **inputs()[1])
                 names = [k for k in got if k in buffers]
                 yield cases.compare([buffers[k] for k in names], [got[k] for k in names], TOLERANCE, TOLERANCE)
@@ -99,9 +100,9 @@ class Examination:
         return all(s["max_scaled"] is not None and s["max_scaled"] < TOLERANCE for s in self.stages())
 
 
-def reported(file, cls):
+def reported(target, file, cls):
     """'id at line' of the first finding in the class or in what it uses of its file, '' where there is none."""
-    work = Path(tempfile.gettempdir(), "parity-work", Path(file).stem)
+    work = Path(tempfile.gettempdir(), f"parity-work-{target}", Path(file).stem)
     if not (work / "log").exists():  # the conversion ran out of time
         return ""
     defined = {s.name: s for s in ast.parse((work / "source" / file).read_text()).body if isinstance(s, (ast.ClassDef, ast.FunctionDef))}
@@ -117,10 +118,10 @@ def reported(file, cls):
     return ""
 
 
-def examine(harness, row):
+def examine(harness, target, row):
     """The verdict on a row that ran and differed."""
     jax.config.update("jax_enable_x64", True)
-    examination = Examination(harness, row)
+    examination = Examination(harness, target, row)
     try:
         if examination.draws():
             return "draws"
@@ -129,23 +130,23 @@ def examine(harness, row):
         why = ""
     except Exception as error:  # whatever another's code raises in float64
         why = f" ({type(error).__name__}: {error})"[:120]
-    found = reported(row["file"], row["cls"])
+    found = reported(target, row["file"], row["cls"])
     return f"reported: {found}" if found else f"wrong{why}"
 
 
-def main(harness, results, target):
+def main(harness, target, results, examined):
     rows = [json.loads(line) for line in Path(results).read_text().splitlines()]
     for row in rows:
         if row.get("kind") == "error" and row.get("cls"):
-            found = reported(row["file"], row["cls"])
+            found = reported(target, row["file"], row["cls"])
             row["verdict"] = f"reported: {found}" if found else "not reported"
-    failed = [row for row in rows if row.get("kind") == "wrong"]
+    failed = [row for row in rows if row.get("kind") in ("wrong", "noise")]
     # a process for each case: corpus files leave their marks on the interpreter
     with multiprocessing.get_context("spawn").Pool(2, maxtasksperchild=1) as pool:
-        for row, verdict in zip(failed, pool.imap(functools.partial(examine, harness), failed)):
+        for row, verdict in zip(failed, pool.imap(functools.partial(examine, harness, target), failed)):
             row["verdict"] = verdict
             print(f"{row['file']}::{row['index']} {row['cls']}: {verdict}", flush=True)
-    Path(target).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path(examined).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 if __name__ == "__main__":
