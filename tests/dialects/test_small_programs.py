@@ -2601,3 +2601,50 @@ class Net(nn.Module):
 def test_a_class_that_nobody_in_the_project_hands(target):
     inputs = [torch.randn(2, 3, dtype=torch.float64)]
     verify(HEAD + HANDED_CLASS, "Net", "Block", inputs, target)
+
+
+NAMED = """
+class Layer(nn.Module):
+    def __init__(self, i):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(i)
+        self.fc = nn.Linear(i, 2)
+
+    def forward(self, *before):
+        return self.fc(F.relu(self.norm(torch.cat(before, 1))))
+
+
+class Dense(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for i in range(3):
+            self.add_module("layer%d" % (i + 1), Layer(4 + i * 2))
+
+    def forward(self, x, y):
+        features = [x]
+        for name, layer in self.named_children():
+            features.append(layer(*features))
+        return torch.cat(features, 1) * y[:, :1]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4))
+        self.dense = Dense()
+        self.names = {"0": "first", "2": "second"}
+
+    def forward(self, x, y):
+        out = {}
+        for name, module in self.net._modules.items():
+            x = module(x)
+            if name in self.names:
+                out[self.names[name]] = x
+        return self.dense(out["first"], y), out["second"]
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_modules_by_their_names_in_forward(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + NAMED, "Net", "", inputs, target)

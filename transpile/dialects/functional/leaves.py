@@ -57,6 +57,7 @@ from .paths import Paths
 from .plan import Plan, Words
 from .presence import answer, kept, put
 from .tied import TiedParams
+from .turns import walk
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 _OPEN = "it is not known which class this module has, and so where it has this"
@@ -138,6 +139,8 @@ class Leaves:
             node.become(Attribute(node.object, node.name))
         elif isinstance(node, Call) and (module := listing(node)) is not None:
             self._list(node, module)
+        elif isinstance(node, Call) and (new := walk(node)) is not None:
+            node.replace(new)
         elif isinstance(node, (New, Apply)):
             node.become(Call(node.function, node.arguments, node.keywords))
         elif isinstance(node, Expression) and is_listed(node):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...facts.values.lattice import Module, Sequence
+from ...facts.values.lattice import Method, Module, Sequence
+from ...facts.values.vocabulary import WALKS
+from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Display, Name, Starred
 from ...model.names import below, statements, target_names
 from ...model.node import Expression
@@ -59,6 +61,19 @@ def _method(target: Expression, word: Attribute, name: str) -> Turn | None:
         at = place(target, name)
         return None if at is None else Turn(word.object, None, at)
     return None
+
+
+def walk(call: Call) -> Expression | None:
+    """A walk over the modules of one, as Module has it, whose children() gives their names too;
+    None for another call, and where a loop binds a name for the place of each."""
+    function, value = call.function, call.function.value
+    if not isinstance(function, Attribute) or not isinstance(value, Method):
+        return None
+    if value.name not in WALKS - {"children"} or not isinstance(value.receiver, Module):
+        return None
+    if value.name == "named_children":
+        return Call(Attribute(function.object, "children"), [])
+    return Call(Support(value.name), [function.object, *call.arguments], [None, *call.keywords])
 
 
 def place(target: Expression, name: str) -> tuple[int, ...] | None:

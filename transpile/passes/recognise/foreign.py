@@ -9,6 +9,7 @@ from ...model.effects import Unconverted, Walk
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import below, target_names
 from ...model.node import Node
+from ...model.program import Class
 from ...model.statements import Assign, Delete, ExpressionStatement, For
 from ..pass_ import source_of
 from .scene import Scene
@@ -152,7 +153,8 @@ def walked(scene: Scene, call: Call) -> None:
     if not isinstance(value.receiver, Module):
         return
     if value.name in WALKS:
-        if not value.name.endswith("children") or not _is_sequence(scene, value.receiver):
+        known = _is_sequence(scene, value.receiver) or _is_computed(scene, value.receiver)
+        if not value.name.endswith("children") or not known:
             message = f"which modules {value.name}() means here is not known"
             scene.changes.report("module-value", call, message)
     elif value.name in _OTHER_ARRAYS:
@@ -164,6 +166,18 @@ def _is_sequence(scene: Scene, module: Module) -> bool:
     """Whether all that a module may be is a Sequential or a list of modules."""
     bases = [c if isinstance(c, str) else scene.project.torch_base(c) for c in module.classes]
     return not module.open and bool(bases) and all(base in _SEQUENCES for base in bases)
+
+
+def _is_computed(scene: Scene, module: Module) -> bool:
+    """Whether all modules that a class holds are set one after the other, under computed names:
+    `self.add_module(f"layer{i}", layer)`."""
+    if module.open or not module.classes or not all(isinstance(c, Class) for c in module.classes):
+        return False
+    lineages = (scene.modules.lineage(c) for c in module.classes if isinstance(c, Class))
+    fields = (
+        own for lineage in lineages for c in lineage for own in scene.modules.fields(c).values()
+    )
+    return not any(isinstance(v.value, Module) for own in fields for v in own.values)
 
 
 def walk(scene: Scene, loop: For) -> None:
