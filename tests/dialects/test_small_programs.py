@@ -2235,6 +2235,49 @@ class Net(nn.Module):
         np.testing.assert_allclose(jax.jit(lambda x: model(x))(x), wanted)
 
 
+NOISY = """
+class Noise(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, s):
+        return x + s * torch.rand_like(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 0.5, None
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return Noise.apply(x, 2.0)
+"""
+
+
+def test_an_autograd_function_draws_from_the_stream_of_the_module_in_flax():
+    (made,), support, _ = dialect.convert([given(HEAD + NOISY)], "", "flax")
+    assert not made.diagnostics
+    model, x = converted(made.code, support)["Net"](rngs=nnx.Rngs(0)), jnp.ones(4)
+    first, second = model(x), model(x)
+    assert (first >= 1).all() and (first != second).all()
+    several = NOISY.replace("return x + s", "s = s * torch.rand(1)\n        return x + s")
+    (made,), _, _ = dialect.convert([given(HEAD + several)], "", "flax")
+    assert [d.id for d in made.diagnostics] == ["unsupported"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_file_of_functions_alone_is_converted(target):
+    source = "import torch\n\n\ndef f(x):\n    return torch.cat([x, x])\n"
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert made.code == "import jax.numpy as jnp\n\n\ndef f(x):\n    return jnp.concatenate([x, x], axis=0)\n"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_class_of_params_is_one_of_arrays(target):
+    source = HEAD + "class Bias(nn.Parameter):\n    pass\n\n\n"
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert "class Bias(jax.Array):" in made.code
+    converted(made.code, support)
+
+
 COMPUTED_DATA = """
 class Net(nn.Module):
     def __init__(self):

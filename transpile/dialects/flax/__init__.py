@@ -101,11 +101,10 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     lowered = [lower(plan, file, file.walk(), faults) for file in files]
     layers = lower_library(plan, faults)
     for low in lowered:
-        changed = low.commit()
+        low.commit()
         faults.settle([low.file], low.support)
-        if changed:
-            fit(project, low.file, WORDS)
-            output.files[low.file] = text_of(low.file)
+        fit(project, low.file, WORDS)
+        output.files[low.file] = text_of(low.file)
         output.diagnostics += low.diagnostics
     output.diagnostics += faults.diagnostics
     wanted = {*asked, *(n for file in files for n in _support_words(file))}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ...facts.calls import applied
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import classes_of
@@ -66,6 +67,8 @@ class Building(Program):
         if isinstance(value, FunctionValue):
             return [value.function]
         above = call.function
+        if ran := applied(self.modules.project, above):
+            return [function for pair in ran for function in pair if function is not None]
         if isinstance(above, Attribute) and isinstance(above.object, Call):
             if dotted(above.object.function) == "super":
                 cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)

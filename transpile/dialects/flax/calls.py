@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...facts.calls import applied
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import (
@@ -42,16 +43,19 @@ from .lowering import Lowering, nnx
 from .program import dotted_read
 from .reads import getattr_read, with_tied
 
+SEVERAL = "an autograd Function is given one key here, and this one draws several times"
+
+
+def _refuse(low: Lowering, node: Call, message: str) -> None:
+    low.report("unsupported", node, message)
+    low.edits.replace(node, raising(Unconverted("unsupported", source_of(node)), low.support))
+
 
 def new(low: Lowering, node: Call) -> None:
     """A module is built: `nn.Linear(3, 4, rngs=rngs)`."""
     word = node.function.name if isinstance(node.function, Support) else ""
     if word in UNWRITTEN:
-        low.report("unsupported", node, f"{word} in Flax NNX: {UNWRITTEN[word]}")
-        source = source_of(node)
-        arguments = [Constant("unsupported"), Constant(source)]
-        low.edits.replace(node, Call(low.support("unconverted"), arguments))
-        return
+        return _refuse(low, node, f"{word} in Flax NNX: {UNWRITTEN[word]}")
     handed(low, node)
     needs, name = low.plan.needs(node), replaced(low, node.function)
     rngs = low.rngs(node) if needs is not False else None
@@ -116,6 +120,8 @@ def apply(low: Lowering, node: Call) -> None:
             low.edits.become(node, lambda n: Call(n.function, n.arguments, n.keywords))
         return
     word = "rngs" if "rngs" in taken else "key"
+    if word == "rngs" and applied(low.plan.modules.project, node.function):
+        return _refuse(low, node, SEVERAL)
     given = low.rngs(node) if word == "rngs" else low.key(node)
 
     def edit(node: Call) -> None:

@@ -107,7 +107,7 @@ class Lowering:
         self.streams[body][1].append(name)
         return name
 
-    def commit(self) -> bool:
+    def commit(self) -> None:
         """Make all edits: a stream that one call alone is given needs no name."""
         for body, (first, uses) in self.streams.items():
             if len(uses) > 1:
@@ -122,7 +122,6 @@ class Lowering:
         for _, uses in self.streams.values():
             if len(uses) == 1:
                 uses[0].replace(seed())
-        return changed
 
 
 def seed() -> Expression:

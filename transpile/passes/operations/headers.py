@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...facts.stages import PARAMETER
 from ...facts.values.lattice import Tensor
 from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression, Node
@@ -14,6 +15,7 @@ from ...model.statements import (
     For,
     OpaqueStatement,
 )
+from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known
 
@@ -35,6 +37,9 @@ def class_(c: Conversion, node: Node) -> bool:
     for base in node.bases:
         plain = base.object if isinstance(base, Subscript) else base  # `Dataset[int]`
         name = c.torch_name(plain)
+        if name in PARAMETER:  # a param is an array like any other, and its class is that
+            c.put(base, expression("jax.Array"))
+            continue
         if name is None or c.rulebook.find(name) or c.rulebook.constant(name) is not None:
             c.visit(base)
             continue
