@@ -1911,6 +1911,67 @@ def test_pieces_by_their_names_in_jax(target):
     assert ", [self.far, self.far + self.far], axis=-1)" in made.code
 
 
+COMMENTED = """
+class Rope(nn.Module):
+    def __init__(
+        self,
+        dim: int,
+        p: float = 0.0, # proportion of frequencies set to 0
+    ):
+        super().__init__()
+        n = round(p * dim)
+        omega = torch.cat((torch.zeros(n), torch.linspace(0, 1, dim - n)))
+        # above the buffer
+        self.register_buffer("freqs", omega)
+
+    def forward(self, x):
+        return x * self.freqs
+
+
+class Net(nn.Module):
+    def __init__(
+        self,
+        dim,
+        add = True,  # in the paper, they did not
+        heads = 4,
+        dropout = 0.
+    ):
+        super().__init__()
+        self.rope = Rope(dim)
+        self.drop = nn.Dropout(dropout)
+        self.add = add
+        self.lin = nn.Linear(dim, dim)
+        # the mask
+        self.register_buffer("bias", torch.tril(torch.ones(dim, dim))
+                                     .view(1, 1, dim, dim))
+        self.heads = heads
+
+    def forward(
+        self,
+        x,  # the input
+        y=None,  # another
+    ):
+        if self.add and x.mean() > 0:  # only then
+            x = x + 1
+        x = F.scaled_dot_product_attention(
+            x, x, x,
+            dropout_p = 0.1 if self.training else 0.,
+            scale = 1.  # already scaled
+        )
+        x = self.lin(  # first
+            x
+        )  # then
+        return self.drop(self.rope(x))  # last
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_comments_stay_wherever_they_stand(target):
+    (made,), _, _ = dialect.convert([given(HEAD + COMMENTED)], "", target)
+    said = [re.findall(r"# *(.+)", text) for text in (COMMENTED, made.code)]
+    assert sorted(said[0]) == sorted(said[1])
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_sizes_that_are_told_are_said_in_jax(target):
     (made,), _, _ = dialect.convert([given(HEAD + SIZES)], "", target)

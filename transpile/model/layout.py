@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from .node import Statement
+from .node import INSERTED, Statement
 
 
 def comments(statement: Statement) -> tuple[str, str]:
     """The comments and empty lines above a statement, and the comment behind it, as its file has
     them."""
-    if statement.comments is not None or statement.start < 0 or statement.file is None:
-        return statement.comments or ("", "")
-    text, (start, end) = statement.file.text, (statement.start, statement.end)
+    if statement.comments is not None:
+        return statement.comments
+    if statement.start >= 0:
+        file, place = statement.file, (statement.start, statement.end)
+    else:  # what stands where the user's statement stood
+        around = statement.parent
+        file, place = around.file if around is not None else None, statement.slot or INSERTED
+    if file is None or place == INSERTED:
+        return "", ""
+    text, (start, end) = file.text, place
     line = text.rfind("\n", 0, start) + 1
     first, _ = lines_of(text, (start, end), True)
     stop = text.find("\n", end)

@@ -11,6 +11,7 @@ from ..model.layout import comments
 from ..model.node import INSERTED, Expression, Node, Statement
 from ..model.program import File
 from ..model.statements import Block, If
+from .lines import lost_comments, moved, without_semicolons
 from .precedence import needs_parentheses
 from .render import EXPRESSIONS
 from .render_statements import STATEMENTS
@@ -159,7 +160,10 @@ class Writer:
             if not own and statement.comments is not None:  # it stood elsewhere, and has its own
                 out += gap + self._line(statement, indent, commented=True).lstrip()
             else:
-                out += gap + (self.text(statement) if own else self._statement(statement, indent))
+                said = self.text(statement) if own else self._statement(statement, indent)
+                line = text[text.rfind("\n", 0, place[0]) + 1 : place[0]]
+                lost = [] if line.strip() else lost_comments(statement, said)
+                out += gap + "".join(f"{comment}\n{line}" for comment in lost) + said
             at = place[1]
         out += self._gap(block, at, block.end)
         if block.patches and block.form != "module":
@@ -184,13 +188,15 @@ class Writer:
         if not cuts or ";" not in gap:
             return gap
         behind = bool(text[:start].rpartition("\n")[2].strip())
-        return _without_semicolons(gap, behind, end < block.end)
+        return without_semicolons(gap, behind, end < block.end)
 
     def _line(self, statement: Statement, indent: str, commented: bool) -> str:
         """A statement on lines of its own, with its comments."""
         above, behind = comments(statement) if commented or statement.comments else ("", "")
         lines = "".join(f"{indent}{line.strip()}".rstrip() + "\n" for line in above.splitlines())
-        text = lines + indent + self._statement(statement, indent)
+        said = self._statement(statement, indent)
+        lines += "".join(f"{indent}{comment}\n" for comment in lost_comments(statement, said))
+        text = lines + indent + said
         return f"{text}  {behind}" if behind else text
 
     def _statement(self, statement: Statement, indent: str) -> str:
@@ -208,18 +214,6 @@ def _others(block: Block) -> bool:
 
 def _is_long(statement: Statement) -> bool:
     return bool(statement.parts) and any(isinstance(c, Block) for c in statement.children())
-
-
-def _without_semicolons(gap: str, behind: bool, before: bool) -> str:
-    """The text between statements without the semicolons of those which have gone: `a; b` of which
-    `b` is left. Whether it begins behind a statement, and ends before one."""
-    lines = gap.split("\n")
-    for i, line in enumerate(lines):
-        code, hash, comment = line.partition("#")
-        if ";" in code and not (behind and before and len(lines) == 1):
-            space = code[: len(code) - len(code.lstrip())] if i or not behind else "  " * bool(hash)
-            lines[i] = space + hash + comment
-    return "\n".join(lines)
 
 
 def _filled(text: str, start: int, end: int, pieces: list[Piece]) -> str:
@@ -249,35 +243,6 @@ def _home(node: Node) -> str:
     line = node.file.text.rfind("\n", 0, node.start) + 1
     found = re.match(r"[ \t]*", node.file.text[line : node.start])
     return found.group() if found else ""
-
-
-def moved(text: str, home: str, indent: str, whole: bool = False) -> str:
-    """Lines at another indentation; those inside of strings over several lines stay. `whole`:
-    the first line too."""
-    if home == indent or "\n" not in text and not whole:
-        return text
-    lines = text.split("\n")
-    kept = _inside_strings(text) if '"""' in text or "'''" in text else frozenset()
-    for i, line in enumerate(lines):
-        if (i or whole) and i not in kept and line.strip():
-            lines[i] = indent + line.removeprefix(home)
-    return "\n".join(lines)
-
-
-def _inside_strings(text: str) -> frozenset[int]:
-    """The lines, counted from 0, that begin inside of a string in triple quotes."""
-    found: set[int] = set()
-    line, at = 0, 0
-    for token in re.finditer(
-        r"#[^\n]*|('''|\"\"\")(?:\\.|(?!\1).)*\1|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"",
-        text,
-        re.S,
-    ):
-        line += text.count("\n", at, token.start())
-        inside = token.group().count("\n")
-        found.update(range(line + 1, line + inside + 1))
-        line, at = line + inside, token.end()
-    return frozenset(found)
 
 
 def _encloses(text: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from ...model.effects import Support, Tie
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
+from ...model.layout import comments
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.statements import Assign, Block, ExpressionStatement
@@ -80,7 +81,7 @@ def given_up(tie: Tie, entries: Expression, always: bool) -> ExpressionStatement
     """`params["head"].pop("weight")  # tied to tokens.weight`"""
     given: list[Expression] = [Constant(tie.target.name), *[Constant(None)] * (not always)]
     made = ExpressionStatement(Call(Attribute(entries, "pop"), given))
-    above = tie.comments[0] if tie.comments else ""
+    above, _ = comments(tie)
     owner = f"{dotted(tie.source.object)}.{tie.source.name}".partition(".")[2]
     made.comments = above, f"  # tied to {owner}"
     return made

@@ -17,6 +17,7 @@ from ....model.expressions import (
     Subscript,
     is_none,
 )
+from ....model.layout import comments
 from ....model.names import dotted
 from ....model.node import Expression, Node, Statement
 from ....model.operators import Compare, Conditional, Unary
@@ -127,7 +128,7 @@ class Beginning(Form):
 
     def _set(self, old: Statement, whole: Expression, name: str, value: Expression) -> None:
         made = self._setting(whole, name, value)
-        made.comments = old.comments
+        made.comments = comments(old)
         block = old.parent
         assert isinstance(block, Block)
         block.substitute(old, [made])
@@ -230,8 +231,7 @@ def give_property(cls: Class, me: str, declare: Statement) -> None:
     assert isinstance(declare, Declare) and declare.expression is not None
     body = Block([Return(declare.expression)])
     made = Function(declare.name, [Parameter(me)], body, [Name("property")])
-    above, behind = declare.comments or ("", "")
-    body.body[0].comments = above, behind
+    body.body[0].comments = comments(declare)
     made.comments = "\n", ""
     constructor = next(s for s in cls.body.body if isinstance(s, Function) and s.name == "__init__")
     cls.body.insert_after(constructor, [made])

@@ -1,0 +1,72 @@
+"""Lines of text: indented anew, without semicolons, and the comments that stand in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from ..model.node import Statement
+from ..model.statements import Block
+
+# Comments and strings, whichever begins first.
+_TOKENS = r"#[^\n]*|('''|\"\"\")(?:\\.|(?!\1).)*\1|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
+
+
+def moved(text: str, home: str, indent: str, whole: bool = False) -> str:
+    """Lines at another indentation; those inside of strings over several lines stay. `whole`:
+    the first line too."""
+    if home == indent or "\n" not in text and not whole:
+        return text
+    lines = text.split("\n")
+    kept = _inside_strings(text) if '"""' in text or "'''" in text else frozenset()
+    for i, line in enumerate(lines):
+        if (i or whole) and i not in kept and line.strip():
+            lines[i] = indent + line.removeprefix(home)
+    return "\n".join(lines)
+
+
+def _inside_strings(text: str) -> frozenset[int]:
+    """The lines, counted from 0, that begin inside of a string in triple quotes."""
+    found: set[int] = set()
+    line, at = 0, 0
+    for token in re.finditer(_TOKENS, text, re.S):
+        line += text.count("\n", at, token.start())
+        inside = token.group().count("\n")
+        found.update(range(line + 1, line + inside + 1))
+        line, at = line + inside, token.end()
+    return frozenset(found)
+
+
+def lost_comments(statement: Statement, said: str) -> list[str]:
+    """The comments inside of a statement, or of its header, that its new text does not say: they
+    stand above it then."""
+    if statement.start < 0 or statement.file is None or not statement.touched:
+        return []
+    blocks = [c.start for c in statement.children() if isinstance(c, Block) and c.start >= 0]
+    text = statement.file.text[statement.start : min([statement.end, *blocks])]
+    if "#" not in text:
+        return []
+    left = Counter(_comments(said))
+    found = []
+    for comment in _comments(text):
+        left[comment] -= 1
+        if left[comment] < 0:
+            found.append(comment)
+    return found
+
+
+def _comments(text: str) -> list[str]:
+    tokens = (t.group() for t in re.finditer(_TOKENS, text, re.S)) if "#" in text else ()
+    return [t.rstrip() for t in tokens if t.startswith("#")]
+
+
+def without_semicolons(gap: str, behind: bool, before: bool) -> str:
+    """The text between statements without the semicolons of those which have gone: `a; b` of which
+    `b` is left. Whether it begins behind a statement, and ends before one."""
+    lines = gap.split("\n")
+    for i, line in enumerate(lines):
+        code, hash, comment = line.partition("#")
+        if ";" in code and not (behind and before and len(lines) == 1):
+            space = code[: len(code) - len(code.lstrip())] if i or not behind else "  " * bool(hash)
+            lines[i] = space + hash + comment
+    return "\n".join(lines)
