@@ -1785,6 +1785,17 @@ class Net(nn.Module):
         z = (v + w + cls + h[:, None]) * kept
         return z, *flat, padded, ints.to(x.dtype), p, two[1]
 """
+# What a dict of modules is asked for like any module.
+COUNTED = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.blocks = nn.ModuleDict(dict(a=nn.Linear(n, n), b=nn.Linear(n, n)))
+        self.size = sum(p.numel() for p in self.blocks.parameters())
+
+    def forward(self, x, y):
+        return self.blocks.b(self.blocks.a(x)) * self.size + y
+"""
 
 # Classes by names that only the run tells, built by a function too.
 NAMED_CLASSES = """

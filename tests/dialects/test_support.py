@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import jax.numpy as jnp
 import pytest
 
+from transpile import convert_source
 from transpile.dialects.definitions import Prelude, Rules, Written
 from transpile.dialects.support import write
 from transpile.model.rule_files import load
@@ -90,3 +91,18 @@ def test_each_definition_alone_has_all_its_names(tmp_path):
     check += ["--config", f"builtins = {layers}"]
     done = subprocess.run([sys.executable, "-m", *check], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_methods_that_nothing_asks_for_are_left_out(target):
+    program = "from torch import nn\n\nclass Net(nn.Module):\n    def __init__(self, n):\n        "
+    program += "super().__init__()\n        self.table = nn.Embedding(n, 4)\n        "
+    program += "self.steps = nn.ModuleList([])\n        {}\n\n    def forward(self, x):\n        "
+    program += "for step in self.steps:\n            x = step(x)\n        return self.table(x)\n"
+    plain = convert_source(program.format("pass"), target).support
+    assert "from_pretrained" not in plain and "def insert" not in plain
+    grown = convert_source(program.format("self.steps.insert(0, nn.Linear(2, 2))"), target).support
+    assert ("def insert" in grown) == (target != "equinox")
+    made = "self.table = nn.Embedding.from_pretrained(table)"
+    program = program.replace("self, n", "self, n, table").format(made)
+    assert "from_pretrained" in convert_source(program, target).support

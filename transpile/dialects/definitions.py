@@ -144,6 +144,9 @@ class Prelude(Source):
     def names(self) -> Iterable[str]:
         return self._entries
 
+    def nodes(self) -> Iterable[ast.stmt]:
+        return [entry.node for entry in self._entries.values()]
+
 
 class Rules(Source):
     """The functions of the rule files, as they stand there, without marks and overload words."""

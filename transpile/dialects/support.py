@@ -11,7 +11,8 @@ import ast
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from .definitions import LINE_LENGTH, Entry, Source
+from .definitions import LINE_LENGTH, Entry, Prelude, Source
+from .unasked import without_unasked
 
 
 def write(
@@ -19,9 +20,17 @@ def write(
     sources: Sequence[Source],
     header: str,
     format: Callable[[str], str] = lambda text: text,
+    files: Iterable[str] | None = None,
+    existing: Prelude | None = None,
 ) -> str:
-    """The text of a support file that defines these names, and what they need."""
-    entries = gather(wanted, sources)
+    """The text of a support file that defines these names, and what they need; where the `files` of
+    the program are given, less what nothing asks for there, nor in an `existing` support file."""
+    names = {*wanted, *(existing.names() if existing is not None else ())}
+    entries = gather(names, sources)
+    if files is not None:
+        kept = existing.nodes() if existing is not None else ()
+        entries = without_unasked(entries, files, kept)
+        entries = {n: entries[n] for n in reached(names, entries, sources)}
     parts = [_formatted(entry.text, format) for entry in _ordered(entries)]
     registrations = [r for source in sources for r in source.registrations(set(entries))]
     imports = import_lines(entries.values(), registrations)
@@ -49,6 +58,20 @@ def gather(wanted: Iterable[str], sources: Sequence[Source]) -> dict[str, Entry]
             todo += sorted(entry.uses, reverse=True)
             todo += [other for source in sources for other in source.completing(name)]
     return found
+
+
+def reached(
+    wanted: Iterable[str], entries: dict[str, Entry], sources: Sequence[Source]
+) -> list[str]:
+    """Those that are still needed, after some have become less, in the order of before."""
+    found, todo = set[str](), [name for name in wanted if name in entries]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            others = [*entries[name].uses, *(o for s in sources for o in s.completing(name))]
+            todo += [other for other in others if other in entries]
+    return [name for name in entries if name in found]
 
 
 # --- order and imports ----------------------------------------------------------------------------

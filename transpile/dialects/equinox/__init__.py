@@ -96,7 +96,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
         fit(project, file, WORDS)
         output.files[file] = text_of(file)
     if wanted:
-        output.support = _support(plan, reports, facts, wanted, there)
+        texts = [output.files.get(file, file.text) for file in files]
+        output.support = _support(plan, reports, facts, wanted, there, texts)
     output.diagnostics += reports.faults.diagnostics
     return output
 
@@ -124,7 +125,12 @@ def _raises_outside(file: File) -> None:
 
 
 def _support(
-    plan: Plan, reports: Reports, facts: Facts, wanted: set[str], existing: Prelude
+    plan: Plan,
+    reports: Reports,
+    facts: Facts,
+    wanted: set[str],
+    existing: Prelude,
+    files: list[str],
 ) -> str:
     write, faults = ClassWriter(plan, reports, "").write, reports.faults
     layers = library.layers(plan.modules, write, faults, WORDS.statements, named)
@@ -132,4 +138,4 @@ def _support(
     paths = [*(folder / name for name in PRELUDES), wide.PRELUDE, host_arrays.PRELUDE]
     preludes = [prelude(path) for path in paths]
     sources = [*preludes, layers, Rules(facts.rulebook), existing]
-    return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)
+    return support.write(wanted, sources, HEADER, format_all, files, existing)

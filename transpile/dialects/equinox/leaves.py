@@ -189,7 +189,7 @@ def _is_item(node: Attribute) -> bool:
     value = node.object.value
     if not isinstance(value, Module) or value.open or value.refs != ["torch.nn.ModuleDict"]:
         return False
-    return not hasattr(dict, node.name)
+    return not hasattr(dict, node.name) and node.name not in PARAMETERS | WALKS
 
 
 def place(read: Read) -> Expression:

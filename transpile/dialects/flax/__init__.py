@@ -110,7 +110,8 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     wanted = {*asked, *(n for file in files for n in _support_words(file))}
     if wanted:
         sources = [*preludes, layers, rules, there]
-        output.support = write_support(wanted, sources, HEADER, format_all)
+        texts = [output.files.get(file, file.text) for file in files]
+        output.support = write_support(wanted, sources, HEADER, format_all, texts, there)
     return output
 
 

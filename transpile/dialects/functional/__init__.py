@@ -67,18 +67,24 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
         fit(project, file, WORDS)
         output.files[file] = text_of(file)
     if wanted:
-        output.support = _support(plan, reports, facts, wanted, there)
+        texts = [output.files.get(file, file.text) for file in files]
+        output.support = _support(plan, reports, facts, wanted, there, texts)
     output.diagnostics += reports.faults.diagnostics
     return output
 
 
 def _support(
-    plan: Plan, reports: Reports, facts: Facts, wanted: set[str], existing: Prelude
+    plan: Plan,
+    reports: Reports,
+    facts: Facts,
+    wanted: set[str],
+    existing: Prelude,
+    files: list[str],
 ) -> str:
     write, faults = ClassWriter(plan, reports).write, reports.faults
     layers = library.layers(plan.modules, write, faults, WORDS.statements)
     sources = [_prelude(), layers, Rules(facts.rulebook), existing]
-    return support.write({*wanted, *existing.names()}, sources, HEADER, format_all)
+    return support.write(wanted, sources, HEADER, format_all, files, existing)
 
 
 def _prelude() -> Prelude:

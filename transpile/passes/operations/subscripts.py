@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch
 from ...model.effects import Put
-from ...model.expressions import Attribute, Call, Constant, Display, Subscript
+from ...model.expressions import Attribute, Call, Constant, Display, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Compare
 from ...source.lower_ast import expression
@@ -79,7 +79,10 @@ def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> Non
     """A list as an index is an index array, so is a range; bytes are a mask."""
     value = known(part)
     made: Callable[[Expression], Expression] | None = None
-    if isinstance(part, Display) and part.kind == "list":
+    only = _only_place(node, part)
+    if only is not None:
+        c.changes.change(node, lambda n: parts_of(n.index)[i].replace(only))
+    elif isinstance(part, Display) and part.kind == "list":
         made = _array("jnp.array", Tensor(kind="i"))
     elif isinstance(value, Sequence) and not value.tuple and not isinstance(part, Display):
         made = _array("jnp.array", Tensor())
@@ -92,6 +95,19 @@ def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> Non
         made = not_zero
     if made is not None:  # of what stands there by then
         c.changes.change(node, lambda n: parts_of(n.index)[i].wrap(made))
+
+
+def _only_place(node: Subscript | Put, part: Expression) -> Slice | None:
+    """`-1:` of `x[:, [-1]]`, where nothing else chooses."""
+    number = literal(part) if isinstance(part, Display) and part.kind == "list" else None
+    if not isinstance(number, list) or len(number) != 1 or type(number[0]) is not int:
+        return None
+    if isinstance(node, Put) or not all(is_whole(p) for p in parts_of(node.index) if p is not part):
+        return None
+    first = number[0]
+    return Slice(
+        expression(repr(first)), expression(repr(first + 1)) if first != -1 else None, None
+    )
 
 
 def _array(function: str, value: Tensor) -> Callable[[Expression], Expression]:

@@ -1,0 +1,98 @@
+"""What nothing asks for of the classes of a support file goes: `insert` of a list that is only
+appended to, `from_pretrained` of an embedding.
+
+A method is asked for by its name, in the files of the program, in strings there, and in the
+definitions that stay; those of JAX with self (`init`, `apply`) and Python's own stay in any case.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from .definitions import Entry
+
+PROTOCOL = frozenset("init init_state apply children".split())
+# Python's own that stand for operators and statements, by the syntax that asks for them.
+_OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
+    "__add__": (ast.Add,),
+    "__iadd__": (ast.AugAssign,),
+    "__contains__": (ast.In, ast.NotIn),
+}
+
+
+def without_unasked(
+    entries: dict[str, Entry], files: Iterable[str], kept: Iterable[ast.stmt]
+) -> dict[str, Entry]:
+    """The definitions without the methods that nothing asks for. `files`: the texts of the program;
+    `kept`: definitions of an earlier support file, whose methods other files may ask for."""
+    try:
+        trees = [ast.parse(text) for text in files]
+    except SyntaxError:  # of a later Python than the one that this runs on
+        return entries
+    asked = {word for tree in trees for word in _words(tree)}
+    for node in kept:
+        asked |= {m.name for m in ast.walk(node) if isinstance(m, ast.FunctionDef)}
+    waiting: dict[ast.AST, str] = {}
+    for entry in entries.values():
+        methods = _methods(entry.node, entries)
+        waiting |= {m: m.name for m in methods}
+        asked |= set(_words(entry.node, methods))
+    while found := [m for m, name in waiting.items() if name in asked]:
+        for method in found:
+            del waiting[method]
+            asked |= set(_words(method))
+    return {name: _without(entry, waiting) for name, entry in entries.items()}
+
+
+def _methods(node: ast.stmt, entries: Collection[str]) -> list[ast.FunctionDef]:
+    """The methods of a class that stay only if they are asked for; those of a class of a library's
+    may be an answer to that, but for other constructors."""
+    if not isinstance(node, ast.ClassDef):
+        return []
+    ours = all(isinstance(base, ast.Name) and base.id in entries for base in node.bases)
+    return [m for m in node.body if isinstance(m, ast.FunctionDef) and _may_go(m, ours)]
+
+
+def _may_go(method: ast.FunctionDef, ours: bool) -> bool:
+    if not ours:
+        return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in method.decorator_list)
+    if method.name.startswith("__"):
+        return method.name in (*_OPERATORS, "__setitem__")
+    return method.name not in PROTOCOL
+
+
+def _words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
+    """The names of attributes, the strings that may be such, and the operators of a text."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        todo += [n for n in ast.iter_child_nodes(node) if n not in without]
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        else:
+            yield from (w for w, kinds in _OPERATORS.items() if isinstance(node, kinds))
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                yield "__setitem__"
+
+
+def _without(entry: Entry, gone: Collection[ast.AST]) -> Entry:
+    node = entry.node
+    if not isinstance(node, ast.ClassDef):
+        return entry
+    methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m in gone]
+    if not methods or len(methods) == len(node.body):
+        return entry
+    lines = entry.text.splitlines()
+    for method in reversed(methods):
+        start = min([method.lineno, *(d.lineno for d in method.decorator_list)]) - 1
+        while lines[start - 1].lstrip().startswith("#"):
+            start -= 1
+        end = method.end_lineno or method.lineno
+        while end < len(lines) and not lines[end].strip():
+            end += 1
+        del lines[start:end]
+    return replace(entry, text="\n".join(lines).rstrip())
