@@ -8,6 +8,7 @@ import inspect
 import jax
 import jax.numpy as jnp
 from flax import nnx
+from jax import lax
 
 
 class Buffer(nnx.Variable):
@@ -206,11 +207,14 @@ def scan_layers(layers, x, *args, **kwargs):
     if not jax.tree.leaves(list(layers)):  # of no arrays, or no layers at all
         return functools.reduce(lambda x, layer: layer(x, *args, **kwargs), layers, x)
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)
-    step = nnx.scan(
-        lambda x, layer: layer(x, *args, **kwargs), in_axes=(nnx.Carry, 0), out_axes=nnx.Carry
-    )
-    x = step(x, stacked)
-    written = nnx.state(stacked, nnx.Not(nnx.Param))
+    graph, params, rest = nnx.split(stacked, nnx.Param, ...)
+
+    def step(x, states):
+        layer = nnx.merge(graph, *states)
+        return layer(x, *args, **kwargs), nnx.state(layer, nnx.Not(nnx.Param))
+
+    # not nnx.scan, which hands back the params too: a copy of them, and as much again backwards
+    x, written = lax.scan(step, x, (params, rest))
     for i, layer in enumerate(layers):
         nnx.update(layer, jax.tree.map(lambda leaf, i=i: leaf[i], written))
     return x
