@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -74,14 +74,22 @@ class _Fragment:
 
     def is_settled(self, line_length: int) -> bool:
         """Whether it certainly is as black would have it: that takes a tenth of asking black."""
-        source = self.source.rstrip("\n")
-        long = any(len(line) > line_length for line in source.splitlines())
+        nodes = list(ast.walk(self.parsed))
+        source = _with_parentheses(self.source.rstrip("\n"), nodes)
+        long = any(len(line) > line_length for line in self.source.splitlines())
         if long or any(mark in source for mark in "'\\#"):
             return False
-        if "\n\n" in source or not all(map(_is_plain, ast.walk(self.parsed))):
+        if "\n\n" in source and not self._is_methods() or not all(map(_is_plain, nodes)):
             return False
         made = ast.unparse(self.parsed).replace("class _:\n\n", "class _:\n").strip("\n")
         return made.replace("'", '"') == source
+
+    def _is_methods(self) -> bool:
+        """Whether there is nothing but methods, without functions of their own: the blank lines
+        around them are black's as well."""
+        body = getattr(self.parsed.body[0], "body", []) if self.wrapped else []
+        functions = sum(isinstance(n, ast.FunctionDef) for n in ast.walk(self.parsed))
+        return functions == len(body) == sum(isinstance(n, ast.FunctionDef) for n in body)
 
     def lines(self, made: str) -> list[str]:
         """Its lines again, of what black made of its source."""
@@ -93,6 +101,18 @@ class _Fragment:
             del lines[0]
         end = len(self.whole) - self.trailing
         return [*self.whole[: self.leading], *lines, *self.whole[end:]]
+
+
+def _with_parentheses(source: str, nodes: Iterable[ast.AST]) -> str:
+    """The source with parentheses around `a, b` of `return a, b`, as `ast.unparse` has them."""
+    lines = source.splitlines()
+    for node in nodes:
+        value = node.value if isinstance(node, (ast.Return, ast.Assign)) else None
+        if isinstance(value, ast.Tuple) and value.lineno == value.end_lineno:
+            line, start, end = lines[value.lineno - 1], value.col_offset, value.end_col_offset
+            if line[start] != "(" and line.isascii():
+                lines[value.lineno - 1] = f"{line[:start]}({line[start:end]}){line[end:]}"
+    return "\n".join(lines)
 
 
 def _by_fours(module: ast.Module) -> bool:
@@ -129,7 +149,7 @@ def _is_plain(node: ast.AST) -> bool:
 # `x**2`, and what may lose or keep its parentheses
 _SPACED: tuple[type[ast.AST], ...] = (
     *(ast.Pow, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.Try),
-    *(ast.With, ast.For, ast.AsyncWith, ast.AsyncFor, ast.AsyncFunctionDef),
+    *(ast.With, ast.AsyncWith, ast.AsyncFor, ast.AsyncFunctionDef),
 )
 
 
