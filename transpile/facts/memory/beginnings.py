@@ -20,7 +20,7 @@ from ...model.expressions import (
     Starred,
     Subscript,
 )
-from ...model.names import below, target_names
+from ...model.names import everywhere, target_names
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import File, Function
@@ -37,9 +37,9 @@ _ADDING = frozenset("add_module append insert".split())
 
 def may_begin_in_place(project: Project, writes: Callable[[Value], bool | None]) -> bool:
     """Whether some Sequential may; `writes` tells it of a layer."""
-    sliced = any(_is_slice(n) for file in project.ordered for n in below(file, Subscript))
+    sliced = any(_is_slice(n) for file in project.ordered for n in everywhere(file, Subscript))
     for file in project.ordered:
-        for call in below(file, *_CALLS):
+        for call in everywhere(file, *_CALLS):
             if _is_made_of(call, ".Sequential"):
                 firsts = list(call.arguments if sliced else _first_of(call))
                 if any(one is None or _may(one, writes) for one in firsts):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 
 from ...model.expressions import Attribute, Lambda
-from ...model.names import below
+from ...model.names import below, everywhere
 from ...model.node import Expression
 from ...model.program import File, Function
 from ...model.rulebook import Rulebook
@@ -96,7 +96,7 @@ class Memory:
         for the shape of one counts as a read of it then."""
         known = {*self.spellings.reshaping, "set_", "as_strided_"}
         for file in self.program.project.ordered:
-            for node in below(file, Attribute):
+            for node in everywhere(file, Attribute):
                 stored = node.name == "data" and isinstance(node.parent, Assign)
                 if node.name in known or stored and node in node.parent.targets:  # type: ignore[union-attr]
                     return True

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, is_none
-from ...model.names import below, bound_once, names_assigned, rebound
+from ...model.names import below, bound_once, everywhere, names_assigned, rebound
 from ...model.node import Expression, Node
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Class, File, Function
@@ -91,7 +91,7 @@ class Presence:
                 held = target.object
                 if around is None or around.name != "__init__" or getattr(held, "id", "") != own:
                     found.add(target.name)
-            for call in below(file, Call):
+            for call in everywhere(file, Call):
                 name = getattr(call.function, "name", getattr(call.function, "id", ""))
                 texts = [a.constant for a in call.arguments[:2] if isinstance(a, Constant)]
                 if name in _BY_NAME:
@@ -175,7 +175,7 @@ def _constant(function: Function) -> Set[str]:
 
 
 def _stores(scope: Function | File) -> Iterator[Attribute]:
-    for statement in [*below(scope, Assign), *below(scope, Delete)]:
+    for statement in [*everywhere(scope, Assign), *everywhere(scope, Delete)]:
         for target in statement.targets:  # type: ignore[attr-defined]
             yield from ([target] if isinstance(target, Attribute) else below(target, Attribute))
 
