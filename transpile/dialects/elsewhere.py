@@ -144,7 +144,7 @@ class _Lists:
 
     def _container(self, node: Name, store: Assign) -> str | None:
         """The attribute that is a container of all that a list has: `self.net`."""
-        declare = next((n for n in node.ancestors() if isinstance(n, Statement)), None)
+        declare = node.nearest(Statement)
         if not isinstance(declare, Declare) or declare.parent is not store.parent:
             return None
         new = declare.expression

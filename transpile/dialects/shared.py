@@ -208,7 +208,7 @@ class Shared:
 
     def _is_held(self, use: Use) -> bool:
         """Whether a container is filled with an attribute of any class."""
-        new = next((n for n in use.node.ancestors() if isinstance(n, (New, Declare))), None)
+        new = use.node.nearest(New, Declare)
         if not isinstance(new, New) or self._own(use.node) is None:
             return False
         word = (dotted(new.function) or str(getattr(new.function, "name", ""))).rpartition(".")[2]

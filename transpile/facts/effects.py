@@ -62,7 +62,7 @@ class EffectsOf:
 
     def of_block(self, block: Node) -> Effects:
         """What running a part of a function does."""
-        return self.of_nodes(within([block]), _function(block))
+        return self.of_nodes(within([block]), block.nearest(Function))
 
     def of_nodes(self, nodes: Iterable[Node], function: Function | None) -> Effects:
         roots = self._roots_of(function)
@@ -76,7 +76,7 @@ class EffectsOf:
 
     def of_call(self, call: Call) -> Effects:
         """What one call in a function does, its arguments left out."""
-        return self._of_node(call, self._roots_of(_function(call)))
+        return self._of_node(call, self._roots_of(call.nearest(Function)))
 
     def host(self, node: Node, besides: Set[Node] = frozenset()) -> str | None:
         """What code does to the host, in words, `besides` some nodes: it prints, a generator of
@@ -238,11 +238,6 @@ def _rooted(path: str, roots: dict[str, str]) -> str:
     """A path from a local name as one from what that stands for."""
     head, dot, rest = path.partition(".")
     return roots.get(head, head) + dot + rest
-
-
-def _function(node: Node) -> Function | None:
-    """The function that a node stands in."""
-    return next((n for n in node.ancestors() if isinstance(n, Function)), None)
 
 
 def _roots(function: Function) -> Iterator[tuple[str, str]]:

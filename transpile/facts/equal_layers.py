@@ -51,7 +51,7 @@ class Modules(Protocol):
 def are_equal(modules: Modules, layers: Expression) -> bool | None:
     """Whether all modules of `self.blocks`, or `self.parts["blocks"]`, are equal but for their
     params; None where that is not known."""
-    cls = next((n for n in layers.ancestors() if isinstance(n, Class)), None)
+    cls = layers.nearest(Class)
     name, words = _path(layers)
     if cls is None or name is None:
         return None

@@ -98,7 +98,7 @@ class Leading:
 
     def _begun(self, node: Attribute) -> list[Expression]:
         """What an array of `self`, or the one that a property of its gives, begins as."""
-        cls = next((n for n in node.ancestors() if isinstance(n, Class)), None)
+        cls = node.nearest(Class)
         if cls is None or not isinstance(node.object, Name):
             return []
         getter = self.modules.home(cls).methods(cls).get(node.name)
@@ -115,7 +115,7 @@ class Leading:
             if definition is None or definition in seen:
                 continue
             seen.add(definition)
-            assign = next((n for n in definition.ancestors() if isinstance(n, Assign)), None)
+            assign = definition.nearest(Assign)
             if assign is None or assign.expression is None or assign.operator:
                 yield name, True
                 continue

@@ -18,12 +18,12 @@ from ..model.expressions import (
     Name,
     is_none,
 )
+from ..model.libraries import spellings
 from ..model.names import names_assigned
 from ..model.node import Expression
 from ..model.operators import Conditional
 from ..model.program import Class, Function, Scope
 from ..model.project import Project
-from ..model.rulebook import spellings
 from ..model.statements import Assign
 from .equal_layers import are_equal
 from .values.lattice import UNKNOWN, Tensor
@@ -250,7 +250,7 @@ def named_none(value: Expression) -> bool:
         return value.value.none
     if not isinstance(value, Name) or value.value not in (None, UNKNOWN):
         return False
-    function = next((node for node in value.ancestors() if isinstance(node, Function)), None)
+    function = value.nearest(Function)
     given = (p for p in function.parameters if p.name == value.id) if function is not None else ()
     optional = any(is_none(p.default) for p in given)
     return optional and value.id not in names_assigned(function.body)  # type: ignore[union-attr]

@@ -37,7 +37,7 @@ class Functions:
 
     def add_function(self, function: Function, owner: Class | None) -> None:
         """Note a function, and the class whose method it is."""
-        around = next((n for n in function.ancestors() if isinstance(n, Scope)), None)
+        around = function.nearest(Scope)
         outer = around if isinstance(around, Function) else None
         self._signatures[function] = _signature(function, owner, outer)
 

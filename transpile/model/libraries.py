@@ -10,6 +10,7 @@ The rest of such a library is torch modules and torch tensors: it has no equival
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _LIGHTNING = re.compile(
     r"(?:pytorch_lightning|lightning(?:\.pytorch)?)(?:\.core)?(?:\.\w+)?\.LightningModule"
@@ -84,3 +85,24 @@ def is_without_torch(name: str) -> bool:
 def registers(name: str) -> bool:
     """Whether it is a decorator that only notes a function in a library's table of models."""
     return _REGISTERS.fullmatch(name) is not None
+
+
+def spellings(name: str) -> Iterator[str]:
+    """The names under which torch may export the same object, the given one first."""
+    yield name
+    parts = name.split(".")
+    if parts[:3] == ["torch", "nn", "modules"]:
+        yield "torch.nn." + parts[-1]
+    below_nn = parts[:3] in (["torch", "nn", "parameter"], ["torch", "nn", "parallel"])
+    if below_nn or parts[:2] == ["torch", "autograd"]:
+        yield "torch.nn." + parts[-1]
+    if parts[:2] == ["torch", "functional"]:
+        yield "torch." + parts[-1]
+        yield "torch.nn.functional." + parts[-1]
+    if parts[:3] == ["torch", "nn", "functional"]:
+        yield "torch." + parts[-1]
+    # torch.nn.utils.weight_norm is a function, and the module that it is from
+    if len(parts) > 2 and parts[-1] == parts[-2]:
+        yield name.rpartition(".")[0]
+    if parts[:2] == ["torch", "_C"] or parts[:2] == ["torch", "cuda"]:
+        yield "torch." + parts[-1]

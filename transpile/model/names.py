@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from .expressions import (
     Attribute,
@@ -16,7 +16,7 @@ from .expressions import (
     Starred,
     Subscript,
 )
-from .node import Expression, Node, Statement
+from .node import Expression, N, Node, Statement
 from .program import Class, File, Function, Scope
 from .statements import (
     Assign,
@@ -30,8 +30,6 @@ from .statements import (
     While,
     With,
 )
-
-N = TypeVar("N", bound=Node)
 
 _SCOPES = frozenset({Function, Class, Lambda})
 _SIMPLE = (Assign, ExpressionStatement, Return)  # the most frequent of those without a block

@@ -13,11 +13,12 @@ here alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 if TYPE_CHECKING:
     from .program import File
 
+N = TypeVar("N", bound="Node")
 NOWHERE = -1
 INSERTED = (NOWHERE, NOWHERE)  # the slot of what has no place in its parent's text
 
@@ -107,6 +108,10 @@ class Node:
         while node is not None:
             yield node
             node = node.parent
+
+    def nearest(self, *kinds: type[N]) -> N | None:
+        """The innermost node around this one that is of one of these classes."""
+        return next((node for node in self.ancestors() if isinstance(node, kinds)), None)
 
     # --- editing ---------------------------------------------------------------------------------
 

@@ -6,13 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import TypeVar, cast
+from typing import cast
 
 from .expressions import Lambda
-from .node import Expression, Node, Statement
+from .node import Expression, N, Node, Statement
 from .statements import Block
-
-N = TypeVar("N", bound=Node)
 
 
 class Scope(Node):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from .libraries import spellings
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -286,24 +288,3 @@ def _table(definition: Definition | None) -> Any:
     node = definition.node if definition is not None else None
     found = ast.literal_eval(node.value) if isinstance(node, ast.Assign) else {}
     return frozenset(found) if isinstance(found, set) else found
-
-
-def spellings(name: str) -> Iterator[str]:
-    """The names under which torch may export the same object, the given one first."""
-    yield name
-    parts = name.split(".")
-    if parts[:3] == ["torch", "nn", "modules"]:
-        yield "torch.nn." + parts[-1]
-    below_nn = parts[:3] in (["torch", "nn", "parameter"], ["torch", "nn", "parallel"])
-    if below_nn or parts[:2] == ["torch", "autograd"]:
-        yield "torch.nn." + parts[-1]
-    if parts[:2] == ["torch", "functional"]:
-        yield "torch." + parts[-1]
-        yield "torch.nn.functional." + parts[-1]
-    if parts[:3] == ["torch", "nn", "functional"]:
-        yield "torch." + parts[-1]
-    # torch.nn.utils.weight_norm is a function, and the module that it is from
-    if len(parts) > 2 and parts[-1] == parts[-2]:
-        yield name.rpartition(".")[0]
-    if parts[:2] == ["torch", "_C"] or parts[:2] == ["torch", "cuda"]:
-        yield "torch." + parts[-1]

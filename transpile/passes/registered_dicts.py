@@ -113,7 +113,7 @@ def _uses(project: Project, cls: Class, held: _Held) -> list[Node] | None:
 
 def _is_apart(project: Project, cls: Class, node: Attribute) -> bool:
     """Whether it is the own attribute of a class that has nothing to do with this one."""
-    function = next((n for n in node.ancestors() if isinstance(n, Function)), None)
+    function = node.nearest(Function)
     owner = project.owner(function) if function is not None else None
     if function is None or owner is None or dotted(node.object) != project.self_name(function):
         return False

@@ -97,7 +97,7 @@ def _sees(node: Node, name: str) -> bool:
 
 
 def _is_self(name: Name) -> bool:
-    around = next((a for a in name.ancestors() if isinstance(a, Function)), None)
+    around = name.nearest(Function)
     return around is not None and bool(around.parameters) and around.parameters[0].name == name.id
 
 

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from ..layer import layers
+from ..model.libraries import spellings
 from ..model.rule_files import directory
-from ..model.rulebook import spellings
 from ..rule import overloads
 
 

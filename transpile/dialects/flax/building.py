@@ -71,7 +71,7 @@ class Building(Program):
             return [function for pair in ran for function in pair if function is not None]
         if isinstance(above, Attribute) and isinstance(above.object, Call):
             if dotted(above.object.function) == "super":
-                cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
+                cls = call.nearest(Class)
                 lineage = self.modules.lineage(cls) if cls is not None else []
                 given = above.object.arguments  # `super(Base, self)` begins behind Base
                 named = dotted(given[0]) if given else None

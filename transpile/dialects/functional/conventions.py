@@ -289,7 +289,7 @@ def is_inside(function: Function) -> bool:
 
 def _is_of_class(call: Call) -> bool:
     """Whether a class method builds what it is a method of: `cls(…)`."""
-    around = next((n for n in call.ancestors() if isinstance(n, Function)), None)
+    around = call.nearest(Function)
     if around is None or not isinstance(call.function, Name) or not around.parameters:
         return False
     marks = {d.id for d in around.decorators if isinstance(d, Name)}

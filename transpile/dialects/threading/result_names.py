@@ -65,7 +65,7 @@ def is_free_for(node: Expression, statement: Statement, name: str) -> bool:
     """Whether nothing that a statement reads beside an expression, or a function at any time, is
     the value that a name has before it."""
     own = {n for n in node.walk() if isinstance(n, Name)}
-    inner = next((a for a in statement.ancestors() if isinstance(a, Function)), None)
+    inner = statement.nearest(Function)
     if inner is None or any(name in names_in(f) for f in inner.nodes(Function)):
         return False
     targets = statement.targets if isinstance(statement, Assign) else []

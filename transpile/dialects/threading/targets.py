@@ -63,7 +63,7 @@ class Targets:
         function = call.function
         if not isinstance(function, Attribute) or not isinstance(function.object, Call):
             return None
-        cls = next((n for n in call.ancestors() if isinstance(n, Class)), None)
+        cls = call.nearest(Class)
         if dotted(function.object.function) != "super" or cls is None:
             return None
         if not self.modules.is_module(cls):

@@ -98,7 +98,7 @@ class Solver:
 
     def place(self, node: Node) -> Place:
         """The scope of a node, and the block without gradient around it."""
-        scope = next((n for n in node.ancestors() if isinstance(n, (Function, File))), None)
+        scope = node.nearest(Function, File)
         return Place(scope, self.block_of(node))
 
     def block_of(self, node: Node) -> With | Function | None:

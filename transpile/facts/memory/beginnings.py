@@ -111,7 +111,7 @@ def _first_of(node: Call | Apply | New) -> Iterator[Expression | None]:
     if node.arguments:
         yield from _first(node.arguments[0])
         return
-    around = next((n for n in node.ancestors() if isinstance(n, (Function, File))), None)
+    around = node.nearest(Function, File)
     for call in around.nodes(*_CALLS) if around is not None else ():
         function = call.function
         if isinstance(function, Attribute) and function.name in _ADDING and call.arguments:

@@ -86,7 +86,7 @@ class Presence:
         found = set()
         for file in self.project.ordered:
             for target in _stores(file):
-                around = next((n for n in target.ancestors() if isinstance(n, Function)), None)
+                around = target.nearest(Function)
                 own = self.project.self_name(around) if around is not None else None
                 held = target.object
                 if around is None or around.name != "__init__" or getattr(held, "id", "") != own:
@@ -178,4 +178,3 @@ def _stores(scope: Function | File) -> Iterator[Attribute]:
     for statement in [*everywhere(scope, Assign), *everywhere(scope, Delete)]:
         for target in statement.targets:  # type: ignore[attr-defined]
             yield from ([target] if isinstance(target, Attribute) else below(target, Attribute))
-

@@ -134,7 +134,7 @@ def _are_devices(definitions: list[Node]) -> bool:
 
 def _given(target: Node) -> Expression | None:
     """What a name is given by its assignment, alone or in a tuple."""
-    assign = next((n for n in target.ancestors() if isinstance(n, Assign)), None)
+    assign = target.nearest(Assign)
     if assign is None or len(assign.targets) != 1 or assign.operator or assign.expression is None:
         return None
     whole, value = assign.targets[0], assign.expression

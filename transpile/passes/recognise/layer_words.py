@@ -16,6 +16,7 @@ from typing import Any
 
 from ...facts.modules import SUBMODULE, Field, Library, Modules
 from ...facts.values import lattice
+from ...facts.values.calls import is_super
 from ...facts.values.lattice import UNKNOWN, Value
 from ...model.edits import Edits
 from ...model.effects import BUFFER, PARAM, Apply, Declare, Key, Mode, New, NewArray, Read, Write
@@ -247,7 +248,7 @@ def _called(method: _Method, call: Call) -> Value | None:
         return lattice.Function(found) if isinstance(found, Function) else None
     if not isinstance(function, Attribute) or method.cls is None:
         return None
-    if _is_super(function.object):
+    if is_super(function.object):
         found = method.project.above(method.cls, function.name)
         own = isinstance(found, Function)
         return lattice.Function(found, method.cls, base=True) if own else None  # type: ignore[arg-type]
@@ -288,10 +289,6 @@ def _held(values: list[Expression]) -> Value:
         return lattice.Module(open=True)
     classes = frozenset[Any]().union(*(value.classes for value in held))
     return lattice.Module(classes, open=any(value.open for value in held))
-
-
-def _is_super(node: Node) -> bool:
-    return isinstance(node, Call) and dotted(node.function) == "super"
 
 
 def _apply(value: Value) -> Callable[[Call], None]:

@@ -158,7 +158,7 @@ class Picks:
         definition = self.definitions.definition(count)
         if definition is None or definition is not self.definitions.unique(count.id):
             return None
-        assign = next((n for n in definition.ancestors() if isinstance(n, Assign)), None)
+        assign = definition.nearest(Assign)
         if assign is None or len(assign.targets) != 1 or assign.expression is None:
             return None
         target, value = assign.targets[0], assign.expression
