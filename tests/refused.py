@@ -120,8 +120,6 @@ REFUSED: dict[str, list[str]] = {
     ],
     "a mask that a module keeps is known in functional alone": [
         "passes/test_lift_constants.py::test_constants_of_a_module[a buffer]",
-        "passes/test_lift_constants.py::test_constants_of_a_module[by a method]",
-        "passes/test_lift_constants.py::test_constants_of_a_module[turned round]",
     ],
     "annotated and private names, ties both ways, super().__call__, frozen params that forward writes": [
         "test_language.py::test_module[a bias tied both ways-False]",

@@ -1613,6 +1613,36 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.inner(x) + y * self.inner.scales[0] + torch.from_numpy(self.inner.rows)
 """
+# Masks that constructors make choose.
+CHOOSING = """
+import numpy as np
+
+
+class Loss(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+        self.mask = self._mask().type(torch.bool)
+        self.same = torch.eye(2 * n, dtype=torch.bool)
+
+    def _mask(self):
+        diag = np.eye(2 * self.n) + np.eye(2 * self.n, 2 * self.n, k=-self.n)
+        return (1 - torch.from_numpy(diag)).type(torch.bool)
+
+    def forward(self, x, y):
+        z = torch.cat([x, y], dim=0)
+        s = z @ z.t()
+        return s[self.mask].view(9, -1), s[~self.same] * (s * self.same).sum()
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.loss = nn.Linear(4, 4), Loss(3)
+
+    def forward(self, x, y):
+        return self.loss(self.lin(x), y)
+"""
 # A `__call__` behind torch's in the order of the bases never runs.
 ABSTRACT_CALL = """
 from abc import ABCMeta, abstractmethod

@@ -10,6 +10,7 @@ from ..model.project import Project
 from ..model.rulebook import Rulebook
 from .activity import Activity
 from .calls import Calls
+from .choosing import Choosing, choosing
 from .effects import EffectsOf
 from .memory import Memory
 from .modules import Library, Modules
@@ -53,6 +54,10 @@ class ProgramFacts:
     @cached_property
     def totality(self) -> Totality:
         return Totality(self.effects)
+
+    @cached_property
+    def choosing(self) -> Choosing:
+        return choosing(self.project, self.modules)
 
     def stage(self, scope: Scope) -> str | None:
         """When the code of a scope runs: "traced", "building", "host" or "import"."""

@@ -3,7 +3,8 @@
 mask = ~jnp.eye(n, dtype=bool)         mask = ~np.eye(n, dtype=bool)
 return s[mask].reshape(n, -1)      →   return s[mask].reshape(n, -1)
 
-What NumPy has no word for, or would round otherwise, is computed at once and handed on as NumPy's:
+So are those that a constructor makes: `self.mask = self._pairs(n)`, of `s[self.mask]`. What NumPy
+has no word for, or would round otherwise, is computed at once and handed on as NumPy's:
 `with jax.ensure_compile_time_eval():`. A mask that follows from an array, a param, state or a draw
 stays what it is, and its report stays too.
 """
@@ -11,12 +12,15 @@ stays what it is, and its report stays too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
+from ..facts.choosing import is_choosing
+from ..facts.choosing import mask as kept_mask
 from ..facts.known import SHARED, TYPES, How, Known
+from ..facts.values.lattice import NUMPY, Module, Tensor
 from ..facts.values.lattice import Function as FunctionValue
-from ..facts.values.lattice import Module, Tensor
-from ..model.effects import Apply, Put, Support
+from ..model.effects import Apply, Declare, Put, Read, Support
 from ..model.expressions import Attribute, Call, Name, Subscript
 from ..model.names import dotted, in_scope, index_parts
 from ..model.node import Expression
@@ -32,7 +36,11 @@ _SELECT = "masked_select"
 def run(scope: Scope, facts: Any) -> Changes:
     """Let the masks of a traced function be known that can be."""
     changes = Changes(scope)
-    if not isinstance(scope, Function) or facts.stage(scope) not in ("traced", None):
+    if not isinstance(scope, Function):
+        return changes
+    if facts.choosing:
+        _of_module(changes, scope, facts)
+    if facts.stage(scope) not in ("traced", None):
         return changes
     uses = [n for n in in_scope(scope, Subscript, Call, Apply) if any(_choosing(n))]
     if not uses:
@@ -45,6 +53,40 @@ def run(scope: Scope, facts: Any) -> Changes:
             changes.withdraw("data-dependent-shape", use)
     _lift(changes, known, lifted)
     return changes
+
+
+def _of_module(changes: Changes, function: Function, facts: Any) -> None:
+    """Let the constants of modules be NumPy's that choose, where they are made and read."""
+    for declare in function.nodes(Declare):
+        if (function.owner, declare.name) in facts.choosing:
+            changes.change(declare, partial(_made, exact=Known(function, facts.effects)))
+    for read in function.nodes(Read):
+        if is_choosing(read, facts.choosing, facts.modules):
+            changes.change(read, _plain)
+    for use in function.nodes(Subscript):
+        masks = list(_choosing(use))
+        kept = [m for m in map(kept_mask, masks) if m is not None]
+        if masks and len(kept) == len(masks):
+            if all(is_choosing(m, facts.choosing, facts.modules) for m in kept):
+                changes.withdraw("data-dependent-shape", use)
+
+
+def _made(declare: Declare, exact: Known) -> None:
+    value = declare.expression
+    assert value is not None
+    if exact.how(value) == How.NUMPY:
+        for word in _words(value):
+            word.object.replace(Name("np"))
+    else:
+        value.wrap(lambda value: Call(Attribute(Name("np"), "asarray"), [value]))
+    assert declare.expression is not None
+    declare.expression.value = NUMPY
+    declare.become(Assign(declare.targets, declare.expression))
+
+
+def _plain(read: Read) -> None:
+    read.become(Attribute(read.object, read.name))
+    read.value = NUMPY
 
 
 def _choosing(use: Expression) -> Iterator[Expression]:

@@ -1,0 +1,70 @@
+"""Which arrays that a constructor makes choose in a forward pass: `s[self.mask]`."""
+
+from __future__ import annotations
+
+from ..model.effects import CONSTANT, Declare, Put, Read, Write
+from ..model.expressions import Call, Subscript
+from ..model.names import index_parts
+from ..model.node import Expression
+from ..model.operators import Unary
+from ..model.program import Class
+from ..model.project import Project
+from .modules import Field, Modules
+from .values.lattice import Function, Module, Tensor
+
+Choosing = frozenset[tuple[Class, str]]
+
+
+def choosing(project: Project, modules: Modules) -> Choosing:
+    """The constants that stand as masks somewhere, with the classes that set them: known when a
+    function is traced, if nothing else is put there and nothing asks for an array of JAX's."""
+    written, read = set[str](), set[Read]()
+    for function in project.functions():
+        written |= {w.target.name for w in function.nodes(Write) if isinstance(w.target, Read)}
+        written |= {one.name for one in function.nodes(Read) if _is_for_jax(one)}
+        for node in function.nodes(Subscript):
+            read |= {m for m in map(mask, index_parts(node.index)) if m is not None}
+    found = set()
+    for one in read:
+        fields = {cls: modules.own_fields(cls).get(one.name) for cls in _lineage(one, modules)}
+        setting = {cls: own for cls, own in fields.items() if own is not None}
+        once = all(_is_made_once(own, cls, modules) for cls, own in setting.items())
+        if once and one.name not in written:
+            found |= {(cls, one.name) for cls in setting}
+    return frozenset(found)
+
+
+def _is_for_jax(read: Read) -> bool:
+    """Whether an array is changed or handed on, or indexed by one that may be traced."""
+    around = read.parent
+    if isinstance(around, Subscript) and around.object is read:
+        parts = index_parts(around.index)
+        return any(isinstance(n.value, Tensor) for n in parts)
+    handed = isinstance(around, Call) and isinstance(around.function.value, (Function, Module))
+    return handed or isinstance(around, Put)
+
+
+def mask(part: Expression) -> Read | None:
+    """The constant of a module that a part of an index is, or is turned round: `s[~self.mask]`."""
+    while isinstance(part, Unary) and part.operator == "~":
+        part = part.operand
+    if not isinstance(part, Read) or part.kind != CONSTANT:
+        return None
+    return part if isinstance(part.value, Tensor) and part.value.kind == "b" else None
+
+
+def is_choosing(read: Read, choosing: Choosing, modules: Modules) -> bool:
+    """Whether what is read is one of these constants."""
+    return any((cls, read.name) in choosing for cls in _lineage(read, modules))
+
+
+def _lineage(read: Read, modules: Modules) -> list[Class]:
+    value = read.object.value
+    classes = modules.classes_of(value.refs) if isinstance(value, Module) else []
+    return [one for cls in classes for one in modules.lineage(cls)]
+
+
+def _is_made_once(own: Field, cls: Class, modules: Modules) -> bool:
+    declared = [value.parent for value in own.values]
+    plain = len(declared) == 1 and isinstance(declared[0], Declare) and own.kind == CONSTANT
+    return plain and not modules.is_library(cls)
