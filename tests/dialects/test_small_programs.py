@@ -696,7 +696,7 @@ class Net(nn.Module):
         return F.batch_norm(x, self.mean[0], self.var[0], training=self.training) * y
 """
 # Python calls `self.__fc` by another name in each class, and so does a checkpoint.
-PRIVATE = """
+PRIVATE_NAMES = """
 class Base(nn.Module):
     def __init__(self):
         super().__init__()
@@ -2748,7 +2748,7 @@ def test_a_class_that_nobody_in_the_project_hands(target):
     verify(HEAD + HANDED_CLASS, "Net", "Block", inputs, target)
 
 
-NAMED = """
+BY_NAME = """
 class Layer(nn.Module):
     def __init__(self, i):
         super().__init__()
@@ -2792,4 +2792,48 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
 def test_modules_by_their_names_in_forward(target):
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
-    verify(HEAD + NAMED, "Net", "", inputs, target)
+    verify(HEAD + BY_NAME, "Net", "", inputs, target)
+
+
+HELD = """
+class Block(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.conv1 = {conv}
+        self.bn = nn.BatchNorm1d(o)
+        self.conv2 = nn.Conv1d(o, o, 1)
+        self.net = nn.Sequential(self.conv1, self.bn, nn.ReLU(), self.conv2)
+        self.init_weights()
+
+    def init_weights(self):
+        self.conv1.weight.data.fill_(0.01)
+        nn.init.constant_(self.conv2.weight, 0.2)
+
+    def forward(self, x):
+        return F.relu(self.net(x)) + self.conv1(x).mean()
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block(1, 2)
+
+    def forward(self, x, y):
+        return self.block(x[:, None]).mean(1) * y + self.block.conv1.bias.sum()
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_what_a_container_holds_too_is_one_module(target):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    source = HEAD + HELD.format(conv="nn.Conv1d(i, o, 3, padding=1)")
+    verify(source, "Net", "", inputs, target)
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_what_weight_norm_computes_is_not_written(target):
+    """In torch, too, the next call computes it anew."""
+    conv = "nn.utils.weight_norm(nn.Conv1d(i, o, 3, padding=1))"
+    (made,), _, _ = dialect.convert([given(HEAD + HELD.format(conv=conv))], "", target)
+    assert [(d.id, d.line) for d in made.diagnostics] == [("taken-for-granted", 17)], made.code
+    assert "0.01" not in made.code

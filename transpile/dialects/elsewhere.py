@@ -46,7 +46,8 @@ from ..model.project import Project
 from ..model.statements import Assign, For
 from . import growing
 from .fresh import attributes, fresh, taken
-from .second_names import Reads, replaces
+from .second_names import Reads
+from .submodule_paths import replaces
 from .threading.properties import add_property
 
 _FETCHING = frozenset("getattr range zip enumerate len list tuple reversed".split())

@@ -5,10 +5,11 @@ self.shared(x)                       →    def shared(self):
                                               return self.blocks[0]
                                           self.blocks[0](x)
 
-Where nothing but the constructor reads the first of two names, it is the other way round:
+What a container holds as well has its place there, and its first name where others read it:
 
 self.bn = nn.BatchNorm1d(6)               bn = nn.BatchNorm1d(6)
 self.net = nn.Sequential(self.bn)    →    self.net = nn.Sequential(bn)
+self.bn.weight                            self.net[0].weight
 """
 
 from __future__ import annotations
@@ -18,28 +19,25 @@ from collections.abc import Iterator
 from ..facts.modules import SUBMODULE, Modules
 from ..facts.values.lattice import UNKNOWN, Module
 from ..model.copy import clone
-from ..model.effects import Declare, New, Support
+from ..model.effects import Declare, New
 from ..model.expressions import (
     Attribute,
     Call,
     Constant,
     Display,
     Name,
-    Slice,
     Starred,
     Subscript,
 )
 from ..model.names import bound_once, text
 from ..model.node import Expression, Node
-from ..model.operators import Unary
 from ..model.program import Class, Function
 from ..model.project import Project
 from ..model.statements import Assign, Block
 from .fresh import fresh, taken
-from .placed import ADDING, CONTAINERS
+from .submodule_paths import GROWING, from_root, holds_modules, is_path, replaces, steps
 from .threading.properties import add_property
 
-_GROWING = ADDING | {"pop"}
 _WALKS = frozenset("children named_children modules named_modules named_parameters".split())
 
 
@@ -95,6 +93,8 @@ class _Names:
         for name in names:
             if self._is_for_others(name):
                 self._make_local(name)
+            elif (held := self._held(name)) is not None:
+                self._place(name, *held)
 
     def _say_which(self) -> None:
         """`self.a = layer` and `self.b = layer`: the other one is `self.a`."""
@@ -124,13 +124,13 @@ class _Names:
     def _is_second(self, declare: Declare) -> bool:
         """Whether a name is given to what stands somewhere below `self`, for good."""
         path = declare.expression
-        if path is None or not isinstance(path.value, Module) or not _is_path(path, self.me):
+        if path is None or not isinstance(path.value, Module) or not is_path(path, self.me):
             return False
         if not self.alone and isinstance(path, Attribute) and isinstance(path.object, Name):
             return False  # `self.b = self.a`: two names in one module
         if len(self._stores(declare.name)) != 1:
             return False
-        above = {text(n) for n in _steps(path)}
+        above = {text(n) for n in steps(path)}
         return not any(replaces(node, above) for node in self._after(declare))
 
     def _after(self, statement: Declare) -> Iterator[Node]:
@@ -166,7 +166,7 @@ class _Names:
         path = declare.expression
         assert path is not None
         for read in [n for n in self._reads(declare.name) if n not in declare.targets]:
-            read.replace(_from(path, read.object))
+            read.replace(from_root(path, read.object))
         add_property(self.cls, self.init, declare, declare.name, path)
         self._changed()
 
@@ -183,32 +183,77 @@ class _Names:
     def _is_for_others(self, name: str) -> bool:
         """Whether what has a name is held by a container of this module, and asked for by that
         name in the constructor alone."""
+        if not self._is_made_here(name):
+            return False
+        inside = set(self.init.body.walk())
+        for node in (n for n in self.read.of(name) if n not in inside):
+            if self._is_own(node.object) or node.object.value in (None, UNKNOWN):
+                return False
+        return any(map(self._is_put, self._own_reads(name))) and not self._are_asked()
+
+    def _is_made_here(self, name: str) -> bool:
+        """Whether all that has a name is made by the constructor, at its top."""
         stores = self._stores(name)
         if not all(isinstance(s, Declare) and isinstance(s.expression, New) for s in stores):
             return False  # what is given has its place elsewhere too
         inside = set(self.init.body.walk())
         if any(s not in inside for s in stores):
             return False
-        if len({type(s.parent) for s in stores}) != 1 or stores[0].parent is not self.init.body:
-            return False
-        for node in (n for n in self.read.of(name) if n not in inside):
-            if self._is_own(node.object) or node.object.value in (None, UNKNOWN):
-                return False
+        return len({type(s.parent) for s in stores}) == 1 and stores[0].parent is self.init.body
+
+    def _own_reads(self, name: str) -> list[Attribute]:
+        """Where the constructor reads an attribute."""
         reads = [n for n in self.init.body.walk() if isinstance(n, Attribute) and n.name == name]
         own = [n for n in reads if isinstance(n.object, Name) and n.object.id == self.me]
-        return any(map(self._is_put, own)) and not self._are_asked()
+        stored = {t for store in self._stores(name) for t in store.targets}
+        return [n for n in own if n not in stored]
+
+    def _held(self, name: str) -> tuple[Declare, int] | None:
+        """The container that holds what has a name, and at which place, where that is one for good,
+        and what asks for the name is known."""
+        if len(self._stores(name)) != 1 or not self._is_made_here(name):
+            return None
+        reads = self._own_reads(name)
+        found = [(n, held) for n in reads if (held := self._written_out(n)) is not None]
+        if len(found) != 1 or self._are_asked():
+            return None
+        put, (declare, place) = found[0]
+        behind, path = set(self._after(declare)), {text(declare.targets[0])}
+        if any(n is not put and n not in behind for n in reads):
+            return None
+        if len(self._stores(declare.name)) != 1 or any(replaces(n, path) for n in behind):
+            return None
+        inside = set(self.init.body.walk())
+        outside = [n for n in self.read.of(name) if n not in inside]
+        return (declare, place) if all(self._is_own(n.object) for n in outside) else None
+
+    def _written_out(self, node: Expression) -> tuple[Declare, int] | None:
+        """The container that is written out with this as one of its parts: `nn.Sequential(a, b)`,
+        `nn.ModuleList([a, b])`."""
+        around = node.parent
+        parts = around.elements if isinstance(around, Display) else ()
+        new = around.parent if isinstance(around, Display) else around
+        if not isinstance(new, New) or not holds_modules(new) or any(new.keywords):
+            return None
+        parts = parts or new.arguments
+        if any(isinstance(p, Starred) for p in parts) or not isinstance(new.parent, Declare):
+            return None
+        declare = new.parent
+        if declare.kind != SUBMODULE or declare.parent is not self.init.body or node not in parts:
+            return None
+        return declare, next(i for i, part in enumerate(parts) if part is node)
 
     def _is_put(self, node: Expression) -> bool:
         """Whether an attribute is put into a container that this module keeps."""
         part: Expression = node
         while isinstance(around := part.parent, (Display, Starred, New)):
-            if isinstance(around, New) and not _holds(around):
+            if isinstance(around, New) and not holds_modules(around):
                 return False
             part = around
         if part is node:
             return False
         if isinstance(around, Call) and isinstance(around.function, Attribute):
-            return around.function.name in _GROWING and _is_path(around.function.object, self.me)
+            return around.function.name in GROWING and is_path(around.function.object, self.me)
         return isinstance(around, Declare) and around.kind == SUBMODULE
 
     def _are_asked(self) -> bool:
@@ -226,6 +271,19 @@ class _Names:
                             return True
         return False
 
+    def _place(self, name: str, container: Declare, place: int) -> None:
+        """Let a name be one for what a container holds."""
+        path = Subscript(clone(container.targets[0]), Constant(place))
+        made, behind = self._stores(name)[0].expression, set(self._after(container))
+        assert made is not None
+        path.value = made.value
+        inside = set(self.init.body.walk())
+        for read in [n for n in self._reads(name) if n in behind or n not in inside]:
+            read.replace(from_root(path, read.object))
+        self._make_local(name)
+        add_property(self.cls, self.init, None, name, path)
+        self._changed()
+
     def _make_local(self, name: str) -> None:
         local = fresh(name, taken(self.init))
         for declare in self.init.nodes(Declare):
@@ -240,48 +298,3 @@ class _Names:
                 made.value = node.value
                 node.replace(made)
         self._changed()
-
-
-def replaces(node: Node, above: set[str]) -> bool:
-    """Whether a node puts something else on a path."""
-    if isinstance(node, (Assign, Declare)):
-        return any(text(target) in above for target in node.targets)
-    if isinstance(node, Call) and isinstance(node.function, Attribute):
-        return node.function.name in _GROWING and text(node.function.object) in above
-    return False
-
-
-def _holds(new: New) -> bool:
-    """Whether it is a container of torch's."""
-    function = new.function
-    return isinstance(function, Support) and function.name in CONTAINERS
-
-
-def _is_path(node: Expression, me: str) -> bool:
-    """Whether it is `self.a.b[0]`, which is one thing whenever it is asked."""
-    if isinstance(node, Name):
-        return node.id == me
-    if isinstance(node, Attribute):
-        return _is_path(node.object, me)
-    return isinstance(node, Subscript) and _is_fixed(node.index) and _is_path(node.object, me)
-
-
-def _is_fixed(index: Expression) -> bool:
-    if isinstance(index, Slice):
-        return all(part is None or _is_fixed(part) for part in index.children())  # type: ignore[arg-type]
-    return isinstance(index.operand if isinstance(index, Unary) else index, Constant)
-
-
-def _steps(path: Expression) -> Iterator[Expression]:
-    """`self.a`, `self.a.b`, `self.a.b[0]`"""
-    while isinstance(path, (Attribute, Subscript)):
-        yield path
-        path = path.object
-
-
-def _from(path: Expression, root: Expression) -> Expression:
-    """A path from another root than `self`."""
-    made = clone(path)
-    own = next(n for n in made.walk() if isinstance(n, Name))
-    own.replace(clone(root))
-    return made

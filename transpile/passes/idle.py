@@ -4,6 +4,9 @@ torch.cuda.synchronize()     None         nothing
 x.requires_grad_()           x        →   nothing
 x = x.to(device)             x = x        nothing
 
+conv = weight_norm(conv)     what weight norm computes anew at each call is not kept, in torch
+conv.weight.data.normal_()   either, which is said
+
 What the user wrote like that stays, but for a lone None, and so do names that have a comment behind
 them.
 """
@@ -12,6 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..facts.modules import Modules
+from ..facts.values.lattice import Module
+from ..model.effects import Write
 from ..model.expressions import Call, Display, Name, NamedExpression, OpaqueExpression, is_none
 from ..model.layout import comments
 from ..model.node import Expression, Statement
@@ -25,7 +31,12 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     """Take them out of one scope; of a file or a class the lone Nones."""
     changes = Changes(scope)
     is_idle = _is_idle if isinstance(scope, Function) else _is_lone_none
-    _block(scope.body, changes, set(filter(is_idle, scope.nodes(*_KINDS))))  # type: ignore[attr-defined]
+    idle = set(filter(is_idle, scope.nodes(*_KINDS)))
+    for write in scope.nodes(Write) if facts is not None else ():
+        if _is_lost(write, facts.modules):
+            changes.report("taken-for-granted", write, _LOST)
+            idle.add(write)
+    _block(scope.body, changes, idle)  # type: ignore[attr-defined]
     return changes
 
 
@@ -57,6 +68,11 @@ def _block(block: Block, changes: Changes, idle: set[Statement]) -> bool:
 
 
 _KINDS = (ExpressionStatement, Assign)
+_COMPUTING = frozenset(("WeightNorm", "ParametrizedWeightNorm"))
+_LOST = (
+    "weight norm computes this array from others: what is written here is gone at the next call, "
+    "in torch too"
+)
 
 
 def _is_idle(statement: Statement) -> bool:
@@ -71,6 +87,14 @@ def _is_idle(statement: Statement) -> bool:
         return False
     value = statement.expression
     return len(statement.targets) == 1 and value is not None and _same(statement.targets[0], value)
+
+
+def _is_lost(write: Write, modules: Modules) -> bool:
+    """Whether weight norm alone computes the array that is written."""
+    value = write.target.object.value
+    refs = value.refs if isinstance(value, Module) and not value.open else []
+    names = {cls.name for cls in modules.classes_of(refs)}
+    return write.target.name == "weight" and bool(names) and names <= _COMPUTING
 
 
 def _is_lone_none(statement: Statement) -> bool:
