@@ -79,6 +79,7 @@ LINES = [
     ("torch.bmm(x, y)", "x @ y"),
     ("torch.flatten(x, 1)", "x.reshape(x.shape[0], -1)"),
     ("x[:, [0, 2]]", "x[:, jnp.array([0, 2])]"),
+    ("x.type(dtype)", "x.astype(dtype)"),
     ("x[:, [-1]] + x[[1]]", "x[:, -1:] + x[1:2]"),
     ("(x + y).mean(1)", "(x + y).mean(axis=1)"),
     ("-x.mean()", "-x.mean()"),

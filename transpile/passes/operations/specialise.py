@@ -18,6 +18,7 @@ from ...model.statements import If, Raise, Return
 from ...source.lower_ast import lowered
 from ...source.lower_ast_statements import lower_statements
 from .bind import Argument, Binding, loose_sizes
+from .fits import by_name
 from .literals import UNDECIDED, literal
 
 
@@ -184,7 +185,9 @@ class Specialised:
         given = self._given(node)
         if given is not None and isinstance(given.value, Torch):
             return given.value.name
-        dtype = given is not None and getattr(given.value, "type", "") == "dtype"
+        if given is None:
+            return UNDECIDED
+        dtype = getattr(given.value, "type", "") == "dtype" or by_name(given.node) == "Dtype"
         return "" if dtype else UNDECIDED
 
     def _is_none(self, node: Node) -> Any:
