@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from transpile import convert_source
-
 from .against_torch import assert_equivalent, assert_same, float64, params_of, to_jax, written
-from .small_programs import load
 
 transformer = written(
     "TransformerEncoderLayer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerDecoder", "LayerNorm"
@@ -83,15 +80,6 @@ def test_copies_start_equal():
     params = transformer.TransformerEncoder(one, 2, transformer.LayerNorm(8)).init(jax.random.key(0))
     first, second = params["layers"].values()
     assert all(jax.tree.leaves(jax.tree.map(lambda a, b: bool((a == b).all()) and a is not b, first, second)))
-
-
-def test_transformer_is_refused():
-    """Its constructor goes over its arrays, which stand in params here."""
-    source = "from torch import nn\n\n\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.t = nn.Transformer(8)\n"
-    result = convert_source(source)
-    assert [(d.id, d.line) for d in result.diagnostics] == [("unsupported", 7)]
-    with pytest.raises(NotImplementedError, match="Transformer"):
-        load(result)["M"]()
 
 
 def test_dropout_acts_in_training():

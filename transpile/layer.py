@@ -271,6 +271,14 @@ def tie(module: Module, name: str, owner: Module, source: str) -> None:
     setattr(module, name, owner.__dict__["_parameters"][source])
 
 
+def assign(module: Module, name: str, value: Array) -> None:
+    """Another value for the array of this dotted name, in a loop over `self.named_parameters()`."""
+    *path, last = name.split(".")
+    for part in path:
+        module = getattr(module, part)
+    setattr(module, last, value)
+
+
 def with_array(module: Module, name: str, value: Array) -> Any:
     """The module with another value for one array; all its other arrays are the module's own."""
     other = object.__new__(type(module))

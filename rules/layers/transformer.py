@@ -4,7 +4,7 @@ import copy
 
 import jax.numpy as jnp
 
-from transpile.layer import Module, draw_key, layer
+from transpile.layer import Module, assign, draw_key, layer
 
 from ..transformer import activation_named
 from .attention import MultiheadAttention, xavier_weight
@@ -236,10 +236,9 @@ class Transformer(Module):
             custom_decoder = TransformerDecoder(block, num_decoder_layers, norm)
         self.encoder = custom_encoder
         self.decoder = custom_decoder
-        for module in self.modules():
-            for name, value in module.named_parameters(recurse=False):
-                if value.ndim > 1:
-                    setattr(module, name, xavier_weight(draw_key(), value.shape))
+        for name, value in self.named_parameters():
+            if value.ndim > 1:
+                assign(self, name, xavier_weight(draw_key(), value.shape))
 
     def __call__(
         self,

@@ -17,7 +17,6 @@ MISSING = {
     "parametrized": "the same",
     "spectral_norm": "the same",
     "register_parametrization": "the same",
-    "Transformer": "its constructor walks over its modules",
 }
 RANDOM = ("FractionalMaxPool2d", "RReLU")
 # All samples take a minute and a half: every sixth here, all of them with ALL_LAYERS=1.

@@ -25,7 +25,10 @@ _USUAL = {
     "encoder_layer": frozenset({"torch.nn.TransformerEncoderLayer"}),
     "decoder_layer": frozenset({"torch.nn.TransformerDecoderLayer"}),
     "norm": frozenset({"torch.nn.LayerNorm"}),
+    "custom_encoder": frozenset({"torch.nn.TransformerEncoder"}),
+    "custom_decoder": frozenset({"torch.nn.TransformerDecoder"}),
 }
+_MADE = frozenset({"custom_encoder", "custom_decoder"})  # the usual one, where none is given
 _COPIES = frozenset({"copy.deepcopy", "deepcopy"})
 
 
@@ -40,7 +43,10 @@ def tell(modules: Modules, values: Values) -> None:
             continue  # a class of the user's extends it
         reads = list(_open_reads(cls))
         for field, parameter in _kept(init):
-            held = _join(_given(init, parameter, built.get(cls, []), values), _USUAL[parameter])
+            usual = _USUAL[parameter]
+            held = _join(_given(init, parameter, built.get(cls, []), values), usual)
+            if held is not None and parameter in _MADE:
+                held = Module(held.classes | usual)
             for read in reads if held is not None else ():
                 if _is_of(read, field):
                     read.value = held

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterator
 
 from ...facts.modules import Modules
-from ...model.effects import New, Support, Unconverted
+from ...model.effects import New, Support, Unconverted, Walk
 from ...model.expressions import Call
 from ...model.names import dotted
 from ...model.program import Class
@@ -64,7 +64,12 @@ def _lineage(cls: Class, modules: Modules) -> Iterator[Class]:
 def _goes_over(cls: Class, modules: Modules) -> bool:
     """Whether a layer asks itself for its modules or arrays: `for module in self.modules():`."""
     methods = modules.library.project.methods(cls).values()
-    calls = {dotted(call.function) for method in methods for call in method.nodes(Call)}
+    calls = {
+        dotted(call.function)
+        for method in methods
+        for call in method.nodes(Call)
+        if not isinstance(call.parent, Walk)  # each param begins as that says
+    }
     return not calls.isdisjoint({f"self.{name}" for name in _WALKS})
 
 

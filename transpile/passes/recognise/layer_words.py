@@ -4,6 +4,8 @@
     self.running_mean = mean                a Write
     dropout(x, self.p, key=draw_key())      a Key
     self.out_proj(x)                        an Apply
+    for name, p in self.named_parameters():
+        assign(self, name, v)               a Walk over params, and a Write of p
 
 So the layers, which `rules/layers` writes once with `self`, come to the form that the passes make
 of the user's classes, and go through the same dialects.
@@ -18,15 +20,28 @@ from ...facts.modules import SUBMODULE, Field, Library, Modules
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import UNKNOWN, Value
-from ...model.edits import Edits
-from ...model.effects import BUFFER, PARAM, Apply, Declare, Key, Mode, New, NewArray, Read, Write
+from ...model.copy import clone
+from ...model.edits import Edits, block_of
+from ...model.effects import (
+    BUFFER,
+    PARAM,
+    Apply,
+    Declare,
+    Key,
+    Mode,
+    New,
+    NewArray,
+    Read,
+    Walk,
+    Write,
+)
 from ...model.expressions import Attribute, Call, Constant, Display, Name, is_none
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, sides
 from ...model.program import Class, File, Function
 from ...model.project import Project
-from ...model.statements import Assign, For
+from ...model.statements import Assign, ExpressionStatement, For
 
 _WORDS = {"Parameter": PARAM, "Buffer": BUFFER}
 
@@ -225,6 +240,27 @@ def _used(method: _Method, edits: Edits) -> None:
             plain = assign.operator == "" and len(assign.targets) == 1
             if plain and not is_none(assign.expression):  # `self.bias = None` is no array
                 edits.change(assign, _write)
+
+    for loop in function.nodes(For):
+        over = loop.iterable
+        if isinstance(over, Call) and dotted(over.function) == "self.named_parameters":
+            edits.change(loop, _walk)
+
+
+def _walk(loop: For) -> None:
+    """The names of the params are for `assign` alone: the values stand for their places."""
+    assert isinstance(loop.target, Display)
+    value: Any = loop.target.elements[1]
+    for statement in [n for n in loop.body.walk() if isinstance(n, ExpressionStatement)]:
+        call = statement.expression
+        if isinstance(call, Call) and dotted(call.function) == "assign":
+            write = Write(clone(value), clone(call.arguments[2]))
+            block_of(statement).substitute(statement, [write])
+    walked = Attribute(Name("self"), "parameters")
+    walked.value = lattice.Method(lattice.Module(is_self=True), "parameters")
+    loop.target.replace(clone(value))
+    loop.iterable.replace(Call(walked, []))
+    loop.become(Walk(loop.target, loop.iterable, loop.body, loop.orelse))
 
 
 def _read(kind: str) -> Callable[[Attribute], None]:
