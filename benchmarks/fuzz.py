@@ -1,4 +1,4 @@
-"""Random programs, converted and compared with torch on all cores: `python -m benchmarks.fuzz [COUNT] [SEED]`.
+"""Random programs, converted and compared with torch on all cores: `python -m benchmarks.fuzz [COUNT] [SEED] [--target flax]`.
 
 Prints every program that computes something else, a table of refusals by diagnostic, and the counts.
 """
@@ -22,6 +22,7 @@ import torch
 from tests.random_programs import programs
 from tests.small_programs import HEAD, array, leaves, load
 from transpile import convert_source
+from transpile.command.dialect import TARGETS
 
 
 def examples(count, seed):
@@ -46,7 +47,7 @@ def inputs():
         yield [torch.randn(4, 3, generator=generator, dtype=torch.float64) + shift for _ in range(2)]
 
 
-def run(source):
+def run(source, target="functional"):
     """("right" | "refused" | "wrong" | "unstable" | "error" | "torch", what happened)."""
     text = HEAD + source + "\n"
     torch_side = {}
@@ -57,7 +58,7 @@ def run(source):
         return "torch", str(error)
     slopes = [slope(torch_side["f"], pair) for pair, _ in wanted]
     slopes = slopes if None not in slopes else [(None, 0.0)] * len(slopes)
-    result = convert_source(text)
+    result = convert_source(text, target)
     if result.diagnostics:
         return "refused", result.diagnostics[0].id + ": " + result.diagnostics[0].message
     try:
@@ -137,24 +138,24 @@ def same_slope(found, wanted):
     return found is not None and bool(np.allclose(found, wanted, 1e-6, 1e-8, equal_nan=True))
 
 
-def chunk(sources):
+def chunk(sources, target="functional"):
     """What `run` says of each of these programs, in a process of its own."""
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
     jax.config.update("jax_enable_x64", True)
     warnings.simplefilter("ignore")
-    found = [(source, *run(source)) for source in sources]
+    found = [(source, *run(source, target)) for source in sources]
     jax.clear_caches()
     return found
 
 
-def main(count=5000, seed=0):
+def main(count=5000, seed=0, target="functional"):
     counts, refusals = collections.Counter(), collections.Counter()
     start = time.time()
     sources = examples(count, seed)
     chunks = [sources[i : i + 50] for i in range(0, len(sources), 50)]
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
-        for source, status, why in itertools.chain.from_iterable(pool.map(chunk, chunks)):
+        for source, status, why in itertools.chain.from_iterable(pool.map(functools.partial(chunk, target=target), chunks)):
             counts[status] += 1
             if status == "refused":
                 refusals[why.split("(")[0]] += 1
@@ -168,5 +169,6 @@ def main(count=5000, seed=0):
 
 
 if __name__ == "__main__":
-    options = [a for a in sys.argv[1:] if a.isdigit()]
-    main(*map(int, options))
+    numbers = map(int, filter(str.isdigit, sys.argv[1:]))
+    targets = [t for t in TARGETS if t in sys.argv]
+    main(*numbers, **dict(zip(["target"], targets)))

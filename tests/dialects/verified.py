@@ -69,25 +69,40 @@ def built(make, cls):
     return make(key=jax.random.key(0)) if "key" in takes else make()
 
 
-def compare(theirs, ours, inputs, target, training):
+def compare(theirs, ours, inputs, target, training, values=True, varied=()):
+    """Outputs, gradients for params and the inputs that are varied, and state; without `values`
+    shapes and dtypes alone."""
     arrays = [jnp.asarray(x.detach().numpy()) for x in inputs]
     runs = {"flax": flax_run, "equinox": equinox_run, "functional": functional_run}
     run = runs[target](theirs, ours, training)
     for _ in range(1 + training):
         theirs.zero_grad()
-        want = leaves(theirs(*inputs))
+        given = [x.detach().clone().requires_grad_(i in varied) for i, x in enumerate(inputs)]
+        want = leaves(theirs(*(x.clone() for x in given)))
         losses = [(y * y.cos()).sum() for y in want if y.requires_grad]
         if losses:  # a model without params has no gradients
             sum(losses).backward()
-        got, grads, arrays_after = run(arrays)
+        got, (grads, slopes), arrays_after = run(arrays, varied)
         for a, b in zip(leaves(got), want, strict=True):
-            close(a, b)
+            close(a, b, values)
         for name, param in theirs.named_parameters():
             if name in grads:
-                close(grads[name], torch.zeros_like(param) if param.grad is None else param.grad)
+                close(grads[name], torch.zeros_like(param) if param.grad is None else param.grad, values)
+        for slope, x in zip(slopes, (given[i] for i in varied), strict=True):
+            close(slope, torch.zeros_like(x) if x.grad is None else x.grad, values)
         for name, value in theirs.state_dict().items():
             if name in arrays_after:
-                close(arrays_after[name], value)
+                close(arrays_after[name], value, values)
+
+
+def differentiated(loss):
+    """The gradients for both arguments of the loss, and what more it gives."""
+    return jax.jit(jax.grad(loss, argnums=(0, 1), has_aux=True))
+
+
+def filled(arrays, varied, floats):
+    """The inputs, with these in the places that are varied."""
+    return [floats[varied.index(i)] if i in varied else x for i, x in enumerate(arrays)]
 
 
 def flax_run(theirs, ours, training):
@@ -95,18 +110,19 @@ def flax_run(theirs, ours, training):
     model.train() if training else model.eval()
     graph, params, rest = nnx.split(model, nnx.Param, ...)
 
-    def run(arrays):
+    def run(arrays, varied):
         nonlocal rest
 
-        def loss(params, rest):
+        def loss(params, floats, rest):
+            inputs = filled(arrays, varied, floats)
             model = nnx.merge(graph, params, rest, copy=True)
-            out = model(*arrays)
+            out = model(*inputs)
             total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
             return total, (out, nnx.split(model, nnx.Param, ...)[2])
 
-        grads, (out, rest) = jax.jit(jax.grad(loss, has_aux=True))(params, rest)
+        (grads, slopes), (out, rest) = differentiated(loss)(params, [arrays[i] for i in varied], rest)
         named = {k: v.numpy() for k, v in to_torch(nnx.merge(graph, grads, rest)).items()}
-        return out, named, to_torch(nnx.merge(graph, params, rest))
+        return out, (named, slopes), to_torch(nnx.merge(graph, params, rest))
 
     return run
 
@@ -115,20 +131,24 @@ def equinox_run(theirs, ours, training):
     model, state = from_torch(theirs, ours)
     model = eqx.nn.inference_mode(model, not training)
     params, static = eqx.partition(model, eqx.is_inexact_array)
+    takes = inspect.signature(model.__call__).parameters
 
-    def run(arrays):
+    def run(arrays, varied):
         nonlocal state
 
-        def loss(params, state):
+        def loss(params, floats, state):
+            inputs = filled(arrays, varied, floats)
             model = eqx.combine(params, static)
-            out = model(*arrays) if state is None else model(*arrays, state=state)
+            words = {"key": jax.random.key(0)} if "key" in takes else {}
+            words |= {} if state is None else {"state": state}
+            out = model(*inputs, **words)
             out, new = (out, None) if state is None else out
             total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
             return total, (out, new)
 
-        grads, (out, state) = jax.jit(jax.grad(loss, has_aux=True))(params, state)
+        (grads, slopes), (out, state) = differentiated(loss)(params, [arrays[i] for i in varied], state)
         whole = eqx.combine(params, static)
-        return out, to_torch(eqx.combine(grads, static), state), to_torch(whole, state)
+        return out, (to_torch(eqx.combine(grads, static), state), slopes), to_torch(whole, state)
 
     return run
 
@@ -139,16 +159,18 @@ def functional_run(theirs, ours, training):
         assert jax.tree.map(jnp.shape, begun(jax.random.key(0))) == jax.tree.map(jnp.shape, loaded)
     call = vars(sys.modules["jax_nn"])["call"]
 
-    def run(arrays):
+    def run(arrays, varied):
         nonlocal state
 
-        def loss(params, state):
-            out, new = call(ours.__call__, params, state, *arrays, key=None, training=training)
+        def loss(params, floats, state):
+            inputs = filled(arrays, varied, floats)
+            out, new = call(ours.__call__, params, state, *inputs, key=jax.random.key(0), training=training)
             total = sum(jnp.sum(y * jnp.cos(y)) for y in leaves(out) if jnp.issubdtype(y.dtype, jnp.inexact))
             return total, (out, new)
 
-        grads, (out, state) = jax.jit(jax.grad(loss, has_aux=True))(params, state)
-        return out, {k: v.numpy() for k, v in to_torch(grads, {}).items()}, to_torch(params, state)
+        (grads, slopes), (out, state) = differentiated(loss)(params, [arrays[i] for i in varied], state)
+        named = {k: v.numpy() for k, v in to_torch(grads, {}).items()}
+        return out, (named, slopes), to_torch(params, state)
 
     return run
 
@@ -161,5 +183,8 @@ def leaves(value):
     return [value] if hasattr(value, "dtype") else []
 
 
-def close(ours, theirs):
-    np.testing.assert_allclose(np.asarray(ours), theirs.detach().numpy(), rtol=1e-8, atol=1e-8)
+def close(ours, theirs, values=True):
+    ours, theirs = np.asarray(ours), theirs.detach().numpy()
+    if values:
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+    assert (ours.shape, ours.dtype.kind) == (theirs.shape, theirs.dtype.kind)
