@@ -35,7 +35,7 @@ from transpile.proof.samples.modules import recorded, samples, without_placement
 from transpile.proof.weights import to_array
 
 ORDER = ("right", "refused", "error", "wrong")
-HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+HEAD = "from collections import OrderedDict\n\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 DRAWN = re.compile("Dropout|RReLU|FractionalMaxPool")
 
 
@@ -74,7 +74,7 @@ def literal(value, tensors):
     if isinstance(value, torch.nn.Module):
         return f"nn.{type(value).__name__}({written((), recorded(value), tensors)})"
     if isinstance(value, collections.OrderedDict):
-        return f"dict({written((), value, tensors)})"
+        return f"OrderedDict({written((), value, tensors)})"
     if isinstance(value, (list, tuple)):
         body = ", ".join(literal(v, tensors) for v in value) + "," * (len(value) == 1)
         return f"[{body}]" if isinstance(value, list) else f"({body})"
