@@ -119,7 +119,16 @@ class ResNet18(eqx.Module):
     def __init__(self, key, classes=10):
         k = jax.random.split(key, 10)
         self.stem = Unit(3, 64, k[0])
-        pairs = [(64, 64), (64, 64), (64, 128), (128, 128), (128, 256), (256, 256), (256, 512), (512, 512)]
+        pairs = [
+            (64, 64),
+            (64, 64),
+            (64, 128),
+            (128, 128),
+            (128, 256),
+            (256, 256),
+            (256, 512),
+            (512, 512),
+        ]
         self.blocks = [Residual(a, b, 1 if a == b else 2, key) for (a, b), key in zip(pairs, k[2:])]
         self.fc = nn.Linear(512, classes, key=k[1])
 

@@ -96,7 +96,16 @@ class Residual(nnx.Module):
 class ResNet18(nnx.Module):
     def __init__(self, rngs, classes=10):
         self.stem = Unit(3, 64, rngs)
-        pairs = [(64, 64), (64, 64), (64, 128), (128, 128), (128, 256), (256, 256), (256, 512), (512, 512)]
+        pairs = [
+            (64, 64),
+            (64, 64),
+            (64, 128),
+            (128, 128),
+            (128, 256),
+            (256, 256),
+            (256, 512),
+            (512, 512),
+        ]
         self.blocks = nnx.List([Residual(a, b, 1 if a == b else 2, rngs) for a, b in pairs])
         self.fc = nnx.Linear(512, classes, rngs=rngs)
 

@@ -166,7 +166,11 @@ def init_unet(key, width=16, depth=3, classes=2):
         ups.append({"w": jax.random.normal(next(k), (b, a, 2, 2)) * 0.05, "b": jnp.zeros(a)})
         units[f"up{i}a"], units[f"up{i}b"] = init_unit(next(k), b, a), init_unit(next(k), a, a)
     params, state = several(units)
-    return params | {"ups": ups, "head": conv(next(k), width, classes, 1), "bias": jnp.zeros(classes)}, state
+    return params | {
+        "ups": ups,
+        "head": conv(next(k), width, classes, 1),
+        "bias": jnp.zeros(classes),
+    }, state
 
 
 def max_pool(x):
