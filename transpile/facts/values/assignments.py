@@ -19,6 +19,7 @@ from .lattice import (
     MISSING,
     NONE,
     NUMPY,
+    REFUSED,
     UNKNOWN,
     Mapping,
     Module,
@@ -26,6 +27,7 @@ from .lattice import (
     Sequence,
     Static,
     Tensor,
+    Torch,
     Value,
     element_of,
 )
@@ -97,9 +99,18 @@ def _bind_own(frame: Frame, target: nodes.Attribute, value: Value, env: Env) -> 
     if facts.makes_modules(value):
         facts.note(True, "makers", frame.cls, name)
     assert frame.cls is not None
+    if value == UNKNOWN and _is_refused(frame, target):
+        value = REFUSED
     if isinstance(value, Static) and facts.in_forward(frame.function):
         value = counted(facts, frame.cls, target, value)
     facts.set_attribute(frame.cls, name, value)
+
+
+def _is_refused(frame: Frame, target: nodes.Attribute) -> bool:
+    """`self.inc = torch.utils.checkpoint(self.inc)`, of a module of torch's: no function of it."""
+    made = target.parent.expression if isinstance(target.parent, Assign) else None
+    called = frame.facts.of(made.function) if isinstance(made, nodes.Call) else UNKNOWN
+    return isinstance(called, Torch) and not frame.facts.rulebook.find(called.name)
 
 
 def _fill(frame: Frame, receiver: Module, name: str, value: Tensor) -> None:

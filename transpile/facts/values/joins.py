@@ -12,6 +12,7 @@ from .lattice import (
     INITIALISER,
     MISSING,
     NONE,
+    REFUSED,
     UNKNOWN,
     Class,
     External,
@@ -187,6 +188,8 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
         if isinstance(one, External) and one.name in GENERATORS and other == UNKNOWN:
             return one  # `random.Random() if rng is None else rng`
     for one, other in ((a, b), (b, a)):
+        if isinstance(one, Module) and other == REFUSED:
+            return one
         if isinstance(one, Module):
             open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
             return dataclasses.replace(one, open=True) if open_ else UNKNOWN

@@ -218,6 +218,7 @@ GENERATORS = frozenset(
         "numpy.random.default_rng",
     }
 )
+REFUSED = External("")  # what is set on self by a call that raises: another value stands there
 # Which jax.numpy has too.
 CHECKS = frozenset({"math.isclose", "math.isfinite", "math.isinf", "math.isnan"})
 

@@ -15,7 +15,7 @@ from ...model.rulebook import Rulebook
 from . import lattice
 from .cells import Cell, Given, Run, Table, cut, either, join_tables, same
 from .joins import join
-from .lattice import NONE, UNKNOWN, Mapping, Module, Sequence, Tensor, Torch, Value
+from .lattice import NONE, REFUSED, UNKNOWN, Mapping, Module, Sequence, Tensor, Torch, Value
 from .strings import HOLE, fitting
 from .summaries import Results
 from .vocabulary import ORDINARY, torch_method
@@ -203,7 +203,7 @@ class Facts:
                 other = self.read("replaced", c, name)
                 found = found if other is None else join(found, other)
         if found is not None:
-            return found
+            return found if found != REFUSED else UNKNOWN
         for c in family:
             if name in project.methods(c):
                 return lattice.Function(project.methods(c)[name], cls)
@@ -243,7 +243,7 @@ class Facts:
         """What is set on self in a class."""
         names = self.read("names", cls) or ()
         found = ((name, self.read("attribute", cls, name)) for name in sorted(names))
-        return {name: value for name, value in found if value is not None}
+        return {name: value for name, value in found if value not in (None, REFUSED)}
 
     def computed(self, cls: Class, pattern: str = HOLE) -> Value | None:
         """What is set on self under computed names that a name, or a pattern, may be of."""
