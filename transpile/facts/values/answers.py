@@ -46,6 +46,10 @@ class Values:
         """What calls give for the parameters of a function."""
         return self.facts.parameters(function)
 
+    def assumed(self, function: Function) -> dict[str, Value]:
+        """The classes that parameters of a constructor are taken for, where others may be given."""
+        return self.facts.read("assumed", function) or {}
+
     def may_be_numpy(self, function: Function, name: str) -> bool:
         """Whether calls and annotations say nothing of a parameter, which is used only as NumPy
         allows, too."""

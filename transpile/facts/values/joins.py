@@ -178,6 +178,8 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
         return Class(Open(_one_of(first | second)))
     if first and second:
         return Class(OneOf(first | second))
+    if (first or second) and any(_is_foreign_class(v) for v in (a, b)):
+        return Class(Open(_one_of(first | second)))
     if isinstance(a, (Function, Functions)) and isinstance(b, (Function, Functions)):
         return Functions(_functions(a) | _functions(b))
     for one, other in ((a, b), (b, a)):
@@ -194,6 +196,11 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
             open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
             return dataclasses.replace(one, open=True) if open_ else UNKNOWN
     return UNKNOWN
+
+
+def _is_foreign_class(value: Value) -> bool:
+    """Whether it is a class of another library's, by its name: `apex.normalization.FusedNorm`."""
+    return isinstance(value, External) and value.name.rpartition(".")[2][:1].isupper()
 
 
 def _one_of(classes: frozenset[Any]) -> Any:

@@ -24,6 +24,7 @@ from .lattice import (
     Mapping,
     Module,
     Object,
+    OneOf,
     Open,
     Sequence,
     Static,
@@ -147,17 +148,17 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
     if declared is not None and not _is_meant_as_class(frame, declared, default, seen):
         return join(declared, NONE) if default == NONE else declared
     if default is not None and default != NONE:
-        return _with_default(frame, default, seen, as_tensor)
+        return _with_default(frame, parameter, default, seen, as_tensor)
     if _constructs(frame):
         if seen is None and is_cast_and_called(frame, parameter.name):
             return Module(open=True)
         if seen in (None, NONE, UNKNOWN) and gives_values(frame.function, parameter.name):
             return INITIALISER
-        found = _of_constructor(frame, seen)
+        found = _of_constructor(frame, parameter, seen)
         given = stood_for(frame.function, parameter.name) if default == NONE else None
         instead = frame.expression(given, {}) if given is not None and found == UNKNOWN else None
         made = of_kind(frame, instead) if isinstance(instead, (Class, Torch)) else None
-        return made if isinstance(made, Class) else found
+        return _of_classes(frame, parameter, made, seen) if isinstance(made, Class) else found
     stranger = frame.file in frame.facts.strangers and not isinstance(seen, Tensor)
     value = _as_given(seen, UNKNOWN) if stranger else _of_function(seen, as_tensor)
     return join(value, NONE) if default == NONE else value
@@ -173,7 +174,9 @@ def _is_meant_as_class(
     return isinstance(given, Class) or frame.facts.makes_modules(given)
 
 
-def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: bool) -> Value:
+def _with_default(
+    frame: Frame, parameter: Parameter, default: Value, seen: Value | None, as_tensor: bool
+) -> Value:
     """A parameter is of the kind of its default, whatever else of the kind calls give it."""
     if isinstance(default, Static):
         alike = seen is None or isinstance(seen, Static)
@@ -182,8 +185,10 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
         value = of_kind(frame, default)
     if value == FUNCTION:
         return FUNCTION if _is_plain(frame, seen) else UNKNOWN
-    if isinstance(value, Class) and _is_closed(frame) and (seen is None or named_classes(seen)):
-        return join(default, seen)
+    if isinstance(value, Class):
+        whole = seen is None or seen == default
+        known = default if whole and not is_open(default) else value
+        return _of_classes(frame, parameter, known, seen)
     if isinstance(default, (Torch, Class, Module, Function)):
         return value
     if seen is not None and not isinstance(seen, Static):
@@ -194,11 +199,19 @@ def _with_default(frame: Frame, default: Value, seen: Value | None, as_tensor: b
     return value
 
 
-def _is_closed(frame: Frame) -> bool:
-    """Whether it is a constructor that the project calls: what it is given there is all,
-    as `act_layer=nn.GELU` of an Mlp that blocks make. Else others may call it."""
-    calls = frame.facts.read("parameters", frame.function) if _constructs(frame) else None
-    return calls is not None and "**" not in calls
+def _of_classes(frame: Frame, parameter: Parameter, default: Value, seen: Value | None) -> Value:
+    """The classes of modules that a constructor takes: its default, and what the project gives. Of
+    `act_layer=nn.GELU` of an Mlp that blocks give one that is all. Where the project gives none it
+    is there for others, and so it may be where not all is known: dialects have it checked."""
+    if not _constructs(frame) or seen not in (None, NONE) and not named_classes(seen):
+        return default if is_open(default) else of_kind(frame, default)
+    found = join(default, seen) if seen != NONE else default
+    if is_open(found):
+        found = Class(OneOf(named_classes(found)))
+    calls = frame.facts.read("parameters", frame.function)
+    if seen in (None, NONE) or is_open(seen) or "**" in calls:
+        frame.facts.note({parameter.name: found}, "assumed", frame.function)
+    return found
 
 
 def _is_plain(frame: Frame, seen: Value | None) -> bool:
@@ -237,11 +250,13 @@ def of_kind(frame: Frame, default: Value) -> Value:
     return default
 
 
-def _of_constructor(frame: Frame, seen: Value | None) -> Value:
+def _of_constructor(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     """What a constructor takes is a hyperparameter: another call may give another value."""
     if isinstance(seen, (Class, Torch)):
         made = seen if is_open(seen) else of_kind(frame, seen)
-        return made if isinstance(made, Class) or made == INITIALISER else UNKNOWN
+        if isinstance(made, Class):
+            return _of_classes(frame, parameter, seen, seen)
+        return made if made == INITIALISER else UNKNOWN
     if isinstance(seen, Static):
         return Static(MISSING, seen.type, loose=True)
     if isinstance(seen, Module) and seen.classes:

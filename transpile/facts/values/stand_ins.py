@@ -7,7 +7,7 @@ from typing import Any
 from ...model.expressions import Attribute, Call, is_none
 from ...model.names import dotted, everywhere
 from ...model.node import Expression
-from ...model.operators import Compare
+from ...model.operators import Boolean, Compare
 from ...model.program import Function
 from ...model.statements import Assign, ExpressionStatement, If
 from .frame import Frame
@@ -29,7 +29,13 @@ def gives_values(function: Function | None, name: str) -> bool:
 
 
 def stood_for(function: Function | None, name: str) -> Expression | None:
-    """What a parameter becomes where it is given None: `if norm is None: norm = nn.BatchNorm2d`."""
+    """What a parameter becomes where it is given None: `if norm is None: norm = nn.BatchNorm2d`,
+    `act = act or nn.GELU`."""
+    for assign in function.nodes(Assign) if function is not None else ():
+        made = assign.expression
+        if [dotted(t) for t in assign.targets] == [name] and isinstance(made, Boolean):
+            if made.operator == "or" and dotted(made.left) == name:
+                return made.right
     for branch in function.nodes(If) if function is not None else ():
         test, body = branch.test, branch.body.body
         if not isinstance(test, Compare) or test.operators != ["is"]:

@@ -21,7 +21,7 @@ from .summaries import Results
 from .vocabulary import ORDINARY, torch_method
 
 _JOINS: dict[str, Any] = {
-    **dict.fromkeys(("parameters", "handed", "dynamic"), join_tables),
+    **dict.fromkeys(("parameters", "handed", "dynamic", "assumed"), join_tables),
     **dict.fromkeys(("names", "wrapped", "makers"), either),
 }
 DEEPEST = 5  # how deep lists and containers are known

@@ -6,7 +6,7 @@ tensors, and `linear_sum_assignment(cost)` has no numbers under jax.jit.
 
 from __future__ import annotations
 
-from ...facts.values.lattice import Class, External, Tensor, Value, is_traced
+from ...facts.values.lattice import External, Tensor, Value, is_traced, named_classes
 from ...model.expressions import Call
 from ...model.libraries import computes_with_torch, is_built_on_torch
 from ...model.names import dotted
@@ -40,7 +40,7 @@ def given_layers(c: Conversion, node: Call, name: str) -> bool:
     layers are none of torch's any more. What is told of a class on import is left.
     """
     told = c.facts.stage(c.scope) in ("building", "traced") and computes_with_torch(name)
-    if not told or not any(isinstance(known(a), Class) for a in node.arguments):
+    if not told or not any(named_classes(known(a)) for a in node.arguments):
         return False
     c.unconverted("no-rule", node, f"{name} {_BUILT}")
     return True
