@@ -2858,3 +2858,172 @@ def test_what_weight_norm_computes_is_not_written(target):
     (made,), _, _ = dialect.convert([given(HEAD + HELD.format(conv=conv))], "", target)
     assert [(d.id, d.line) for d in made.diagnostics] == [("taken-for-granted", 17)], made.code
     assert "0.01" not in made.code
+
+
+STANDING_IN = """
+class Scaled(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(n) * 2)
+
+    def forward(self, x):
+        return x * self.gain if self.training else x + self.gain
+
+
+class Net(nn.Module):
+    def __init__(self, n=4, whole=True):
+        super().__init__()
+        self.fc = nn.Linear(4, n)
+        self.scaled = Scaled(n) if whole else nn.Identity()
+        self.act = nn.Tanh() if whole else nn.Identity()
+        self.head = nn.Linear(n, 2) if whole else nn.Identity()
+
+    def forward(self, x):
+        return self.head(self.act(self.scaled(self.fc(x))))
+"""
+REFUSED_LATER = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.norm(self.fc(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(self.part(x))
+
+    def use_checkpointing(self):
+        self.part = torch.utils.checkpoint(self.part)
+        self.fc = torch.utils.checkpoint(self.fc)
+"""
+
+
+@pytest.mark.parametrize("init", ["", "whole=False"])
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_a_layer_or_an_identity_is_called_as_the_layer(target, init):
+    source = HEAD + STANDING_IN
+    verify(source, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert ".apply(" not in made.code and "nn.call(" not in made.code, made.code
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_what_raises_is_no_other_module_that_an_attribute_may_be(target):
+    """Of `part` it is known that it is a Part, of `fc` that it takes no state."""
+    source = HEAD + REFUSED_LATER
+    (made,), support, _ = dialect.convert([given(source)], "", target)
+    assert {d.line for d in made.diagnostics} == {26, 27}, made.diagnostics
+    assert ".apply(" not in made.code and "nn.call(" not in made.code, made.code
+    whole = source[: source.index("    def use_checkpointing")]
+    verify(whole, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+CLASSES_GIVEN = """
+from functools import partial
+
+
+class Mlp(nn.Module):
+    def __init__(self, d, act_layer=nn.GELU):
+        super().__init__()
+        self.fc, self.act = nn.Linear(d, d), act_layer()
+
+    def forward(self, x):
+        return self.act(self.fc(x))
+
+
+class Block(nn.Module):
+    def __init__(self, d, norm_layer=nn.LayerNorm, act_layer=nn.GELU, mlp_layer=Mlp):
+        super().__init__()
+        self.norm = norm_layer(d)
+        self.mlp = mlp_layer(d, act_layer=act_layer)
+
+    def forward(self, x):
+        return x + self.mlp(self.norm(x))
+
+
+class Net(nn.Module):
+    def __init__(self, norm_layer=nn.LayerNorm, act_layer=None, block=Block):
+        super().__init__()
+        act_layer = act_layer or nn.GELU
+        made = [block(4, norm_layer=norm_layer, act_layer=act_layer) for _ in range(2)]
+        self.blocks = nn.ModuleList(made)
+        self.norm = norm_layer(4)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x)
+
+
+def net(**kwargs):
+    return Net(norm_layer=partial(nn.LayerNorm, eps=1e-3), **kwargs)
+
+
+def others():
+    return nn.BatchNorm1d(4), nn.Dropout(), nn.Tanh(), nn.ReLU()
+"""
+
+
+@pytest.mark.parametrize("init", ["", "partial(nn.LayerNorm, eps=1e-3), nn.Tanh", "act_layer=lambda: nn.ReLU()"])
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+def test_the_classes_that_a_model_is_given_by_default_are_what_its_layers_are(target, init):
+    source = HEAD + CLASSES_GIVEN
+    verify(source, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)
+    (made,), _, _ = dialect.convert([given(source)], "", target)
+    assert "x, state" not in made.code and ".apply(" not in made.code, made.code
+
+
+@pytest.mark.parametrize("init", ["nn.BatchNorm1d", "act_layer=lambda: nn.Dropout(0.5)"])
+def test_a_class_that_takes_more_than_a_model_gives_is_refused_where_it_is_built(init):
+    (made,), support, _ = dialect.convert([given(HEAD + CLASSES_GIVEN)], "", "functional")
+    scope = converted(made.code, support)
+    with pytest.raises(TypeError, match="this model does not give it"):
+        eval(f"Net({init})", scope)
+
+
+UNPLACED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.drop = nn.Linear(4, 4), nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.fc(x))
+
+
+model = Net()
+
+
+def evaluate(x, n=3):
+    y = model(x)
+    return y.sum() * n
+
+
+def report(x):
+    print(evaluate(x))
+
+
+def main():
+    net = Net()
+
+    def score(x):
+        out = net(x)
+        return out.mean()
+
+    print(score(torch.ones(3, 4)))
+"""
+
+
+def test_what_is_refused_in_a_function_asks_for_no_params():
+    (made,), _, _ = dialect.convert([given(HEAD + UNPLACED)], "", "functional")
+    assert {d.line for d in made.diagnostics} == {20, 32}, made.diagnostics
+    for line in ("def evaluate(x, n=3):", "def report(x):", "def main():", "def score(x):", "score(jnp.ones((3, 4)))"):
+        assert line in made.code, made.code

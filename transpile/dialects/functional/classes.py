@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
+from ...facts.values.lattice import named_classes
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.program import Class, Function, Parameter
-from ...model.statements import Block, Return
+from ...model.statements import Assign, Block, Return
 from ..reports import Reports
+from ..threading.counting import at_start
 from .constructor import Constructor
 from .functions import Running
 from .plan import Plan
@@ -89,8 +94,27 @@ class ClassWriter:
         building = self.plan.conventions.is_builder(method)
         if building or method in self.plan.conventions.initialisers:
             Constructor(cls, self.plan, self.reports).write(method)
+            self._check_classes(method)
         else:
             Running(method, self.plan, self.reports).write()
+
+    def _check_classes(self, constructor: Function) -> None:
+        """`norm_layer = nn.taking(norm_layer, "params")`: the calls are written for layers of the
+        classes that are known, and one that draws would go without a key."""
+        modules, checks = self.plan.modules, list[Assign]()
+        for name, value in self.plan.facts.values.assumed(constructor).items():
+            found = [modules.find(c, "__call__") for c in modules.classes_of(named_classes(value))]
+            threads = [self.plan.threads(call) for call in found if call is not None]
+            if not threads or len(threads) < len(found):
+                continue
+            takes = reduce(or_, threads)
+            words = {"params": takes.params, "state": takes.takes, "key": takes.draws}
+            words["training"] = takes.mode
+            if not all(words.values()):
+                given = [Constant(word) for word, needed in words.items() if needed]
+                checks.append(Assign([Name(name)], Call(Support("taking"), [Name(name), *given])))
+        for check in reversed(checks):
+            at_start(constructor.body, check)
 
     def _bases(self, cls: Class) -> None:
         home, file = self.plan.modules.home(cls), cls.file

@@ -36,8 +36,9 @@ from ..threading.signatures import Signatures
 from ..threading.threads import NOTHING, Threads, is_threaded
 from .buffers import is_drawn, is_filled
 from .computed import Computed, ComputedNames
-from .given import is_given, is_listed, lists_known, modules_given
+from .given import is_given, is_listed, is_of_class, is_unplaced, lists_known, modules_given
 from .initialisers import initialisers
+from .path import module_of
 from .presence import Presence
 from .unsettled import Unsettled
 from .walked import Walked, fills_others
@@ -165,8 +166,11 @@ class Conventions(Signatures):
     def is_joint(self, call: Call) -> bool:
         return not isinstance(call.function.value, Module)
 
-    def are_alike(self, one: Threads, all: Threads) -> bool:
-        return replace(one, known=True) == replace(all, known=True)
+    def is_alike(self, target: Function, all: Threads) -> bool:
+        owner = target.owner
+        if owner is not None and owner.name == "Identity" and self.modules.is_library(owner):
+            return not all.takes or self.of(target) == all  # it takes what others in its place do
+        return replace(self.of(target), known=True) == replace(all, known=True)
 
     def of_unlike(self, all: Threads) -> Threads:
         return replace(all, known=False)
@@ -213,7 +217,7 @@ class Conventions(Signatures):
             return NOTHING
         if function.name == "__call__" and self._is_of_container(function):
             return Threads(True, True, True, True, True, True)  # whatever its items ask for
-        found = super()._of_nodes(nodes, function)
+        found = super()._of_nodes((n for n in nodes if not self._is_refused(n)), function)
         if function in self.initialisers:
             return Threads(draws=found.draws)
         if function in self.building:
@@ -226,13 +230,22 @@ class Conventions(Signatures):
                 kinds = self.presence.kinds(question)
                 found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)
             for module in modules_given(call):
-                found |= replace(self.of_value(module), known=True)
-        asked = found.params or any(
-            is_listed(n) for n in function.body.walk() if isinstance(n, Expression)
-        )
+                if not is_unplaced(module):
+                    found |= replace(self.of_value(module), known=True)
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
-        return found | Threads(params=asked)
+        inside = (n for n in function.body.walk() if isinstance(n, Expression))
+        return found | Threads(params=found.params or any(map(is_listed, inside)))
+
+    def _is_refused(self, node: Node) -> bool:
+        """Whether a call will raise instead: what it runs has arrays, and no place here."""
+        if not isinstance(node, Call) or not is_threaded(node) or isinstance(node, New):
+            return False
+        module = module_of(node)
+        if module is None or not is_unplaced(module):
+            return False
+        threads = self._of_call(node)
+        return threads.params or threads.takes or not threads.known
 
     def computed(self, function: Function) -> Iterator[tuple[Call, Computed]]:
         """The arrays that a method reads under names that it computes."""
@@ -241,7 +254,7 @@ class Conventions(Signatures):
                 yield call, read
 
     def _of_call(self, call: Call) -> Threads:
-        if isinstance(call, New) or _is_of_class(call):  # a constructor makes no arrays
+        if isinstance(call, New) or is_of_class(call):  # a constructor makes no arrays
             return NOTHING
         if is_given(call):
             return NOTHING
@@ -285,12 +298,3 @@ def is_normed(modules: Modules, array: Read) -> bool | None:
 def is_inside(function: Function) -> bool:
     """Whether a function stands in another one."""
     return isinstance(function.scope, Function)
-
-
-def _is_of_class(call: Call) -> bool:
-    """Whether a class method builds what it is a method of: `cls(…)`."""
-    around = call.nearest(Function)
-    if around is None or not isinstance(call.function, Name) or not around.parameters:
-        return False
-    marks = {d.id for d in around.decorators if isinstance(d, Name)}
-    return "classmethod" in marks and around.parameters[0].name == call.function.id

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Method, Module, Sequence
+from ...facts.values.lattice import Method, Module, Sequence, holds_module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
 from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name, Subscript
-from ...model.names import root
+from ...model.names import binds, root
 from ...model.node import Expression
 from ...model.operators import Compare
 from ...model.program import Class, Function
@@ -45,6 +45,39 @@ def _is_of_parameter(module: Expression) -> bool:
             if name.id in own:
                 return around.owner is None or name.id != own[0]
     return False
+
+
+def is_unplaced(module: Expression, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether it is certain that the function has no params of a module: one that stands at the top
+    of a file, or that is built here, `model = GPT(config)`."""
+    name = root(module)
+    if name is None or name.id in seen:
+        return name is not None
+    for around in module.ancestors():
+        if not isinstance(around, Function):
+            continue
+        if any(p.name == name.id for p in around.parameters):
+            return False
+        binding = [n for n in around.body.walk() if name.id in binds(n)]
+        plain = [n for n in binding if isinstance(n, Assign) and _is_plain(n, name.id)]
+        if binding:
+            values = [n.expression for n in plain if n.expression is not None]
+            built = all(_is_built(value, seen | {name.id}) for value in values)
+            return built and len(values) == len(binding)
+    return True
+
+
+def _is_plain(assign: Assign, name: str) -> bool:
+    return all(isinstance(t, Name) and t.id == name for t in assign.targets)
+
+
+def _is_built(value: Expression, seen: frozenset[str]) -> bool:
+    """Whether a value is a module of no place, or what a call makes of such alone."""
+    if isinstance(value, (Name, Attribute, Subscript)):
+        return is_unplaced(value, seen)
+    modules = [n for n in value.walk() if isinstance(n, Expression) and holds_module(n.value)]
+    named = [n for n in modules if isinstance(n, (Name, Attribute, Subscript))]
+    return isinstance(value, Call) and all(is_unplaced(n, seen) for n in named)
 
 
 def is_listed(node: Expression) -> bool:
@@ -161,3 +194,12 @@ def has_own_index(value: Module, modules: Modules) -> bool:
     """Whether a class of the user's says what `bank[1]` is."""
     classes = [ref for ref in value.refs if isinstance(ref, Class)]
     return any(modules.find(cls, "__getitem__") for cls in classes)
+
+
+def is_of_class(call: Call) -> bool:
+    """Whether a class method builds what it is a method of: `cls(…)`."""
+    around = call.nearest(Function)
+    if around is None or not isinstance(call.function, Name) or not around.parameters:
+        return False
+    marks = {d.id for d in around.decorators if isinstance(d, Name)}
+    return "classmethod" in marks and around.parameters[0].name == call.function.id

@@ -1,6 +1,40 @@
-"""Keys for what is not counted before it runs."""
+"""Layers in the place of others; keys for what is not counted before it runs."""
+
+import functools
 
 import jax
+
+
+class Identity(Module):
+    """Its input; it takes what another layer in its place would: ``params``, ``key``, ``training``."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __call__(self, *inputs, **effects):
+        return inputs[-1]
+
+
+def taking(make, *effects):
+    """A class of layers, or what makes one, of which a layer may take no more than these effects."""
+
+    def check(cls):
+        extra = _effects(cls.__call__) - set(effects) if issubclass(cls, Module) else ()
+        if extra:
+            raise TypeError(f"{cls.__name__} takes {', '.join(sorted(extra))}: this model does not give it that")
+
+    def checked(*args, **kwargs):
+        layer = make(*args, **kwargs)
+        check(type(layer))
+        return layer
+
+    cls = make
+    while isinstance(cls, functools.partial):
+        cls = cls.func
+    if isinstance(cls, type):
+        check(cls)
+        return make
+    return checked if callable(make) else make
 
 
 def split_rows(key, n):

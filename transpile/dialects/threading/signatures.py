@@ -259,7 +259,7 @@ class Signatures:
             found |= threads
         if isinstance(call, New):
             return Threads(draws=found.draws, known=all(t.draws == found.draws for t in several))
-        alike = all(self.are_alike(t, found) for t in several) and not self._holds_or_not(call)
+        alike = all(self.is_alike(t, found) for t in targets) and not self._holds_or_not(call)
         if self.is_container(call) or alike:
             return found
         return self.of_unlike(found)
@@ -283,9 +283,9 @@ class Signatures:
         """What a call takes and gives that runs what has several conventions; their union."""
         return replace(all, takes=True, gives=True, known=False)
 
-    def are_alike(self, one: Threads, all: Threads) -> bool:
-        """Whether what takes the one can be called like all that a call may run."""
-        return one.takes == all.takes
+    def is_alike(self, target: Function, all: Threads) -> bool:
+        """Whether a function can be called like all that a call may run."""
+        return self.of(target).takes == all.takes
 
     def _is_value(self, inner: Function, outer: Function) -> bool:
         """Whether a function inside is handed on, so that somebody else calls it."""
