@@ -106,3 +106,10 @@ def test_methods_that_nothing_asks_for_are_left_out(target):
     made = "self.table = nn.Embedding.from_pretrained(table)"
     program = program.replace("self, n", "self, n, table").format(made)
     assert "from_pretrained" in convert_source(program, target).support
+
+
+def test_what_jax_calls_of_a_pytree_stays():
+    text = "import torch\nfrom torch.nn.utils.rnn import PackedSequence\n\n\ndef f(x):\n    return x.data if isinstance(x, PackedSequence) else torch.abs(x)\n"
+    support = convert_source(text).support
+    assert support is None or "def tree_unflatten(" in support and "def tree_flatten(" in support
+    exec(compile(support or "", "jax_nn", "exec"), {"__name__": "jax_nn"})

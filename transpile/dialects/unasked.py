@@ -2,7 +2,8 @@
 appended to, `from_pretrained` of an embedding.
 
 A method is asked for by its name, in the files of the program, in strings there, and in the
-definitions that stay; those of JAX with self (`init`, `apply`) and Python's own stay in any case.
+definitions that stay; those of JAX with self (`init`, `apply`), those that JAX calls of a pytree
+(`tree_unflatten`) and Python's own stay in any case.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import replace
 
 from .definitions import Entry
 
-PROTOCOL = frozenset("init init_state apply children".split())
+PROTOCOL = frozenset("init init_state apply children tree_flatten tree_unflatten".split())
 # Python's own that stand for operators and statements, by the syntax that asks for them.
 _OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
     "__add__": (ast.Add,),
@@ -56,11 +57,13 @@ def _methods(node: ast.stmt, entries: Collection[str]) -> list[ast.FunctionDef]:
 
 
 def _may_go(method: ast.FunctionDef, ours: bool) -> bool:
+    if method.name in PROTOCOL:
+        return False
     if not ours:
         return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in method.decorator_list)
     if method.name.startswith("__"):
         return method.name in (*_OPERATORS, "__setitem__")
-    return method.name not in PROTOCOL
+    return True
 
 
 def _words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
