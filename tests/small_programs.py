@@ -9,8 +9,30 @@ import numpy as np
 import torch
 
 from transpile import convert_source, from_torch
+from transpile.proof.models import constructed
 
 HEAD = "import math\n\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+# Dropout and rates of its own, running statistics, a tie under the name that torch does not list, a buffer that no
+# checkpoint has, one that counts, and arguments by name.
+SPEAKER = """
+class M(nn.Module):
+    def __init__(self, n=5, d=4, dropout=0.5):
+        super().__init__()
+        self.tokens = nn.Embedding(n, d)
+        self.body = nn.Sequential(nn.Linear(d, d), nn.Dropout(dropout))
+        self.norm = nn.BatchNorm1d(d)
+        self.dropout = dropout
+        self.head = nn.Linear(d, n, bias=False)
+        self.tokens.weight = self.head.weight
+        self.register_buffer("scale", torch.ones(d), persistent=False)
+        self.register_buffer("calls", torch.tensor(0))
+
+    def forward(self, ids, bias=None):
+        self.calls += 1
+        x = F.dropout(self.body(self.tokens(ids)), self.dropout, self.training)
+        x = self.head(self.norm(x * self.scale))
+        return x if bias is None else x + bias
+"""
 
 
 def source_of(body):
@@ -35,6 +57,17 @@ def both_modules(source, result, *args):
     torch_side = {}
     exec(compile(source, "program.py", "exec"), torch_side)
     return torch_side["M"](*args), load(result)["M"](*args)
+
+
+def speakers(target, changed=("", ""), **given):
+    """The class M of the source above, and how one is made in a target from a key, of a source in which something may be
+    another."""
+    scope = {}
+    exec(compile(HEAD + SPEAKER, "program.py", "exec"), scope)
+    result = convert_source(HEAD + SPEAKER.replace(*changed), target)
+    assert not result.diagnostics
+    cls = load(result)["M"]
+    return scope["M"], lambda key: constructed(cls, (), given, key)
 
 
 def compare_twice(source, running):

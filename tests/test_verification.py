@@ -11,10 +11,9 @@ import torch
 import transpile
 from transpile import convert_source, from_torch
 from transpile.proof.initial import verify_init
-from transpile.proof.models import constructed
 from transpile.proof.verification import run
 
-from .small_programs import HEAD, both_modules, load
+from .small_programs import HEAD, SPEAKER, both_modules, speakers
 
 
 def report_of(source, *inputs, changed=("", "")):
@@ -38,39 +37,8 @@ def test_arrays_in_dicts_and_lists():
     assert not report_of(BATCH, batch, changed=("x * y", "x * y * 1.0001")).ok
 
 
-# Dropout and rates of its own, running statistics, a tie under the name that torch does not list, a buffer that no
-# checkpoint has, one that counts, and arguments by name.
-SPEAKER = """
-class M(nn.Module):
-    def __init__(self, n=5, d=4, dropout=0.5):
-        super().__init__()
-        self.tokens = nn.Embedding(n, d)
-        self.body = nn.Sequential(nn.Linear(d, d), nn.Dropout(dropout))
-        self.norm = nn.BatchNorm1d(d)
-        self.dropout = dropout
-        self.head = nn.Linear(d, n, bias=False)
-        self.tokens.weight = self.head.weight
-        self.register_buffer("scale", torch.ones(d), persistent=False)
-        self.register_buffer("calls", torch.tensor(0))
-
-    def forward(self, ids, bias=None):
-        self.calls += 1
-        x = F.dropout(self.body(self.tokens(ids)), self.dropout, self.training)
-        x = self.head(self.norm(x * self.scale))
-        return x if bias is None else x + bias
-"""
 TARGETS = ["functional", "flax", "equinox"]
 IDS = torch.tensor([1, 2, 4, 0])
-
-
-def speakers(target, changed=("", "")):
-    """torch's class M, and how one is made in a target, of a source in which something may be another."""
-    scope = {}
-    exec(compile(HEAD + SPEAKER, "program.py", "exec"), scope)
-    result = convert_source(HEAD + SPEAKER.replace(*changed), target)
-    assert not result.diagnostics
-    cls = load(result)["M"]
-    return scope["M"], lambda key: constructed(cls, (), {}, key)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -224,15 +224,6 @@ def run(text, support):
     return types.SimpleNamespace(**scope), jax_nn
 
 
-MODES = [(True, True), (True, False), (False, False)]
-
-
-@pytest.fixture(params=MODES, ids=lambda mode: f"graph={mode[0]},updates={mode[1]}")
-def graph_mode(request):
-    with nnx.set_graph_mode(request.param[0]), nnx.set_graph_updates(request.param[1]):
-        yield
-
-
 GATED = """
 import jax.numpy as jnp
 

@@ -15,6 +15,7 @@ from flax import nnx
 
 from transpile import from_torch, to_torch
 from transpile.command import dialect
+from transpile.proof.models import constructed
 from transpile.source.files import Source
 
 from .verified import built, converted, given, namespace, verify
@@ -2478,15 +2479,22 @@ def test_a_buffer_that_is_not_saved_is_filled(target):
     verify(HEAD + CACHED, "Net", "", [torch.randn(2, 4, dtype=torch.float64)], target)
 
 
-def test_a_buffer_that_is_not_saved_is_in_no_checkpoint():
-    (made,), support, _ = dialect.convert([given(HEAD + CACHED)], "", "equinox")
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_buffer_that_is_not_saved_is_in_no_checkpoint(target):
+    (made,), support, _ = dialect.convert([given(HEAD + CACHED)], "", target)
     theirs = namespace(HEAD + CACHED, "program")["Net"]()
     theirs(torch.ones(2, 4))
     net = converted(made.code, support)["Net"]
     for source, begun in ((theirs, theirs.seen), (theirs.state_dict(), torch.zeros(2, 4))):
-        model, state = from_torch(source, net(key=jax.random.key(0)))
-        np.testing.assert_array_equal(state.get(model.seen), begun)
-        assert to_torch(model, state).keys() == theirs.state_dict().keys()
+        filled = from_torch(source, constructed(net, (), {}, jax.random.key(0)))
+        if target == "functional":
+            seen, held = filled[1]["seen"], to_torch(filled[0])
+        elif target == "flax":
+            seen, held = filled.seen[...], to_torch(filled)
+        else:
+            seen, held = filled[1].get(filled[0].seen), to_torch(*filled)
+        np.testing.assert_array_equal(seen, begun)
+        assert held.keys() == theirs.state_dict().keys()
 
 
 def test_a_dict_of_what_forward_keeps_is_no_weight():

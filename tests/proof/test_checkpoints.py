@@ -1,4 +1,4 @@
-"""Weights of torch's in models of Flax and Equinox: filled by name, read back, and refused whole."""
+"""Weights of torch's in models of each target: filled by name, read back, and refused whole."""
 
 import equinox as eqx
 import jax
@@ -8,6 +8,8 @@ import torch
 from flax import nnx
 
 from transpile import from_torch, to_torch
+
+from ..small_programs import speakers
 
 
 class Torch(torch.nn.Module):
@@ -92,3 +94,48 @@ def test_what_does_not_fit_is_refused_by_name_and_nothing_is_filled(make):
     with pytest.raises(ValueError, match="missing: hits; surplus: other; .*shape: body.0.weight"):
         from_torch(held, model)
     np.testing.assert_array_equal(np.asarray(model.weight), before)
+
+
+TARGETS = ["functional", "flax", "equinox"]
+
+
+def back(target, filled):
+    return to_torch(filled) if target == "flax" else to_torch(*filled)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_state_dict_there_and_back_in_its_dtype(target, dtype):
+    theirs, make = speakers(target)
+    model, other = theirs().to(dtype), theirs().to(dtype)
+    held = back(target, from_torch(model.state_dict(), make(jax.random.key(0))))
+    assert set(model.state_dict()) - set(held) == {"tokens.weight"}  # the other name of the tied one
+    assert all(value.dtype == dtype for value in held.values() if value.is_floating_point())
+    other.load_state_dict(held, strict=False)
+    for name, value in model.state_dict().items():
+        assert torch.equal(other.state_dict()[name], value), name
+    assert other.tokens.weight is other.head.weight
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "name, told",
+    [("norm.running_mean", "missing"), ("body.0.weight", "missing"), ("tail.0", "surplus"), ("norm.bias", "of another shape")],
+)
+def test_what_a_state_dict_lacks_or_has_more_is_named(target, name, told):
+    theirs, make = speakers(target)
+    held, model = dict(theirs().state_dict()), make(jax.random.key(0))
+    if told == "missing":
+        del held[name]
+    else:
+        held[name] = torch.ones(7)
+    with pytest.raises(ValueError, match=f"do not fit; {told}: {name}$"):
+        from_torch(held, model)
+
+
+def test_a_tied_weight_may_have_one_name_in_a_file():
+    for target in TARGETS:
+        theirs, make = speakers(target)
+        held = dict(theirs().state_dict())
+        del held["tokens.weight"]
+        assert "head.weight" in back(target, from_torch(held, make(jax.random.key(0))))

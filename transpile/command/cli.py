@@ -51,11 +51,12 @@ def convert(path: Path, output: Path, target: str) -> None:
 
 @main.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-def check(path: Path) -> None:
+@click.option("--target", type=click.Choice(TARGETS), default="functional", show_default=True)
+def check(path: Path, target: str) -> None:
     """Report what would not convert; write nothing. Exit status: 0 clean, 1 findings, 2 error."""
     from .convert import convert_path
 
-    report = convert_path(path, None)
+    report = convert_path(path, None, target)
     _print(report.diagnostics)
     sys.exit(2 if report.failed else 1 if report.diagnostics else 0)
 

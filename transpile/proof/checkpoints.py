@@ -24,14 +24,20 @@ def from_torch(source: Any, model: Any) -> Any:
         held = equinox.arrays(model, unsaved=True)
         unsaved = held.keys() - equinox.arrays(model)
         return equinox.load(model, _values(source, held, unsaved, model))
-    return weights.from_torch(source, model)
+    return _functional(source, model)
 
 
 def to_torch(model: Any, state: Any = None) -> dict[str, Any]:
     """A state_dict of torch's tensors: from a Flax model, from an Equinox model and its state, or
-    from params and state."""
+    from params and state.
+
+    A tied weight is in it once, and constants that are computed here are not:
+    `load_state_dict(…, strict=False)` gives a torch module all that it needs.
+    """
     if flax.is_model(model):
-        return weights.to_torch({n: v[...] for n, v in flax.arrays(model).items()})
+        variables = flax.arrays(model)
+        saved = variables.keys() - flax.unsaved(variables)
+        return weights.to_torch({n: v[...] for n, v in variables.items() if n in saved})
     if equinox.is_model(model):
         return weights.to_torch(equinox.arrays(model, state))
     return weights.to_torch(model, state)
@@ -50,11 +56,67 @@ def _values(
     made = {n: weights.to_array(tensors[n]) for n in arrays if n in tensors}
     known = {n: a.shape for n, a in arrays.items() if a is not None and n not in unsaved}
     misshaped = [n for n, value in made.items() if value.shape != known.get(n, value.shape)]
+    _check(missing, surplus, misshaped)
+    return made
+
+
+def _check(missing: list[str], surplus: list[str], misshaped: list[str]) -> None:
+    """Raises ValueError where there are any."""
     wrong = {"missing": missing, "surplus": surplus, "of another shape": misshaped}
     if any(wrong.values()):
         found = "; ".join(f"{what}: {', '.join(names)}" for what, names in wrong.items() if names)
         raise ValueError(f"the model and what torch holds do not fit; {found}")
-    return made
+
+
+def _functional(source: Any, module: Any) -> tuple[Any, Any]:
+    """(params, state), where they are what `init` and `init_state` give."""
+    import jax
+
+    params, state = weights.from_torch(source, module)
+    made, begun = weights.shapes(module, "init"), weights.shapes(module, "init_state")
+    if made is None or begun is None:  # a part was not converted, and raises where it runs
+        return params, state
+    made, begun = weights.flatten(made), weights.flatten(begun)
+    tensors = dict(_named(source, ()))
+    saved = source if isinstance(source, Mapping) else source.state_dict()
+    put = weights.flatten(params) | weights.flatten(state)
+    missing = [n for n in made if n not in put]
+    if isinstance(source, Mapping):
+        missing += [n for n in begun if n not in put and _is_of_a_layer(module, n)]
+    kept = {_storage(tensors[n]) for n in put if n in tensors}
+    surplus = [n for n, t in tensors.items() if n not in put and _storage(t) not in kept]
+    surplus = [n for n in surplus if not _has(*_place(module, n))]  # a constant
+    known = {n: v.shape for n, v in (made | begun).items()}
+    misshaped = [n for n, v in put.items() if n in saved and v.shape != known.get(n, v.shape)]
+    _check(missing, surplus, misshaped)
+    if isinstance(source, Mapping) and any(n not in put for n in begun):
+        state = _begun(state, module.init_state(jax.random.key(0)))  # torch does not save it
+    return params, state
+
+
+def _begun(state: Any, new: Any) -> Any:
+    """A state with what it lacks of a new one."""
+    if not isinstance(new, dict):
+        return new if state is None else state
+    return {name: _begun((state or {}).get(name), value) for name, value in new.items()}
+
+
+def _has(owner: Any, name: str) -> bool:
+    """Whether a module has an attribute; a property is not run, as it may need params."""
+    return name in vars(owner) or hasattr(type(owner), name) if owner is not None else False
+
+
+def _is_of_a_layer(module: Any, name: str) -> bool:
+    """Whether an array is held by a layer of torch's, which saves all."""
+    return type(_place(module, name)[0]).__module__.rpartition(".")[2] == "jax_nn"
+
+
+def _place(module: Any, name: str) -> tuple[Any, str]:
+    """The module that holds an array, or would hold it, and the name that it has there."""
+    *path, last = name.split(".")
+    for part in path:
+        module = getattr(module, part, None)
+    return module, last
 
 
 def _named(source: Any, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:

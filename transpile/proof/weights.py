@@ -16,7 +16,7 @@ def from_torch(source: Any, module: Any) -> tuple[Any, Any]:
     params: dict[str, Any] = {}
     state: dict[str, Any] = {}
     _fill(module, "", tensors, source if hasattr(source, "named_modules") else None, params, state)
-    _without_ties(params, _shapes(module, "init"))
+    _without_ties(params, shapes(module, "init"))
     return params, state
 
 
@@ -108,7 +108,7 @@ def _fill(
     for method, made, own in (("init", params, own_params), ("init_state", state, own_state)):
         if "parametrizations" in (own or ()):
             made["parametrizations"] = _nested(
-                _shapes(module, method)["parametrizations"], f"{tail}parametrizations", tensors
+                shapes(module, method)["parametrizations"], f"{tail}parametrizations", tensors
             )
     for name in own_params or ():
         value = getattr(original, _theirs(name), None) if original is not None else None
@@ -177,13 +177,13 @@ def _declares(module: Any) -> bool:
 
 def _own_names(module: Any, method: str, jax: Any) -> set[str] | None:
     """The names that `init` or `init_state` returns; None where it cannot be run."""
-    tree = _shapes(module, method)
+    tree = shapes(module, method)
     if tree is None:
         return _by_running(module, method, jax)
     return set(tree) if isinstance(tree, dict) else set()
 
 
-def _shapes(module: Any, method: str) -> Any:
+def shapes(module: Any, method: str) -> Any:
     """The names, shapes and dtypes that `init` or `init_state` returns, without computing them;
     None where it fails."""
     import jax
