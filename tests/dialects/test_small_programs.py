@@ -3035,3 +3035,23 @@ def test_what_is_refused_in_a_function_asks_for_no_params():
     assert {d.line for d in made.diagnostics} == {20, 32}, made.diagnostics
     for line in ("def evaluate(x, n=3):", "def report(x):", "def main():", "def score(x):", "score(jnp.ones((3, 4)))"):
         assert line in made.code, made.code
+
+
+UNBOUNDED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        x = self.fc(x)
+        while x.norm() > 1:
+            x = x * 0.5
+        return x
+"""
+
+
+@pytest.mark.parametrize("program, told", [(UNBOUNDED, [14]), (UNBOUNDED.replace("(x)\n", "(x).detach()\n"), [])])
+def test_a_loop_without_a_bound_has_no_gradient_and_says_so(program, told):
+    (made,), _, _ = dialect.convert([given(HEAD + program)], "", "functional")
+    assert [d.line for d in made.diagnostics] == told

@@ -2,6 +2,7 @@
 what they make of it."""
 
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 
 from transpile.facts.values import solve
 from transpile.model import rule_files
@@ -60,6 +61,7 @@ class Facts:
         self._total, self.effects = total, Effects(host)
         self.modules, self.rulebook = Modules(optional, equal), NEW_RULES
         self.project = None  # that of the program
+        self.activity = SimpleNamespace(carries=lambda node: False)
 
     def total(self, block):
         return self._total

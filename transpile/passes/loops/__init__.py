@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ...facts.activity import Activity
 from ...facts.carried import CallEffects, Carrying, Obstacles
 from ...facts.carried.ordered import in_order
 from ...facts.carried.places import certain, written
@@ -19,10 +20,10 @@ from ...facts.values.lattice import Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.effects import Loop, Repeat
 from ...model.expressions import Call, Constant, Name
-from ...model.names import dotted, in_scope, jumps
+from ...model.names import dotted, in_scope, jumps, target_names
 from ...model.node import Expression, Node
 from ...model.program import Function, Scope
-from ...model.statements import Block, For, If, Raise, Return, While
+from ...model.statements import Assign, Block, For, If, Raise, Return, While
 from ..outlining import Refused, bound_by, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
 from .bounds import bound_of
@@ -30,6 +31,10 @@ from .flags import Flagged
 
 ID = "traced-loop"
 WHERE = "inside a loop on a tensor's value"
+UNBOUNDED = (
+    "JAX has no gradient backwards through a loop whose turns only the data count: where it is "
+    "trained, bound them by a counter in the test, `while i < n and …`"
+)
 
 
 class EffectFacts(CallEffects, Protocol):
@@ -39,6 +44,10 @@ class EffectFacts(CallEffects, Protocol):
 
 class Facts(Protocol):
     effects: EffectFacts
+    activity: Activity
+
+    def in_forward(self, scope: Scope) -> bool:
+        """Whether a forward pass calls the code of a scope."""
 
 
 def run(scope: Scope, facts: Facts) -> Changes:
@@ -66,6 +75,7 @@ def _traced(node: Expression) -> bool:
 class _Loops:
     def __init__(self, scope: Function, facts: Facts, changes: Changes) -> None:
         self.facts, self.changes = facts, changes
+        self.trained = facts.in_forward(scope)
         self.carrying = Carrying(scope)
         self.obstacles = Obstacles(self.carrying, WHERE, (Tensor,), facts.effects)
         self.ordered = in_order(scope)
@@ -106,6 +116,8 @@ class _Loops:
             flagged.edit(self.changes, carry)
         known = [turn for turn in turns if turn is not None]
         bound = Constant(min(known)) if known else None
+        if bound is None:
+            self._tell_gradient(node, carry)
         self.changes.become(node, lambda n: Loop(n.test, n.body, carry, bound))
 
     def _repeat(self, node: For) -> None:
@@ -116,6 +128,7 @@ class _Loops:
         if index in self.carrying.liveness.after.get(node, frozenset()):
             raise Refused(f"{index} is read after a loop whose number of turns follows from data")
         carry = self._carry(node)
+        self._tell_gradient(node, carry)
         self.changes.become(node, lambda n: Repeat(n.target, n.iterable, n.body, carry))
 
     def _carry(self, node: While | For) -> Carry:
@@ -143,6 +156,14 @@ class _Loops:
                 raise Refused(f"{name} is None before a loop on a tensor's value", keep=True)
         return self.carrying.loop(node, effects)
 
+    def _tell_gradient(self, node: While | For, carry: Carry) -> None:
+        """Report a loop that what is trained goes through, whose turns are not bounded."""
+        made = in_scope(node.body, Assign)
+        names = {n: a.expression for a in made for t in a.targets for n in target_names(t)}
+        given = [e for n in carry.outputs if (e := names.get(n)) is not None]
+        if self.trained and any(map(self.facts.activity.carries, given)):
+            self.changes.report("taken-for-granted", node, UNBOUNDED)
+
     def _check(self, body: Block) -> None:
         leaves = [*in_scope(body, Return), *in_scope(body, Raise)]
         if leaves:
@@ -155,4 +176,4 @@ class _Loops:
         refuse_first(self.obstacles.of_block(body, certain(body)))
 
 
-PASS = Pass("loops", ("bindings", "effects", "values"), run)
+PASS = Pass("loops", ("activity", "bindings", "effects", "values"), run)
