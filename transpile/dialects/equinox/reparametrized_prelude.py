@@ -26,7 +26,17 @@ class Reparametrized(eqx.Module):
     name: str = eqx.field(static=True)
 
     def __call__(self, *args, **kwargs):
-        return with_own(self.module, self.name, self.array())(*args, **kwargs)
+        return self.whole()(*args, **kwargs)
+
+    def whole(self):
+        """The layer itself, with the array that is computed."""
+        return with_own(self.module, self.name, self.array())
+
+    def visited(self, function):
+        """This with ``function(layer)`` in the place of the layer: what that sets in the place of
+        the computed array is gone at the next call, as in torch."""
+        layer = with_own(function(self.whole()), self.name, None)
+        return eqx.tree_at(lambda m: m.module, self, layer)
 
     def __getattr__(self, attribute):
         held = self.__dict__

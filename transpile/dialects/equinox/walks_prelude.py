@@ -78,6 +78,11 @@ def holds_children(module, name):
     return any(cls.__name__ == holder for cls in type(module).__mro__)
 
 
+def is_reparametrized(module):
+    """Whether it stands for a layer of which it computes an array: ``WeightNorm(conv)``."""
+    return hasattr(type(module), "visited")
+
+
 def children(module):
     return (child for _, child in named_children(module))
 
@@ -89,6 +94,7 @@ def named_modules(module, prefix=""):
     def walk(node, path):
         if not any(node is other for other in seen):
             seen.append(node)
+            node = node.whole() if is_reparametrized(node) else node
             yield path, node
             for name, child in named_children(node):
                 yield from walk(child, f"{path}.{name}" if path else name)
@@ -135,6 +141,8 @@ def map_modules(function, module, key=None, named=False):
         for old, new in done:  # what stands in two places stays one
             if old is node:
                 return new
+        if is_reparametrized(node):
+            return node.visited(lambda layer: visit(path, layer))
         given = (path, node) if named else (node,)
         new = function(*given) if key is None else function(*given, key=next(keys))
         below = f"{path}." if path else ""
@@ -151,6 +159,8 @@ def apply(module, function, key=None):
     keys = key_stream(key)
 
     def visit(node):
+        if is_reparametrized(node):
+            return node.visited(visit)
         new = map_children(visit, node)
         return function(new) if key is None else function(new, key=next(keys))
 
