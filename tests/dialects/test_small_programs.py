@@ -1817,7 +1817,7 @@ class Net(nn.Module):
         return z, *flat, padded, ints.to(x.dtype), p, two[1]
 """
 # What a dict of modules is asked for like any module.
-COUNTED = """
+COUNTED_PARAMETERS = """
 class Net(nn.Module):
     def __init__(self, n=4):
         super().__init__()
@@ -3055,3 +3055,42 @@ class Net(nn.Module):
 def test_a_loop_without_a_bound_has_no_gradient_and_says_so(program, told):
     (made,), _, _ = dialect.convert([given(HEAD + program)], "", "functional")
     assert [d.line for d in made.diagnostics] == told
+
+
+WALKED_NORMED = """
+def init_weights(m):
+    if m.__class__.__name__.find("Conv") != -1:
+        m.weight.data.normal_(0.0, 0.01)
+        m.bias.data.fill_(0.3)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convs = nn.ModuleList(
+            [nn.utils.weight_norm(nn.Conv1d(1, 1, 3, padding=1)) for _ in range(2)]
+        )
+        self.convs.apply(init_weights)
+        self.last = nn.utils.weight_norm(nn.Linear(4, 4))
+        for m in self.modules():
+            if isinstance(m, nn.Linear):
+                nn.init.constant_(m.bias, 0.7)
+
+    def forward(self, x, y):
+        h = x[:, None]
+        for conv in self.convs:
+            h = h + conv(F.leaky_relu(h, 0.1))
+        return self.last(h[:, 0]) * y
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_walks_see_the_layer_that_weight_norm_is_around(target):
+    (made,), support, _ = dialect.convert([given(HEAD + WALKED_NORMED)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    if target == "functional":
+        model = model.init(jax.random.key(0)), {}
+    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    np.testing.assert_allclose(found["convs.1.bias"], [0.3], rtol=1e-6)
+    np.testing.assert_allclose(found["last.bias"], [0.7] * 4, rtol=1e-6)
