@@ -25,9 +25,10 @@ def float64():
         torch.set_default_dtype(before)
 
 
-def written(*names):
-    """The support file for these layers, named as in ``torch.nn``: what the functional output makes of them."""
-    result = convert_source(f"from torch import nn\n\nLAYERS = [{', '.join(f'nn.{name}' for name in names)}]\n")
+def written(*names, asked=()):
+    """The support file for these layers, named as in ``torch.nn``, and methods of theirs: what the functional output makes of them."""
+    layers = ", ".join(f"nn.{name}" for name in names)
+    result = convert_source(f"from torch import nn\n\nLAYERS = [{layers}]\nASKED = {list(asked)}\n")
     assert not {d.id for d in result.diagnostics} - {"taken-for-granted"}, result.diagnostics
     support = types.ModuleType("jax_nn")
     exec(compile(result.support, "jax_nn.py", "exec"), support.__dict__)

@@ -55,7 +55,6 @@ REFUSED: dict[str, list[str]] = {
         "test_control_flow.py::test_what_a_refused_loop_would_set_is_not_without_a_value",
         "test_decided.py::test_what_is_left[marks that nothing asks for]",
         "test_foreign.py::test_a_file_without_torch_comes_out_to_the_byte",
-        "test_functions_beside_modules.py::test_what_functions_make_of_modules_alone_stays",
         "test_initializers.py::test_a_loop_over_the_params_of_a_module_alone_is_refused",
         "test_initializers.py::test_an_initialiser_that_is_passed_in_is_refused_where_it_is_called",
         "test_initializers.py::test_what_a_function_fills_is_asked_for_params",
@@ -132,8 +131,6 @@ REFUSED: dict[str, list[str]] = {
         "test_optional_params.py::test_a_number_is_no_param[under the name of an argument-True]",
     ],
     "a package with several of these": [
-        "test_packages.py::test_package[buffers_in_methods]",
-        "test_packages.py::test_package[dtypes_and_parameters]",
         "test_packages.py::test_package[placement]",
         "test_packages.py::test_package[resets]",
     ],

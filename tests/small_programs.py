@@ -83,8 +83,7 @@ def compare_twice(source, running):
         got, state = run(params, state, jnp.asarray(x.numpy()))
         for g, w in zip(leaves(got), want, strict=True):
             np.testing.assert_allclose(g, array(w), 1e-5, 1e-6, err_msg=result.code)
-    _, want = from_torch(torch_module, jax_module)
-    add_kept(torch_module, state, want)
+    want = held(torch_module, state)
     jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, 1e-5, 1e-6, err_msg=result.code), state, want)
 
 
@@ -103,13 +102,13 @@ def reported(body):
     return {d.id for d in convert_source(source_of(body)).diagnostics}
 
 
-def add_kept(module, state, want):
-    """Add what a state has beside buffers, which forward passes have set, as torch's module holds it: `self.mask = x`."""
-    for name, value in state.items():
-        if isinstance(value, dict) and getattr(module, "_modules", {}).get(name) is not None:
-            add_kept(module._modules[name], value, want.setdefault(name, {}))
-        elif name not in want and not (isinstance(value, dict) and not value):
-            want[name] = array(getattr(module, name))
+def held(module, state):
+    """What torch's module holds by the names of a state: buffers, whose shapes may have changed, and what forward passes set."""
+    parts = getattr(module, "_modules", {})
+    return {
+        name: held(parts.get(name), value) if isinstance(value, dict) else array(getattr(module, name))
+        for name, value in state.items()
+    }
 
 
 def leaves(value):

@@ -168,12 +168,7 @@ def test_gains_and_fans():
         ("MultiheadAttention", (48, 4), {}),
         ("MultiheadAttention", (48, 4), {"kdim": 20, "vdim": 30, "add_bias_kv": True}),
         ("TransformerEncoderLayer", (32, 4, 64), {}),
-        pytest.param(
-            "Transformer",
-            (32, 4, 1, 1, 64),
-            {},
-            marks=pytest.mark.xfail(strict=True, reason="refused: its constructor goes over its arrays"),
-        ),
+        ("Transformer", (32, 4, 1, 1, 64), {}),
     ],
 )
 def test_layers_start_as_in_torch(name, args, kwargs):

@@ -33,7 +33,7 @@ def test_dtypes(name):
 
 def test_constructors_hand_placement_on():
     made = "class M(nn.Module):\n    def __init__(self, norm=nn.LayerNorm, device=None, dtype=None):\n        super().__init__()\n        self.norm = norm(3, device=device, dtype=dtype)\n\n    def forward(self, x):\n        return self.norm(x)\n"
-    assert "norm(3)" in convert_source(HEAD + made).code
+    assert "norm(3, dtype=dtype)" in convert_source(HEAD + made).code
 
 
 def test_what_does_nothing_leaves_no_statement():

@@ -25,10 +25,10 @@ while n < 10 and err > 1:
 return x + y, n
 ---
 n = 0
-err = nn.vector_norm(x)
+err = jnp.linalg.norm(x)
 Loop n < 10 and err > 1                                       carried x, err, n; same n; at most 10 turns
     x = x * 0.5
-    err = nn.vector_norm(x)
+    err = jnp.linalg.norm(x)
     n += 1
 return x + y, n
 

@@ -167,7 +167,7 @@ a = x @ x.T + jnp.eye(4)
 v = jnp.ones((4,))
 Scan _ over range(20)                                         carried v
     w = a @ v
-    v = w / nn.vector_norm(w)
+    v = w / jnp.linalg.norm(w)
 return v * (v @ a @ v)
 
 ### few turns with a branch

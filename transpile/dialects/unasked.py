@@ -3,7 +3,8 @@ appended to, `from_pretrained` of an embedding.
 
 A method is asked for by its name, in the files of the program, in strings there, and in the
 definitions that stay; those of JAX with self (`init`, `apply`), those that JAX calls of a pytree
-(`tree_unflatten`) and Python's own stay in any case.
+(`tree_unflatten`), Flax and Equinox of a module (`set_view`, `is_stateful`), and Python's own stay
+in any case.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from dataclasses import replace
 
 from .definitions import Entry
 
-PROTOCOL = frozenset("init init_state apply children tree_flatten tree_unflatten".split())
+PROTOCOL = frozenset(
+    "init init_state apply children tree_flatten tree_unflatten set_view is_stateful".split()
+)
 # Python's own that stand for operators and statements, by the syntax that asks for them.
 _OPERATORS: dict[str, tuple[type[ast.AST], ...]] = {
     "__add__": (ast.Add,),

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..facts.modules import Modules
 from ..facts.values.lattice import Module
-from ..model.effects import Write
+from ..model.effects import Read, Write
 from ..model.expressions import Call, Display, Name, NamedExpression, OpaqueExpression, is_none
 from ..model.layout import comments
 from ..model.node import Expression, Statement
@@ -91,6 +91,8 @@ def _is_idle(statement: Statement) -> bool:
 
 def _is_lost(write: Write, modules: Modules) -> bool:
     """Whether weight norm alone computes the array that is written."""
+    if not isinstance(write.target, Read):
+        return False
     value = write.target.object.value
     refs = value.refs if isinstance(value, Module) and not value.open else []
     names = {cls.name for cls in modules.classes_of(refs)}

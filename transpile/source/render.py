@@ -87,7 +87,8 @@ def _slice(writer: Writer, node: Slice) -> str:
         "" if p is None else writer.part(node, p) for p in (node.lower, node.upper, node.step)
     )
     plain = all(
-        p is None or isinstance(p, (Name, Constant, Attribute)) for p in (node.lower, node.upper)
+        p is None or isinstance(p, (Name, Constant, Attribute, Unary))
+        for p in (node.lower, node.upper)
     )
     text = f"{lower}:{upper}" if plain else f"{lower} : {upper}".strip()
     return f"{text}:{step}" if step else text

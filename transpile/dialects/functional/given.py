@@ -10,10 +10,10 @@ from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
 from ...model.effects import BoundMethod, Support
 from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name, Subscript
-from ...model.names import binds, root
+from ...model.names import binds, names_assigned, root
 from ...model.node import Expression
 from ...model.operators import Compare
-from ...model.program import Class, Function
+from ...model.program import Class, File, Function
 from ...model.statements import Assign, For, While
 from ..placed import parameter_for
 
@@ -54,6 +54,8 @@ def is_unplaced(module: Expression, seen: frozenset[str] = frozenset()) -> bool:
     if name is None or name.id in seen:
         return name is not None
     for around in module.ancestors():
+        if isinstance(around, File):  # else a pass has taken the loop whose name it was
+            return name.id in names_assigned(around.body)
         if not isinstance(around, Function):
             continue
         if any(p.name == name.id for p in around.parameters):
@@ -64,7 +66,7 @@ def is_unplaced(module: Expression, seen: frozenset[str] = frozenset()) -> bool:
             values = [n.expression for n in plain if n.expression is not None]
             built = all(_is_built(value, seen | {name.id}) for value in values)
             return built and len(values) == len(binding)
-    return True
+    return False
 
 
 def _is_plain(assign: Assign, name: str) -> bool:
