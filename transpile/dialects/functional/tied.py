@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from ...model.effects import Support, Tie
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
-from ...model.layout import comments
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.statements import Assign, Block, ExpressionStatement
@@ -81,7 +80,7 @@ def given_up(tie: Tie, entries: Expression, always: bool) -> ExpressionStatement
     """`params["head"].pop("weight")  # tied to tokens.weight`"""
     given: list[Expression] = [Constant(tie.target.name), *[Constant(None)] * (not always)]
     made = ExpressionStatement(Call(Attribute(entries, "pop"), given))
-    above, _ = comments(tie)
+    above = tie.comments[0] if tie.comments else ""  # else they are still above its place
     owner = f"{dotted(tie.source.object)}.{tie.source.name}".partition(".")[2]
     made.comments = above, f"  # tied to {owner}"
     return made
