@@ -103,12 +103,12 @@ def reported(body):
 
 
 def held(module, state):
-    """What torch's module holds by the names of a state: buffers, whose shapes may have changed, and what forward passes set."""
-    parts = getattr(module, "_modules", {})
-    return {
-        name: held(parts.get(name), value) if isinstance(value, dict) else array(getattr(module, name))
-        for name, value in state.items()
-    }
+    """What torch's module, or a dict that one keeps, holds by the names of a state: buffers, whose shapes may have changed, and what
+    forward passes set."""
+    if not isinstance(state, dict):
+        return array(module)
+    part = module.get if isinstance(module, dict) else lambda name: getattr(module, name)
+    return {name: held(part(name), value) for name, value in state.items()}
 
 
 def leaves(value):
