@@ -61,6 +61,13 @@ def test_a_model_of_each_target(target):
     assert report.ok and len(report.rows) == 2, report.rows
 
 
+def test_the_width_of_jax_is_afterwards_as_it_was():
+    theirs, make = speakers("flax")
+    with jax.enable_x64(True):
+        assert transpile.verify(theirs(), make(jax.random.key(0)), IDS, bias=torch.ones(5)).ok
+    assert jnp.ones(1).dtype == jnp.float32
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "changed, check",

@@ -3,6 +3,7 @@ gradients, state, lowering."""
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -85,11 +86,10 @@ def _compare(
     mode = "train" if training else "eval"
     tag = f"{mode} {dtype}"
     wide = dtype == "float64"
-    default = torch.get_default_dtype()
-    x64 = jax.config.jax_enable_x64
-    try:
+    with contextlib.ExitStack() as around:
+        around.callback(torch.set_default_dtype, torch.get_default_dtype())
         torch.set_default_dtype(torch.float64)
-        jax.config.update("jax_enable_x64", True)
+        around.enter_context(jax.enable_x64(True))
         reference = copied(torch_module).double().train(training)
         silenced = without_dropout(reference) if training else []
         args = [cast(x, torch.float64) for x in inputs]
@@ -105,7 +105,7 @@ def _compare(
         exact = want = torch_side(reference, args, kwargs)
         if not wide:
             torch.set_default_dtype(torch.float32)
-            jax.config.update("jax_enable_x64", False)
+            around.enter_context(jax.enable_x64(False))
             narrow = copied(before).float()
             args = [cast(x, torch.float32) for x in inputs]
             kwargs = {k: cast(v, torch.float32) for k, v in keywords.items()}
@@ -119,9 +119,6 @@ def _compare(
         held = _held(before, want[2], got[2])
         if held:
             _rows(report, "state", tag, got[2], held, exact[2], bound)
-    finally:
-        torch.set_default_dtype(default)
-        jax.config.update("jax_enable_x64", x64)
 
 
 def _bound(want: list[Any]) -> Any:
