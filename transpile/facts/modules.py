@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Support
+from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Support
 from ..model.expressions import (
     Attribute,
     Display,
@@ -26,10 +26,12 @@ from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
 from .equal_layers import are_equal
-from .values.lattice import UNKNOWN, Tensor
+from .values.lattice import UNKNOWN, Module, Tensor
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
+WEIGHT_NORMS = frozenset(("WeightNorm", "ParametrizedWeightNorm"))  # in our library of layers
+SPECTRAL_NORMS = frozenset(("SpectralNorm", "ParametrizedSpectralNorm"))
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,16 @@ class Modules:
             return None
         cls = self.library.named(function.object.name)
         return self.find(cls, function.name) if cls is not None else None
+
+    def is_normed(self, array: Read) -> bool | None:
+        """Whether weight norm computes an array of params alone; False where it may be that of
+        another layer, or of a spectral norm; None of what is a param itself."""
+        value = array.object.value
+        refs = value.refs if isinstance(value, Module) else []
+        names = {cls.name for cls in self.classes_of(refs)}
+        if array.name == "bias" or not names & (WEIGHT_NORMS | SPECTRAL_NORMS):
+            return None
+        return names <= WEIGHT_NORMS
 
     def is_module(self, cls: Class) -> bool:
         home = self.home(cls)

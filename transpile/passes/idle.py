@@ -68,7 +68,6 @@ def _block(block: Block, changes: Changes, idle: set[Statement]) -> bool:
 
 
 _KINDS = (ExpressionStatement, Assign)
-_COMPUTING = frozenset(("WeightNorm", "ParametrizedWeightNorm"))
 _LOST = (
     "weight norm computes this array from others: what is written here is gone at the next call, "
     "in torch too"
@@ -91,12 +90,12 @@ def _is_idle(statement: Statement) -> bool:
 
 def _is_lost(write: Write, modules: Modules) -> bool:
     """Whether weight norm alone computes the array that is written."""
-    if not isinstance(write.target, Read):
+    target = write.target
+    if not isinstance(target, Read) or target.name != "weight":
         return False
-    value = write.target.object.value
-    refs = value.refs if isinstance(value, Module) and not value.open else []
-    names = {cls.name for cls in modules.classes_of(refs)}
-    return write.target.name == "weight" and bool(names) and names <= _COMPUTING
+    value = target.object.value
+    known = isinstance(value, Module) and not value.open
+    return known and modules.is_normed(target) is True
 
 
 def _is_lone_none(statement: Statement) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ...facts.modules import Modules
+from ...facts.modules import SPECTRAL_NORMS, WEIGHT_NORMS
 from ...facts.values.lattice import Module, Value
 from ...model.copy import clone
 from ...model.effects import (
@@ -46,10 +46,8 @@ from .walked import Walked, fills_others
 BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
 # what layers ask for that compute an array of the layer which they stand for
 COMPUTING = {
-    "WeightNorm": Threads(params=True),
-    "ParametrizedWeightNorm": Threads(params=True),
-    "SpectralNorm": Threads(takes=True, gives=True, params=True, mode=True),
-    "ParametrizedSpectralNorm": Threads(takes=True, gives=True, params=True, mode=True),
+    **dict.fromkeys(WEIGHT_NORMS, Threads(params=True)),
+    **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
 }
 
 
@@ -282,17 +280,6 @@ class Conventions(Signatures):
     def _is_of_container(self, function: Function) -> bool:
         owner = function.owner
         return owner is not None and owner.name in CONTAINERS and self.modules.is_library(owner)
-
-
-def is_normed(modules: Modules, array: Read) -> bool | None:
-    """Whether weight norm computes an array of params alone; False where it may be that of another
-    layer, or of a spectral norm; None of what is a param itself."""
-    value = array.object.value
-    refs = value.refs if isinstance(value, Module) else []
-    names = {cls.name for cls in modules.classes_of(refs)}
-    if array.name == "bias" or not names & COMPUTING.keys():
-        return None
-    return all(name in COMPUTING and not COMPUTING[name].takes for name in names)
 
 
 def is_inside(function: Function) -> bool:

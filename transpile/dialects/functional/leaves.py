@@ -50,14 +50,13 @@ from ..reports import Reports
 from ..ties import below
 from . import numbers
 from .computed import Computed
-from .conventions import is_normed
 from .given import is_listed, listing
 from .lacking import may_lack
 from .paths import Paths
 from .plan import Plan, Words
 from .presence import answer, kept, put
 from .tied import TiedParams
-from .turns import walk
+from .turns import going_over_run
 
 UNKNOWN_PLACE = "it is not known where the params of this module are"
 _OPEN = "it is not known which class this module has, and so where it has this"
@@ -139,7 +138,7 @@ class Leaves:
             node.become(Attribute(node.object, node.name))
         elif isinstance(node, Call) and (module := listing(node)) is not None:
             self._list(node, module)
-        elif isinstance(node, Call) and (new := walk(node)) is not None:
+        elif isinstance(node, Call) and (new := going_over_run(node)) is not None:
             node.replace(new)
         elif isinstance(node, (New, Apply)):
             node.become(Call(node.function, node.arguments, node.keywords))
@@ -232,7 +231,7 @@ class Leaves:
             return
         entries = path.of(whole)
         around = node.parent
-        normed = is_normed(self.plan.modules, node)
+        normed = self.plan.modules.is_normed(node)
         if normed is False:
             self.reports.raises("unsupported", node, _NORMED)
         elif normed:  # what the layer itself has as params, with the array that is computed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import NamedTuple
 
 from ...facts.values.lattice import Method, Module, Sequence
@@ -63,17 +64,25 @@ def _method(target: Expression, word: Attribute, name: str) -> Turn | None:
     return None
 
 
-def walk(call: Call) -> Expression | None:
-    """A walk over the modules of one, as Module has it, whose children() gives their names too;
-    None for another call, and where a loop binds a name for the place of each."""
+def going_over(call: Call, words: Set[str] = WALKS) -> Call | None:
+    """`nn.modules(self.net)` of `self.net.modules()`, where a module is gone over by one of these
+    words; None for another call."""
     function, value = call.function, call.function.value
     if not isinstance(function, Attribute) or not isinstance(value, Method):
         return None
-    if value.name not in WALKS - {"children"} or not isinstance(value.receiver, Module):
+    if function.name not in words or not isinstance(value.receiver, Module):
         return None
-    if value.name == "named_children":
-        return Call(Attribute(function.object, "children"), [])
-    return Call(Support(value.name), [function.object, *call.arguments], [None, *call.keywords])
+    keywords = [None, *call.keywords]
+    return Call(Support(function.name), [function.object, *call.arguments], keywords)
+
+
+def going_over_run(call: Call) -> Call | None:
+    """The same while a model runs: a module's children() gives their names too, and a loop over
+    them binds a name for the place of each."""
+    made = going_over(call, WALKS - {"children"})
+    if made is None or call.function.name != "named_children":  # type: ignore[attr-defined]
+        return made
+    return Call(Attribute(made.arguments[0], "children"), [])
 
 
 def place(target: Expression, name: str) -> tuple[int, ...] | None:

@@ -7,7 +7,7 @@ self.modules()               nn.modules(self)
 
 from __future__ import annotations
 
-from ....facts.values.lattice import Method, Module, Tensor
+from ....facts.values.lattice import Module, Tensor
 from ....facts.values.vocabulary import PARAMETERS, WALKS
 from ....model.effects import (
     CONSTANT,
@@ -49,6 +49,7 @@ from ...threading.changes import is_applied
 from ...threading.probes import dry_run, gives_shapes, is_dry
 from ...threading.threads import NOTHING
 from ..plan import Plan
+from ..turns import going_over
 from .beginnings import draws
 from .measured import is_measured, like
 
@@ -145,16 +146,12 @@ class Building:
 
     def _call(self, node: Call) -> None:
         function = node.function
-        if isinstance(function, Attribute) and (
-            is_applied(node) or function.name in WALKS | PARAMETERS
-        ):
-            value = function.value
-            if isinstance(value, Method) and isinstance(value.receiver, Module):
-                words = [None, *node.keywords]
-                node.replace(
-                    Call(Support(function.name), [function.object, *node.arguments], words)
-                )
-                return
+        gone_over = going_over(
+            node, WALKS | PARAMETERS | ({"apply"} if is_applied(node) else set())
+        )
+        if gone_over is not None:
+            node.replace(gone_over)
+            return
         if isinstance(function, Name) and function.id == "setattr" and len(node.arguments) == 3:
             own, name, made = node.arguments
             if isinstance(made, Call) and may_be_function(made):
