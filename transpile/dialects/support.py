@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .definitions import LINE_LENGTH, Entry, Prelude, Source
 from .unasked import without_unasked
@@ -30,7 +30,8 @@ def write(
     if files is not None:
         kept = existing.nodes() if existing is not None else ()
         entries = without_unasked(entries, files, kept)
-        entries = {n: entries[n] for n in reached(names, entries, sources)}
+        needed = gather(names, sources, entries)
+        entries = {name: entry for name, entry in entries.items() if name in needed}
     parts = [_formatted(entry.text, format) for entry in _ordered(entries)]
     registrations = [r for source in sources for r in source.registrations(set(entries))]
     imports = import_lines(entries.values(), registrations)
@@ -44,34 +45,26 @@ def _formatted(text: str, format: Callable[[str], str]) -> str:
     return format(text).strip() if long else text.strip()
 
 
-def gather(wanted: Iterable[str], sources: Sequence[Source]) -> dict[str, Entry]:
-    """The definitions of these names and of all that they need."""
+def gather(
+    wanted: Iterable[str], sources: Sequence[Source], among: Mapping[str, Entry] | None = None
+) -> dict[str, Entry]:
+    """The definitions of these names and of all that they need; `among`: where some of those of the
+    sources have become less."""
     found: dict[str, Entry] = {}
     todo = sorted(set(wanted), reverse=True)
     while todo:
         name = todo.pop()
         if name in found:
             continue
-        entry = next(filter(None, (source.find(name) for source in sources)), None)
+        if among is None:
+            entry = next(filter(None, (source.find(name) for source in sources)), None)
+        else:
+            entry = among.get(name)
         if entry is not None:
             found[name] = entry
             todo += sorted(entry.uses, reverse=True)
             todo += [other for source in sources for other in source.completing(name)]
     return found
-
-
-def reached(
-    wanted: Iterable[str], entries: dict[str, Entry], sources: Sequence[Source]
-) -> list[str]:
-    """Those that are still needed, after some have become less, in the order of before."""
-    found, todo = set[str](), [name for name in wanted if name in entries]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            others = [*entries[name].uses, *(o for s in sources for o in s.completing(name))]
-            todo += [other for other in others if other in entries]
-    return [name for name in entries if name in found]
 
 
 # --- order and imports ----------------------------------------------------------------------------
