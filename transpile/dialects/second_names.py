@@ -82,6 +82,7 @@ class _Names:
         self.me = init.parameters[0].name
         self.family = {cls, *project.family(cls)}
         self._stored: dict[str, list[Assign]] | None = None
+        self._nodes: set[Node] | None = None
 
     def write(self) -> None:
         self._say_which()
@@ -160,7 +161,7 @@ class _Names:
     def _changed(self) -> None:
         """What was found is no more what there is."""
         self.read.changed()
-        self._stored = None
+        self._stored = self._nodes = None
 
     def _property(self, declare: Declare) -> None:
         path = declare.expression
@@ -185,8 +186,7 @@ class _Names:
         name in the constructor alone."""
         if not self._is_made_here(name):
             return False
-        inside = set(self.init.body.walk())
-        for node in (n for n in self.read.of(name) if n not in inside):
+        for node in (n for n in self.read.of(name) if n not in self._inside()):
             if self._is_own(node.object) or node.object.value in (None, UNKNOWN):
                 return False
         return any(map(self._is_put, self._own_reads(name))) and not self._are_asked()
@@ -196,17 +196,19 @@ class _Names:
         stores = self._stores(name)
         if not all(isinstance(s, Declare) and isinstance(s.expression, New) for s in stores):
             return False  # what is given has its place elsewhere too
-        inside = set(self.init.body.walk())
-        if any(s not in inside for s in stores):
+        if any(s not in self._inside() for s in stores):
             return False
         return len({type(s.parent) for s in stores}) == 1 and stores[0].parent is self.init.body
 
     def _own_reads(self, name: str) -> list[Attribute]:
         """Where the constructor reads an attribute."""
-        reads = [n for n in self.init.body.walk() if isinstance(n, Attribute) and n.name == name]
-        own = [n for n in reads if isinstance(n.object, Name) and n.object.id == self.me]
         stored = {t for store in self._stores(name) for t in store.targets}
-        return [n for n in own if n not in stored]
+        here = (n for n in self.read.of(name) if n in self._inside() and n not in stored)
+        return [n for n in here if isinstance(n.object, Name) and n.object.id == self.me]
+
+    def _inside(self) -> set[Node]:
+        self._nodes = self._nodes or set(self.init.body.walk())
+        return self._nodes
 
     def _held(self, name: str) -> tuple[Declare, int] | None:
         """The container that holds what has a name, and at which place, where that is one for good,
@@ -223,8 +225,7 @@ class _Names:
             return None
         if len(self._stores(declare.name)) != 1 or any(replaces(n, path) for n in behind):
             return None
-        inside = set(self.init.body.walk())
-        outside = [n for n in self.read.of(name) if n not in inside]
+        outside = [n for n in self.read.of(name) if n not in self._inside()]
         return (declare, place) if all(self._is_own(n.object) for n in outside) else None
 
     def _written_out(self, node: Expression) -> tuple[Declare, int] | None:
@@ -277,8 +278,7 @@ class _Names:
         made, behind = self._stores(name)[0].expression, set(self._after(container))
         assert made is not None
         path.value = made.value
-        inside = set(self.init.body.walk())
-        for read in [n for n in self._reads(name) if n in behind or n not in inside]:
+        for read in [n for n in self._reads(name) if n in behind or n not in self._inside()]:
             read.replace(from_root(path, read.object))
         self._make_local(name)
         add_property(self.cls, self.init, None, name, path)
