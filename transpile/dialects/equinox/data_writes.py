@@ -8,9 +8,9 @@ The caller's module stays as it is, which is said.
 from __future__ import annotations
 
 from ...model.copy import clone
+from ...model.edits import block_of
 from ...model.effects import PARAM, Read, Support, Write
 from ...model.expressions import Call, Constant, Name
-from ...model.names import dotted
 from ...model.program import Function
 from ...model.statements import Assign, Block, For, If
 from ..reports import Reports
@@ -29,23 +29,24 @@ def write_for_the_call(function: Function, plan: Plan, reports: Reports) -> None
         return
     me = function.parameters[0].name
     for write in list(function.nodes(Write)):
-        path = _path(write, me)
-        tied = plan.ties.of(function.owner).array(below(write.target.object, me), write.target.name)
-        if path is None or tied is not None or not _is_plain(write, function):
+        path = _path(write, function, plan)
+        if path is None or not _is_plain(write, function):
             continue
         reports.report("parameter-write", write, FOR_THE_CALL)
         made = Call(Support("with_data"), [Name(me), Constant(path), clone(write.value)])
-        assert isinstance(write.parent, Block)
-        write.parent.substitute(write, [Assign([Name(me)], made)])
+        block_of(write).substitute(write, [Assign([Name(me)], made)])
 
 
-def _path(write: Write, me: str) -> str | None:
-    """`conv.weight`, where a param of the module, or of one below it, gets other data."""
+def _path(write: Write, function: Function, plan: Plan) -> str | None:
+    """`conv.weight`, where a param of the module, or of one below it, gets other data, and is not
+    another's."""
     target = write.target
     if write.bound or not isinstance(target, Read) or target.kind != PARAM:
         return None
-    first, _, path = f"{dotted(target.object)}.{target.name}".partition(".")
-    return path if first == me else None
+    holder = below(target.object, function.parameters[0].name)
+    if holder is None or plan.ties.of(function.owner).array(holder, target.name) is not None:
+        return None
+    return f"{holder}.{target.name}" if holder else target.name
 
 
 def _is_plain(write: Write, function: Function) -> bool:
