@@ -11,7 +11,7 @@ import pytest
 
 from transpile import convert_source
 from transpile.facts.values import lattice
-from transpile.model.effects import Apply, Cond, Layers, Read, Tie
+from transpile.model.effects import Apply, Cond, Read, Tie
 from transpile.model.expressions import Attribute, Name
 from transpile.model.statements import For
 
@@ -147,8 +147,11 @@ def gpt(file):
             for loop in function.nodes(For):
                 call = loop.body.body[0].expression
                 call = call if isinstance(call, Apply) else _applied(call)
-                call.function.value = lattice.Module(frozenset([block]))
-                loop.parent.substitute(loop, [Layers(loop.iterable, "x", call)])
+                held = lattice.Module(frozenset([block]))
+                loop.unwrap()
+                call.function.replace(loop.iterable)
+                loop.iterable.value = lattice.Module(element=held)
+                call.each = "block"
         if function.qualified == "GPT.__init__":
             sides = [
                 Read(Attribute(Name("self"), name), "weight", "param")

@@ -9,7 +9,7 @@ import optax
 import pytest
 from flax import nnx
 
-from transpile.model.effects import Cond, Layers, Loop, Put, Scan, Tie, Write
+from transpile.model.effects import Apply, Cond, Loop, Put, Scan, Tie, Write
 from transpile.model.expressions import Call
 from transpile.model.statements import For
 
@@ -360,7 +360,8 @@ def stacked(file):
         for loop in function.nodes(For):
             call = loop.body.body[0].expression
             assert isinstance(call, Call)
-            loop.replace(Layers(loop.iterable, "x", call))
+            loop.unwrap()
+            call.become(Apply(loop.iterable, call.arguments, each="block"))
 
 
 def test_equal_layers(graph_mode):

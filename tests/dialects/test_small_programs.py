@@ -1948,6 +1948,29 @@ class Net(nn.Module):
         x, y = x[None], y[None]
         return self.own(x, self.whole(x, y))
 """
+# Equal layers, the constants of which the constructor or a checkpoint changes.
+CONSTANTS_OF_EQUAL_LAYERS = """
+class Masked(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.lin = nn.Linear(d, d)
+        self.register_buffer("mask", torch.ones(d))
+
+    def forward(self, x):
+        return self.lin(x) * self.mask
+
+
+class Net(nn.Module):
+    def __init__(self, d=4, n=3):
+        super().__init__()
+        self.masked = nn.Sequential(*[Masked(d) for _ in range(n)])
+        self.masked[1].mask.fill_(3)
+        nn.init.constant_(self.masked[2].mask, 5.0)
+        self.norm = nn.LayerNorm(d)
+
+    def forward(self, x):
+        return self.norm(self.masked(x))
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

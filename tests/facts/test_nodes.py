@@ -14,7 +14,6 @@ from transpile.model.effects import (
     Declare,
     Detached,
     Key,
-    Layers,
     Loop,
     Mode,
     Put,
@@ -71,10 +70,6 @@ STATEMENTS = [
         Scan(Name("i"), Name("xs"), block(Collect("out", Name("i"))), Carry()),
         "xs =i i =out",
     ),
-    (
-        Layers(Name("blocks"), "x", Apply(Name("each"), [Name("x"), Name("mask")])),
-        "blocks x mask =x",
-    ),
 ]
 STATEMENTS[3] = (STATEMENTS[3][0], "t f x =a f y =b")
 
@@ -112,17 +107,6 @@ def test_the_bound_of_a_loop_is_read_before_it():
     made = function(first, loop)
     assert "n" in Liveness(made).after[first]
     assert Definitions(made).of[loop.bound] == {first.targets[0]}
-
-
-def test_layers_bind_what_goes_through():
-    first = assign("h", "xs")
-    stack = Layers(Name("xs"), "h", Apply(Name("layer"), [Name("h")]))
-    after = Return(Name("h"))
-    made = function(first, stack, after)
-    assert Liveness(made).after[first] == {"xs", "h"}
-    found = Definitions(made)
-    assert found.of[after.expression] == {stack}
-    assert found.of[stack.call.arguments[0]] == {first.targets[0]}
 
 
 def test_a_cond_is_an_if():

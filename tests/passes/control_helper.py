@@ -39,6 +39,9 @@ class Effects:
     def of_call(self, call):
         return call.effects
 
+    def convolves(self, call):
+        return False
+
     def host(self, node, besides=frozenset()):
         return self._host
 

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.passes.control_helper import Facts, program, run
+from transpile import convert_source
 from transpile.model.carry import Effects
-from transpile.model.effects import Apply, Layers
+from transpile.model.effects import Apply
 from transpile.model.expressions import Call, Name
 from transpile.passes import layers
 from transpile.source.show import show
@@ -12,14 +13,14 @@ from transpile.source.splice import write
 
 # The body of `def f(self, x, mask)`, and what is made of it: nothing where it stays.
 LOOPS = [
-    ("for block in self.blocks:\n    x = block(x)", "Layers self.blocks: x = Apply(block, x)"),
+    ("for block in self.blocks:\n    x = block(x)", "ApplyEach(self.blocks, x)"),
     (
         "for block in self.blocks:\n    x = block(x, mask, scale=2)",
-        "Layers self.blocks: x = Apply(block, x, mask, scale=2)",
+        "ApplyEach(self.blocks, x, mask, scale=2)",
     ),
     (
         "for i, block in enumerate(self.blocks):\n    x = block(x)",
-        "Layers self.blocks: x = Apply(block, x)",
+        "ApplyEach(self.blocks, x)",
     ),
     ("for i, block in enumerate(self.blocks):\n    x = block(x, i)", ""),
     ("for block in self.blocks:\n    x = block(x, make())", ""),
@@ -32,42 +33,77 @@ LOOPS = [
     ("for block in self.blocks:\n    x += block(x)", ""),
 ]
 
+READS = frozenset(["block.weight"])
+
 
 def made(body, effects=None, **facts):
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     file = program(f"def f(self, x, mask):\n{lines}    return x", torch=True)
     for call in [n for n in file.walk() if isinstance(n, Call)]:
         if isinstance(call.function, Name) and call.function.id == "block":
-            found = effects or Effects()
+            found = Effects(READS) if effects is None else effects
             call.become(Apply(call.function, call.arguments, call.keywords, found))
     run(file, [layers], Facts(**facts))
     return file
 
 
+def each(file):
+    return [n for n in file.walk() if isinstance(n, Apply) and n.each is not None]
+
+
 @pytest.mark.parametrize("body, outcome", LOOPS)
 def test_loop(body, outcome):
     file = made(body, equal=True)
-    assert "".join(show(n).strip() for n in file.walk() if isinstance(n, Layers)) == outcome
+    assert "".join(show(n).strip() for n in each(file)) == outcome
 
 
 @pytest.mark.parametrize("facts", [{"equal": False}, {"equal": None}])
 def test_layers_that_may_differ_stay(facts):
     file = made(LOOPS[0][0], **facts)
-    assert not any(isinstance(n, Layers) for n in file.walk())
+    assert not each(file)
 
 
-@pytest.mark.parametrize("effects", [Effects(writes=frozenset(["block.mean"])), Effects(open=True)])
-def test_layers_that_write_stay(effects):
+@pytest.mark.parametrize("effects", [Effects(READS, frozenset(["block.mean"])), Effects(READS, open=True), Effects()])
+def test_layers_that_write_or_hold_nothing_stay(effects):
     file = made(LOOPS[0][0], effects, equal=True)
-    assert not any(isinstance(n, Layers) for n in file.walk())
+    assert not each(file)
 
 
 def test_layers_that_draw_do_not():
-    file = made(LOOPS[0][0], Effects(draws=True), equal=True)
-    assert any(isinstance(n, Layers) for n in file.walk())
+    file = made(LOOPS[0][0], Effects(READS, draws=True), equal=True)
+    assert each(file)
 
 
-def test_the_text_stays_the_users():
-    file = made("for block in  self.blocks:\n    x = block( x )  # one after another", equal=True)
-    assert any(isinstance(n, Layers) for n in file.walk())
-    assert "for block in  self.blocks:\n        x = block( x )  # one after another" in write(file)
+def test_comments_stay():
+    body = "for block in self.blocks:  # all\n    # one\n    x = block( x )  # after another\n# then"
+    text = write(made(body, equal=True))
+    assert "    # all\n    # one\n    x = self.blocks( x )  # after another\n    # then" in text
+
+
+SEQUENCES = {"x = self.a(x + 1)": True, "x = self.b(self.a(x))": True, "x = self.c(x)": False}
+NET = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, n, d):
+        super().__init__()
+        self.a = nn.Sequential(*[nn.Linear(d, d) for _ in range(n)])
+        made = []
+        for _ in range(n):
+            made.append(nn.Linear(d, d))
+        self.b = nn.Sequential(*made)
+        self.c = nn.Sequential(*[nn.Conv1d(d, d, 1) for _ in range(n)])
+
+    def forward(self, x):
+        {}
+        return x
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "flax", "equinox"])
+@pytest.mark.parametrize("line", SEQUENCES)
+def test_sequences_that_do_not_convolve(line, target):
+    code = convert_source(NET.format(line), target).code
+    assert code.count("nn.scan_layers(") == (line.count("self.") if SEQUENCES[line] else 0)

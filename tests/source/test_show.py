@@ -12,7 +12,6 @@ from transpile.model.effects import (
     Declare,
     Detached,
     Key,
-    Layers,
     Loop,
     Mode,
     New,
@@ -99,10 +98,7 @@ NODES = [
     (Declare(Attribute(Name("self"), "w"), Name("v"), "param", "w"), "Declare(param, self.w, v)"),
     (Write(read(), Name("v"), detached=True), "Write(m.w, v, detached)"),
     (Tie(read("a"), read("b")), "Tie(m.a, m.b)"),
-    (
-        Layers(Name("blocks"), "x", Apply(Name("block"), [Name("x")])),
-        "Layers blocks: x = Apply(block, x)",
-    ),
+    (Apply(Name("blocks"), [Name("x")], each="block"), "ApplyEach(blocks, x)"),
 ]
 
 

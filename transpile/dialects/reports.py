@@ -1,4 +1,4 @@
-"""What is noted while a project is written: diagnostics, and calls that are scans of layers."""
+"""What is noted while a project is written: diagnostics, and the raising that stands there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ _UNTRAINED = "is not trained in torch on this way: leave it out of what the opti
 class Reports:
     faults: Faults
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    scanned: set[Node] = field(default_factory=set)
 
     def report(self, id: str, node: Node, message: str) -> None:
         self.diagnostics.append(Diagnostic(*place(node), id, message))

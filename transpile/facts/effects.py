@@ -24,6 +24,7 @@ from .values.lattice import Module, Torch, classes_of
 
 OPEN = Effects(open=True)
 _DEEPEST = 12  # parts of a place; of a module that holds its like they would go on for ever
+CONVOLUTIONS = frozenset(("conv", "conv_transpose", "conv_tbc", "conv_general_dilated"))
 HOLDERS = frozenset(("Container", "Reparametrized"))  # layers that stand for what they hold
 
 
@@ -78,6 +79,20 @@ class EffectsOf:
         """What one call in a function does, its arguments left out."""
         return self._of_node(call, self._roots_of(call.nearest(Function)))
 
+    def convolves(self, call: Call) -> bool:
+        """Whether a call may run a convolution."""
+        seen, todo = set[Function](), [call]
+        while todo:
+            for function, _ in self.targets(todo.pop()) or ():
+                if function in seen:
+                    continue
+                seen.add(function)
+                calls = function.nodes(Apply, Call)
+                if any(_last_word(c.function) in CONVOLUTIONS for c in calls):
+                    return True
+                todo += calls
+        return False
+
     def host(self, node: Node, besides: Set[Node] = frozenset()) -> str | None:
         """What code does to the host, in words, `besides` some nodes: it prints, a generator of
         Python's draws, an iterator moves on; None where it only computes."""
@@ -93,6 +108,8 @@ class EffectsOf:
         value = call.function.value
         if isinstance(value, FunctionValue):
             return [(value.function, _owner_path(call.function))]
+        if isinstance(value, Module) and isinstance(call, Apply) and call.each is not None:
+            return self._calls_of_items(value, _path(call.function))
         if isinstance(value, Module):
             return self._calls_of(value, _path(call.function))
         if ran := applied(self.modules.project, call.function):
@@ -179,6 +196,14 @@ class EffectsOf:
                 return None
             if not holds or not self.is_holder(cls):
                 found.append((called, path))
+        items = self._calls_of_items(value, path)
+        return None if items is None else found + items
+
+    def _calls_of_items(
+        self, value: Module, path: str | None
+    ) -> list[tuple[Function, str | None]] | None:
+        """What runs when all that a container holds is called."""
+        found: list[tuple[Function, str | None]] = []
         for inner in self._items(value):
             below = self._calls_of(inner, None if path is None else f"{path}.*")
             if below is None:
@@ -211,6 +236,10 @@ def arrays_written(node: Node) -> Iterator[Read]:
             one = one.object
         if isinstance(one, Read):
             yield one
+
+
+def _last_word(function: Expression) -> str | None:
+    return function.id if isinstance(function, Name) else getattr(function, "name", None)
 
 
 def _path(node: Expression | None) -> str | None:

@@ -5,6 +5,7 @@ They are where one construction makes all of them, which does not depend on the 
 
     self.blocks = ModuleList([Block(dim) for _ in range(n)])
     for _ in range(n): self.blocks.append(Block(dim))
+    for _ in range(n): made.append(Block(dim))         self.blocks = Sequential(*made)
 
 and nothing else is put among them.
 """
@@ -24,6 +25,7 @@ from ..model.expressions import (
     Display,
     Name,
     NamedExpression,
+    Starred,
     Subscript,
 )
 from ..model.names import below, dotted, names_assigned, target_names
@@ -69,7 +71,9 @@ def are_equal(modules: Modules, layers: Expression) -> bool | None:
     made = _entry(held.values[0], words) if len(held.values) == 1 else None
     if not isinstance(made, New) or len(made.arguments) != 1:
         return None
-    return _is_of_equals(made.arguments[0])
+    given = made.arguments[0]
+    given = given.expression if isinstance(given, Starred) else given
+    return _is_of_list(given) if isinstance(given, Name) else _is_of_equals(given)
 
 
 def _path(layers: Expression) -> tuple[str | None, list[str]]:
@@ -130,6 +134,30 @@ def _is_of_equals(made: Expression) -> bool | None:
     if not isinstance(made.element, New):
         return None
     return _is_constant(made.element, set(target_names(made.clauses[0].target)))
+
+
+def _is_of_list(listed: Name) -> bool | None:
+    """Of a local list: whether it is filled with equals, and nothing else becomes of it."""
+    method = listed.nearest(Function)
+    uses = [n for n in method.nodes(Name) if n.id == listed.id] if method is not None else []
+    begun = [n.parent for n in uses if isinstance(n.parent, Assign) and n in n.parent.targets]
+    others = [n for n in uses if n.parent not in begun and n is not listed]
+    appended = [call for n in others if (call := _appending(n.parent)) is not None]
+    if len(begun) != 1 or len(begun[0].targets) != 1 or len(appended) < len(others):
+        return None
+    value = begun[0].expression
+    if not appended:
+        return _is_of_equals(value) if value is not None else None
+    empty = isinstance(value, Display) and not value.elements
+    return _is_of_turns(appended[0]) if empty and len(appended) == 1 else None
+
+
+def _appending(function: Node | None) -> Call | None:
+    """The call of `xs.append`, where this is one."""
+    if not isinstance(function, Attribute) or function.name != "append":
+        return None
+    call = function.parent
+    return call if isinstance(call, Call) and len(call.arguments) == 1 else None
 
 
 def _is_of_turns(appended: Call) -> bool | None:

@@ -46,9 +46,12 @@ class Read(Attribute):
 
 class Apply(Call):
     """A module is called, or a method of one, or a function that has effects or is given a
-    module."""
+    module.
 
-    __slots__ = ("effects",)
+    `each`: the name of a layer, where the function is a container of equal ones, and each is called
+    on what the one before gave; its other arguments are the same for all."""
+
+    __slots__ = ("effects", "each")
 
     def __init__(
         self,
@@ -56,9 +59,10 @@ class Apply(Call):
         arguments: Iterable[Expression] = (),
         keywords: Iterable[str | None] | None = None,
         effects: Effects = NO_EFFECTS,
+        each: str | None = None,
     ) -> None:
         super().__init__(function, arguments, keywords)
-        self.effects = effects
+        self.effects, self.each = effects, each
 
 
 class New(Call):
@@ -312,19 +316,4 @@ class Collect(Statement):
     def __init__(self, name: str, expression: Expression) -> None:
         super().__init__()
         self.name, self.expression = name, expression
-        self.adopt()
-
-
-class Layers(Statement):
-    """Equal layers one after the other: `for block in self.blocks: x = block(x)`.
-
-    `call` calls the loop's name for a layer on what is carried; its other arguments are the same
-    for all."""
-
-    __slots__ = ("layers", "carried", "call")
-    parts = ("layers", "call")
-
-    def __init__(self, layers: Expression, carried: str, call: Apply) -> None:
-        super().__init__()
-        self.layers, self.carried, self.call = layers, carried, call
         self.adopt()

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from .carry import Carry, Effects
-from .effects import Collect, Cond, Layers, Loop, Repeat, Scan
+from .effects import Collect, Cond, Loop, Repeat, Scan
 from .expressions import Lambda, Name
 from .node import Node
 from .program import Function
@@ -50,8 +50,6 @@ def _rename(node: Node, names: Names) -> None:
             node.running = names.get(node.running, node.running)
     elif isinstance(node, Collect):
         node.name = names.get(node.name, node.name)
-    elif isinstance(node, Layers):
-        node.carried = names.get(node.carried, node.carried)
     elif isinstance(node, Handler) and node.name is not None and node.name in names:
         node.name = names[node.name]
         node.restate()

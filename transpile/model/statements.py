@@ -129,6 +129,21 @@ class For(Statement):
         self.asynchronous = asynchronous
         self.adopt()
 
+    def unwrap(self) -> None:
+        """Put the statements of a turn in its place, with their comments and that of its header."""
+        _unwrap(self, self.body, self.iterable)
+
+
+def _unwrap(statement: Statement, body: Block, last: Expression | None) -> None:
+    """Put a body in the place of a statement, the header of which ends with an expression."""
+    block, comment = statement.parent, ""
+    place = last.place() if last is not None and body.start >= 0 else None
+    if place is not None and statement.start >= 0 and statement.file is not None:
+        line = statement.file.text[place[1] : statement.file.text.find("\n", place[1])]
+        comment = line[line.index("#") :].strip() if "#" in line else ""
+    assert isinstance(block, Block)
+    block.unfold(statement, body, comment)
+
 
 class With(Statement):
     """`with contexts[0] as targets[0], …: body`; the target of a context without one is None."""
@@ -167,20 +182,7 @@ class With(Statement):
     def unwrap(self) -> None:
         """Put the statements of the body in its place; comments stay above what they stood above,
         that of its first line above all."""
-        block = self.parent
-        assert isinstance(block, Block)
-        block.unfold(self, self.body, self._comment_behind())
-
-    def _comment_behind(self) -> str:
-        """The comment on its first line, behind the colon."""
-        if self.start < 0 or self.file is None or self.body.start < 0:
-            return ""
-        last = self.items[-1] or self.items[-2]
-        place = last.place() if last is not None else None
-        if place is None:
-            return ""
-        line = self.file.text[place[1] : self.file.text.find("\n", place[1])]
-        return line[line.index("#") :].strip() if "#" in line else ""
+        _unwrap(self, self.body, self.items[-1] or self.items[-2])
 
 
 class Handler(Node):

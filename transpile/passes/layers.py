@@ -1,22 +1,24 @@
-"""Loops that apply equal layers one after another become `Layers`: compiled once.
+"""Equal layers that are called one after another become one call: compiled once.
 
 for block in self.blocks:
-    x = block(x, mask)          Layers self.blocks: x = Apply(block, x, mask)
+    x = block(x, mask)          x = ApplyEach(self.blocks, x, mask)
+x = self.sequential(x)          x = ApplyEach(self.sequential, x)
 
-Left as they are: layers that may differ, that write buffers, or whose other arguments change from
-turn to turn, and loops that are read for more than what goes through.
+Left as they are: layers that may differ, that write buffers, that convolve, or whose other
+arguments change from turn to turn, and loops that are read for more than what goes through.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..facts.bindings import Liveness, bound, read
+from ..facts.values.lattice import Module
 from ..model.carry import Effects
-from ..model.effects import Apply, Key, Layers
+from ..model.effects import Apply, Key
 from ..model.expressions import Call, Display, Name, NamedExpression, Starred
 from ..model.names import dotted, target_names
-from ..model.node import Expression, Node
+from ..model.node import Expression
 from ..model.program import Function, Scope
 from ..model.statements import Assign, For
 from .pass_ import Changes, Pass
@@ -29,8 +31,11 @@ class ModuleFacts(Protocol):
 
 
 class EffectFacts(Protocol):
-    def of_block(self, block: Node) -> Effects:
-        """What running a block, or one statement, does to arrays."""
+    def of_call(self, call: Call) -> Effects:
+        """What running a call does to arrays."""
+
+    def convolves(self, call: Call) -> bool:
+        """Whether a call may run a convolution."""
 
 
 class Facts(Protocol):
@@ -39,28 +44,40 @@ class Facts(Protocol):
 
 
 def run(scope: Scope, facts: Facts) -> Changes:
-    """Make every such loop of one function `Layers`."""
+    """Make one call of every such loop, and of every such container, of one function."""
     changes = Changes(scope)
-    loops = scope.nodes(For) if isinstance(scope, Function) and scope.nodes(Apply) else []
-    stacks = [(loop, found) for loop in loops if (found := _stack(loop)) is not None]
-    liveness = Liveness(scope) if stacks and isinstance(scope, Function) else None
+    if not isinstance(scope, Function) or not scope.nodes(Apply):
+        return changes
+    stacks = [(loop, found) for loop in scope.nodes(For) if (found := _stack(loop)) is not None]
+    liveness = Liveness(scope) if stacks else None
     for loop, found in stacks:
         assert liveness is not None
         if set(target_names(loop.target)) & liveness.after.get(loop, frozenset()):
             continue
-        if facts.modules.equal(found.layers) and _only_computes(facts, loop):
-            changes.become(loop, found.node)
+        if facts.modules.equal(found.layers) and _only_computes(facts, found.call):
+            changes.change(loop, found.unwrap)
+    for call in scope.nodes(Apply) if scope.name != "__init__" else ():
+        if _is_sequence(call) and facts.modules.equal(call.function):
+            if _only_computes(facts, call):
+                changes.change(call, _each)
     return changes
 
 
 class _Stack:
-    """The layers of a loop, the name that goes through them, and the call of one."""
+    """The layers of a loop, and the call of one."""
 
     def __init__(self, layers: Expression, name: str, call: Apply) -> None:
         self.layers, self.name, self.call = layers, name, call
 
-    def node(self, loop: For) -> Layers:
-        return Layers(self.layers, self.name, self.call)
+    def unwrap(self, loop: For) -> None:
+        """Leave the call alone of the loop."""
+        loop.unwrap()
+        self.call.function.replace(self.layers)
+        self.call.each = self.name
+
+
+def _each(call: Apply) -> None:
+    call.each = "layer"
 
 
 def _stack(loop: For) -> _Stack | None:
@@ -83,7 +100,7 @@ def _stack(loop: For) -> _Stack | None:
     changing = {target.id, *target_names(loop.target)}
     if any(_varies(argument, changing) for argument in rest) or changing & set(read(layers)):
         return None
-    return _Stack(layers, target.id, call)
+    return _Stack(layers, layer, call)
 
 
 def _varies(argument: Expression, changing: set[str]) -> bool:
@@ -107,10 +124,21 @@ def _looped(loop: For) -> tuple[str, Expression] | None:
     return (layer.id, iterable.arguments[0]) if isinstance(layer, Name) else None
 
 
-def _only_computes(facts: Facts, loop: For) -> bool:
-    """Whether the layers write nothing: what is written would be stacked in the state too."""
-    effects = facts.effects.of_block(loop.body)
-    return not effects.writes and not effects.open
+def _is_sequence(call: Apply) -> bool:
+    """Whether a call is of a Sequential of torch's, on what goes through its layers."""
+    value: Any = call.function.value
+    if not isinstance(value, Module) or value.open or value.refs != ["torch.nn.Sequential"]:
+        return False
+    return call.keywords == [None] and not isinstance(call.arguments[0], Starred)
+
+
+def _only_computes(facts: Facts, call: Apply) -> bool:
+    """Whether the layers have arrays to stack, and write none, which would be stacked in the state
+    too; and do not convolve: XLA has no fast code for convolutions in a loop on CPUs."""
+    effects = facts.effects.of_call(call)
+    if not effects.reads or effects.writes or effects.open:
+        return False
+    return not facts.effects.convolves(call)
 
 
 PASS = Pass("layers", ("bindings", "effects", "modules"), run)

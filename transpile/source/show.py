@@ -20,7 +20,6 @@ from ..model.effects import (
     Declare,
     Detached,
     Key,
-    Layers,
     Loop,
     Mode,
     New,
@@ -161,11 +160,6 @@ def _over(word: str) -> Callable[[_Show, Any], str]:
     return text
 
 
-def _layers(show: _Show, node: Layers) -> str:
-    call = show.text(node.call)
-    return f"Layers {show.text(node.layers)}: {node.carried} = {call}"
-
-
 def _names(word: str, names: list[str]) -> str:
     return f"{word} {', '.join(names)}" if names else ""
 
@@ -199,7 +193,7 @@ _RENDER: dict[type[Node], Callable[[Any, Any], str]] = {
     **STATEMENTS,
     Support: lambda show, node: f"nn.{node.name}",
     Read: _read,
-    Apply: _call("Apply"),
+    Apply: lambda show, node: _call("ApplyEach" if node.each else "Apply")(show, node),
     New: _call("New"),
     BoundMethod: lambda show, node: f"BoundMethod({show.part(node, node.object)}.{node.name})",
     Key: lambda show, node: "Key",
@@ -218,6 +212,5 @@ _RENDER: dict[type[Node], Callable[[Any, Any], str]] = {
     Repeat: _over("Repeat"),
     Scan: _over("Scan"),
     Collect: lambda show, node: f"Collect({node.name}, {show.text(node.expression)})",
-    Layers: _layers,
     OpaqueStatement: _origin,
 }

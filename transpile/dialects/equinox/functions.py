@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from ...facts.bindings.activity import bound
 from ...model.effects import (
     Apply,
-    Layers,
     New,
     Read,
     Support,
@@ -31,6 +30,7 @@ from ..threading.checkpoints import UPDATED, checkpointed
 from ..threading.making import completes
 from ..threading.result_names import Names
 from ..threading.state import Extraction
+from ..threading.threads import scanned
 from . import entries
 from .forms import filtered, through
 from .frozen import refuse
@@ -87,30 +87,22 @@ class Running(running.Running):
             new = Call(Attribute(Name("state"), "set"), [place(target), value])
         return [Assign([Name("state")], new)]
 
-    def layers(self, node: Layers) -> list[Statement]:
-        self.done.add(node.call)
-        return [Assign([Display("tuple", [Name(node.carried), Name("state")])], self.scanned(node))]
-
-    def scanned(self, node: Layers) -> Call:
-        """`nn.scan_layers(self.blocks, x, state, key=key)`: the call is still there for its key."""
-        call = node.call
+    def _scanned(self, call: Apply) -> None:
+        """`nn.scan_layers(self.blocks, x, state, key=key)`"""
         takes = self.signatures.of_call(call).takes
         rest = call.arguments[1:]
         words = call.keywords[1:]
         state = [Name("state")] if takes else [Constant(None)] if None in words else []
-        call.function = Support("scan_layers")
-        call.arguments = [node.layers, call.arguments[0], *state, *rest]
+        layers, call.function = call.function, Support("scan_layers")
+        call.arguments = [layers, call.arguments[0], *state, *rest]
         call.keywords = [None, None, *[None] * len(state), *words]
         call.adopt()
         call.restate()
-        self.reports.scanned.add(call)
-        return call
 
     # --- the form of keys -------------------------------------------------------------------------
 
     def give(self, node: Node, key: Expression) -> None:
-        scanned = node in self.reports.scanned
-        if isinstance(node, New) and not self.signatures.of_call(node).known and not scanned:
+        if isinstance(node, New) and not self.signatures.of_call(node).known:
             through(node, "build")
         super().give(node, key)
 
@@ -142,16 +134,15 @@ class Running(running.Running):
 
     def _calls(self) -> None:
         """Calls that take a state are given it."""
-        for layers in self.function.nodes(Layers):
-            call = self.scanned(layers)
-            layers.parent.substitute(layers, [Assign([Name(layers.carried)], call)])  # type: ignore[union-attr]
+        for each in scanned(self.function):
+            self._scanned(each)
         for call in self.function.nodes(Apply, Call):
             threads = self.signatures.of_call(call)
             if checkpointed(call) is not None:
                 filtered(call)
                 if threads.gives:
                     self.reports.report("taken-for-granted", call, UPDATED)
-            if call in self.reports.scanned or not threads.takes:
+            if isinstance(call, Apply) and call.each is not None or not threads.takes:
                 continue
             if not threads.known:
                 through(call, "call")

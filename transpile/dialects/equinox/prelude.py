@@ -90,10 +90,14 @@ def build(cls, *args, key, **kwargs):
 def scan_layers(layers, x, state=None, *args, key=None, **kwargs):
     """Equal layers one after the other, compiled once. With a state, it returns ``(x, state)``."""
     arrays, rest = eqx.partition(list(layers), eqx.is_array)
-    if state is None and not jax.tree.leaves(arrays):  # of no arrays, or no layers at all
+    if not jax.tree.leaves(arrays) or not _equal_constants(rest):
         for layer, k in zip(layers, split(key, len(layers))):
-            x = layer(x, *args, **(kwargs if k is None else {**kwargs, "key": k}))
-        return x
+            given = kwargs if k is None else {**kwargs, "key": k}
+            if state is None:
+                x = layer(x, *args, **given)
+            else:
+                x, state = layer(x, *args, state=state, **given)
+        return x if state is None else (x, state)
     states = None if state is None else [state.substate(layer) for layer in layers]
     keys = None if key is None else jax.random.split(key, len(layers))
 
@@ -112,6 +116,13 @@ def scan_layers(layers, x, state=None, *args, key=None, **kwargs):
         leaves = [leaf[i] for leaf in jax.tree.leaves(new)]
         state = state.update(jax.tree.unflatten(jax.tree.structure(old), leaves))
     return x, state
+
+
+def _equal_constants(layers):
+    """Whether layers have the same constants: a checkpoint may have changed those of one."""
+    is_index = lambda node: isinstance(node, eqx.nn.StateIndex)
+    trees = [jax.tree.map(lambda _: None, layer, is_leaf=is_index) for layer in layers]
+    return all(jax.tree.structure(t) == jax.tree.structure(trees[0]) for t in trees)
 
 
 def _stack(trees):

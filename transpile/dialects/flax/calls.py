@@ -105,6 +105,9 @@ def apply(low: Lowering, node: Call) -> None:
     if low.plan.builds(node):
         new(low, node)
         return
+    if isinstance(node, Apply) and node.each is not None:
+        low.edits.change(node, scan_layers(low.support("scan_layers")))
+        return
     if checkpoint(low, node):
         return
     handed(low, node)
@@ -130,6 +133,17 @@ def apply(low: Lowering, node: Call) -> None:
         plain.append(given, word)
 
     low.edits.change(node, edit)
+
+
+def scan_layers(function: Expression) -> Callable[[Call], None]:
+    """`nn.scan_layers(self.blocks, x)`"""
+
+    def edit(node: Call) -> None:
+        made = Call(function, [node.function, *node.arguments])
+        made.keywords = [None, *node.keywords]
+        node.replace(made)
+
+    return edit
 
 
 def walked(low: Lowering, node: Call) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...facts.values.lattice import Function, Module
-from ...model.effects import Apply, Cond, Key, Layers, Loop, Repeat, Scan, Support, Write
+from ...model.effects import Apply, Cond, Key, Loop, Repeat, Scan, Support, Write
 from ...model.expressions import Call, Constant, Display, Name
 from ...model.node import Expression, Node, Statement
 from ...model.program import File
@@ -179,31 +179,9 @@ def _without(statement: Statement, roots: list[str]) -> Statement:
     return statement
 
 
-def layers(low: Lowering, node: Layers) -> None:
-    """`x = nn.scan_layers(self.blocks, x)`; a scan's layers get no Variables that were None."""
-    written = {path.rpartition(".")[2] for path in low.plan.facts.effects.of_call(node.call).writes}
-    begun = any(low.plan.is_unset(cls, name) for cls in low.plan.classes for name in written)
-
-    def edit(node: Layers) -> None:
-        call = node.call
-        first = call.arguments[0] if call.arguments else None
-        plain = isinstance(first, Name) and first.id == node.carried and not call.keywords[0]
-        if begun or not plain:
-            target = call.function
-            turn = Assign([Name(node.carried)], call)
-            node.replace(For(Name(_head(target)), node.layers, Block([turn])))
-            return
-        made = Call(low.support("scan_layers"), [node.layers, *call.arguments])
-        made.keywords = [None, *call.keywords]
-        node.replace(Assign([Name(node.carried)], made))
-
-    low.edits.change(node, edit)
-
-
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Cond: control,
     Loop: control,
     Repeat: control,
     Scan: control,
-    Layers: layers,
 }

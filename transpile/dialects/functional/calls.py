@@ -9,9 +9,9 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
 from __future__ import annotations
 
 from ...facts.values.lattice import Function as FunctionValue
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Module, element_of
 from ...model.copy import clone
-from ...model.effects import Apply, BoundMethod, Layers, Support, Unconverted
+from ...model.effects import Apply, BoundMethod, Support, Unconverted
 from ...model.expressions import (
     Attribute,
     Call,
@@ -31,6 +31,7 @@ from ...passes.pass_ import source_of
 from ..placed import parameter_for
 from ..reports import Reports
 from ..threading.checkpoints import UPDATED, checkpointed
+from ..threading.threads import scanned
 from ..ties import below
 from .conventions import Conventions
 from .given import (
@@ -71,13 +72,13 @@ class Calls:
         """Give params and state to calls; keys are given after it, the mode by `finish`."""
         for name in two_kinds(self.function):
             self.reports.unconverted("module-value", name, UNKNOWN_PLACE)
-        for layers in self.function.nodes(Layers):
-            self._scanned(layers)
         own = self.conventions.own_nodes
         for call in [n for n in own(self.function) if isinstance(n, Call)]:
             around = call.parent
             again = isinstance(around, Call) and around.function is call and checkpointed(around)
-            if call not in self.reports.scanned and not again:
+            if isinstance(call, Apply) and call.each is not None:
+                self._scanned(call)
+            elif not again:
                 self._arguments(call)
                 self._call(call)
         for method in [n for n in own(self.function) if isinstance(n, BoundMethod)]:
@@ -201,22 +202,16 @@ class Calls:
 
     # --- layers that are scanned ------------------------------------------------------------------
 
-    def _scanned(self, node: Layers) -> None:
-        call = node.call
-        threads = self.conventions.of_call(call)
-        path = self.paths.of(node.layers)
+    def _scanned(self, call: Apply) -> None:
+        layers, threads = call.function, self.conventions.of_call(call)
+        path = self.paths.of(layers)
         if path is None:
-            path = Path()
-            self.reports.report("module-value", node, UNKNOWN_PLACE)
+            self._refuse(call)
+            return
         if threads.mode:
             self._modes.append(call)
         call.function = Support("scan_layers")
-        call.arguments[0:0] = [node.layers, self._entry(path, node.layers)]
-        call.keywords[0:0] = [None, None]
-        call.adopt()
-        call.restate()
-        self.reports.scanned.add(call)
-        node.parent.substitute(node, [Assign([Name(node.carried)], call)])  # type: ignore[union-attr]
+        self._give(call, [layers, self._entry(path, layers)])
 
     # --- methods and modules as values ------------------------------------------------------------
 
@@ -296,13 +291,18 @@ def _is_above(call: Call) -> bool:
 
 
 def without_scans(function: Function, conventions: Conventions) -> None:
-    """Layers with a state, or without params to stack, are a loop of Python's again."""
-    for node in function.nodes(Layers):
-        name = node.call.function
-        threads = conventions.of_call(node.call)
-        if not isinstance(name, Name) or threads.params and not threads.takes:
+    """Layers with a state, or without params to stack, are called one after the other."""
+    for call in scanned(function):
+        threads, assign = conventions.of_call(call), call.parent
+        if threads.params and not threads.takes:
             continue
-        turn = Block([Assign([Name(node.carried)], node.call)])
-        target = Name(name.id)
-        target.value = name.value
-        node.parent.substitute(node, [For(target, node.layers, turn)])  # type: ignore[union-attr]
+        name, call.each = call.each, None
+        if conventions.is_container(call) or not isinstance(assign, Assign) or name is None:
+            continue
+        layers, call.function = call.function, Name(name)
+        target = Name(name)
+        target.value = call.function.value = element_of(layers.value)
+        call.adopt()
+        call.restate()
+        turn = For(target, layers, Block([Assign(assign.targets, call)]))
+        assign.parent.substitute(assign, [turn])  # type: ignore[union-attr]

@@ -15,7 +15,6 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...model.copy import clone
 from ...model.effects import (
     Declare,
-    Layers,
     New,
     Tie,
     Walk,
@@ -143,9 +142,6 @@ class Running(running.Running):
             return [Assign([Name("_")], value)]
         entry = Subscript(path.of(self.words.state), Constant(target.name))
         return [Assign([entry], value)]
-
-    def layers(self, node: Layers) -> list[Statement]:
-        return [node]  # those with a state are loops: `without_scans`
 
     def _is_drawing(self, call: Call) -> bool:
         return call in self.calls.drawing or super()._is_drawing(call)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...model.effects import Key, Layers, Loop, New, Repeat, Scan
+from ...model.effects import Key, Loop, New, Repeat, Scan
 from ...model.expressions import Call, Lambda, Name
 from ...model.names import dotted
 from ...model.node import Node, Statement
 from ...model.program import Function
 from ...model.statements import Assign, Block
 from .keys import Form
+from .threads import scanned
 
 _CALLED_ONCE = ("jax.checkpoint", "jax.remat", "jax.vjp", "jax.grad", "jax.value_and_grad")
 
@@ -55,5 +56,5 @@ def _are_apart(
     local = isinstance(node.parent, Assign) and isinstance(node.parent.targets[0], Name)
     if building and not local:
         return all(isinstance(draw, New) for draw in drawing)
-    traced = function.nodes(Scan, Loop, Repeat, Layers)
+    traced = function.nodes(Scan, Loop, Repeat) or scanned(function)
     return not word.startswith("jax.") and (building or not traced)

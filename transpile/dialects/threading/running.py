@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from ...model.effects import Cond, Key, Layers, Loop, Repeat, Scan, Unconverted, Write
+from ...model.effects import Cond, Key, Loop, Repeat, Scan, Unconverted, Write
 from ...model.expressions import Call, Lambda
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function
@@ -65,9 +65,8 @@ class Running(keys.Form):
     def gives(self, node: Node) -> bool:
         if node in self.done:
             return False
-        if isinstance(node, (Call, Layers)):
-            call = node.call if isinstance(node, Layers) else node
-            return self.conventions.of_call(call).gives
+        if isinstance(node, Call):
+            return self.conventions.of_call(node).gives
         return isinstance(node, Write) and self.conventions.is_state(node.target)
 
     def takes(self, node: Node) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ...model.effects import Layers, Unconverted, Write
+from ...model.effects import Unconverted, Write
 from ...model.expressions import Call, Comprehension, Lambda, Name, OpaqueExpression
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional, Unary
@@ -53,9 +53,6 @@ class Form(Protocol):
 
     def written(self, write: Write) -> list[Statement]:
         """The statements for a write."""
-
-    def layers(self, node: Layers) -> list[Statement]:
-        """The statements for layers that are scanned."""
 
     def unsaid(self, node: Expression, why: str) -> None:
         """Report that the effects of something cannot be told."""
@@ -101,8 +98,6 @@ class Extraction:
             expressions = [*filter(None, [statement.expression]), *statement.targets]
         elif isinstance(statement, Write):
             expressions = [statement.value]
-        elif isinstance(statement, Layers):
-            expressions = list(statement.call.arguments)
         whole, self._statement = self._whole(statement), statement
         self._several(expressions, out, whole)
         block = statement.parent
@@ -121,8 +116,6 @@ class Extraction:
         """What the statement itself becomes."""
         if isinstance(statement, Write) and self.form.gives(statement):
             block.substitute(statement, self.form.written(statement))
-        elif isinstance(statement, Layers) and self.form.gives(statement):
-            block.substitute(statement, self.form.layers(statement))
         elif whole is not None and isinstance(statement, Assign):
             block.substitute(statement, [self.form.called(whole, statement.targets[0])])
         elif whole is not None and isinstance(statement, ExpressionStatement):

@@ -42,6 +42,11 @@ def calls_of(function: Function) -> list[Call]:
     return [call for call in function.nodes(Apply, New, Call) if is_threaded(call)]
 
 
+def scanned(function: Function) -> list[Apply]:
+    """The calls of equal layers, one after the other."""
+    return [call for call in function.nodes(Apply) if call.each is not None]
+
+
 def is_threaded(node: Node) -> bool:
     """Whether a call may need what is threaded."""
     if isinstance(node, (Apply, New)):

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ...model.effects import Collect, Layers, Loop, Scan, Tie, Write
+from ...model.effects import Collect, Loop, Scan, Tie, Write
 from ...model.expressions import (
     Call,
     Comprehension,
@@ -206,13 +206,6 @@ def _scan(node: Scan) -> Iterator[Event]:
         yield Event(Kind.BIND, collect.name, collect)
 
 
-def _layers(node: Layers) -> Iterator[Event]:
-    """The name of the layer is the loop's own: it is bound nowhere else."""
-    yield from events(node.layers)
-    yield from _all(node.call.arguments)
-    yield Event(Kind.BIND, node.carried, node)
-
-
 # What is evaluated in another order than that of its parts.
 _Order = Callable[[Any], Sequence[Node | None]]
 _ORDER: dict[type[Node], _Order] = {
@@ -242,7 +235,6 @@ _SPECIAL: dict[type[Node], _Handler] = {
     OpaqueStatement: _opaque,
     Assign: _assign,
     Scan: _scan,
-    Layers: _layers,
 }
 
 
