@@ -1968,8 +1968,8 @@ class Net(nn.Module):
         nn.init.constant_(self.masked[2].mask, 5.0)
         self.norm = nn.LayerNorm(d)
 
-    def forward(self, x):
-        return self.norm(self.masked(x))
+    def forward(self, x, y):
+        return self.norm(self.masked(x + y))
 """
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
