@@ -155,7 +155,7 @@ CASES = {
         "return [self.drop(x) + i for i in range(3)] + [self.drop(x) for _ in range(2)]",
         """
         keys = nn.split(key, 2)
-        return [self.drop(x, key=k) + i for i, k in enumerate(nn.split(keys[0], 3))] + [self.drop(x, key=k_) for k_ in nn.split(keys[1], 2)]
+        return [self.drop(x, key=k) + i for i, k in enumerate(nn.split(keys[0], 3))] + [self.drop(x, key=k) for k in nn.split(keys[1], 2)]
         """,  # noqa: E501
     ),
     "turns that nobody counts": (

@@ -36,11 +36,10 @@ from .given import has_own_index
 from .holders import Holders
 from .path import Path
 from .plan import Plan
-from .turns import element, source
+from .turns import Loop, are_apart, element, source
 
 NUMBERED = ("torch.nn.ModuleList", "torch.nn.ParameterList")
 NAMED = ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
-Loop = For | ForClause
 
 
 class Paths:
@@ -61,8 +60,7 @@ class Paths:
         self._parameters = {*names, *inside}
         self.bound = bindings(function)
         self.holders = Holders(self.whole, plan, {}).of_method(self.self_name, self.owner)
-        self._named: dict[tuple[Loop, Expression], Name] = {}
-        self._first: dict[tuple[Loop, Expression], str] = {}  # the name that asked for it
+        self._named: dict[tuple[Loop, Expression], tuple[Name, str]] = {}  # each, and who asked
 
     def of(self, node: Expression) -> Path | None:
         """The path of a module; None where it is not known from here."""
@@ -232,13 +230,20 @@ class Paths:
         word = found.word
         if word is None:
             first = (loop, found.container)
-            word = self._named.get(first)
-            if word is None:
-                word = self._named[first] = Name(self.fresh("name"))
-                self._first[first] = name
+            if first not in self._named:
+                self._named[first] = Name(self._word(loop)), name
+            word = self._named[first][0]
         held = found.container.value
         element = held.element if isinstance(held, Module) else None
         return self._taken_apart(above.below(Name(word.id)), None, element, found.at)
+
+    def _word(self, loop: Loop) -> str:
+        """A name for the places of modules: that of loops which this one is apart from."""
+        made = self._named.items()
+        for word in dict.fromkeys(name.id for _, (name, _) in made):
+            if all(are_apart(loop, other) for (other, _), (name, _) in made if name.id == word):
+                return word
+        return self.fresh("name")
 
     def _taken_apart(
         self, path: Path, whole: Expression | None, value: Value | None, at: tuple[int, ...]
@@ -287,8 +292,8 @@ class Paths:
 
     def write(self) -> None:
         """Let the loops bind the companions that were asked for."""
-        for (loop, container), companion in self._named.items():
-            bind_name(loop.target, loop.iterable, self._first[loop, container], companion)
+        for (loop, _), (companion, name) in self._named.items():
+            bind_name(loop.target, loop.iterable, name, companion)
 
 
 def _is_static(function: Function) -> bool:

@@ -8,13 +8,16 @@ from typing import NamedTuple
 from ...facts.values.lattice import Method, Module, Sequence
 from ...facts.values.vocabulary import WALKS
 from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Display, Name, Starred
+from ...model.expressions import Attribute, Call, Display, ForClause, Name, Starred
 from ...model.names import below, statements, target_names
 from ...model.node import Expression
 from ...model.program import Function
-from ...model.statements import Assign
+from ...model.statements import Assign, For
 
 PAIRS = frozenset(("items", "named_children"))  # give names too
+
+
+Loop = For | ForClause
 
 
 class Turn(NamedTuple):
@@ -25,6 +28,12 @@ class Turn(NamedTuple):
     container: Expression
     word: Name | None = None
     at: tuple[int, ...] = ()
+
+
+def are_apart(one: Loop, other: Loop) -> bool:
+    """Whether neither of two loops stands in the other."""
+    a, b = (n.parent if isinstance(n, ForClause) else n for n in (one, other))
+    return a is not b and a not in b.ancestors() and b not in a.ancestors()  # type: ignore[union-attr]
 
 
 def source(target: Expression, iterable: Expression, name: str) -> Turn | None:

@@ -7,7 +7,8 @@ loops       one key a turn, all from one split: for x, k in zip(xs, nn.split(key
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ...model.copy import clone
@@ -79,6 +80,8 @@ class Keys:
         self.rows: dict[Scan, tuple[str, Expression]] = {}
         self.carried: dict[Loop | Repeat, str] = {}
         self.before: list[tuple[Statement, Statement]] = []
+        self._names: list[str] = []  # of the keys of turns, outer before inner
+        self._depth = 0
 
     def function(self, function: Function, key: str) -> None:
         """Give keys to all draws in a function, whose own key has this name."""
@@ -173,11 +176,20 @@ class Keys:
 
     # --- turns ------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _turn(self) -> Iterator[str]:
+        """The name of the key of a turn: loops have one of their own only inside of others."""
+        if self._depth == len(self._names):
+            self._names.append(self.fresh("k"))
+        self._depth += 1
+        yield self._names[self._depth - 1]
+        self._depth -= 1
+
     def _turns(self, loop: For, slots: Slots) -> None:
         if not self._draws_below(loop.body):
             return
-        name = self.fresh("k")
-        self._fill(loop.body, Name(name))
+        with self._turn() as name:
+            self._fill(loop.body, Name(name))
 
         def give(key: Expression) -> None:
             if isinstance(loop, Scan):
@@ -197,11 +209,11 @@ class Keys:
         found = [e for e in inner if self._draws_below(e)]
         if not found:
             return
-        name = self.fresh("k")
         turn = Slots()
-        for expression in found:
-            self._expressions(expression, turn)
-        self._hand(turn, Name(name), None)
+        with self._turn() as name:
+            for expression in found:
+                self._expressions(expression, turn)
+            self._hand(turn, Name(name), None)
 
         def give(key: Expression) -> None:
             for clause in node.clauses[:-1]:  # a key for each turn of the outer ones
@@ -239,8 +251,8 @@ class Keys:
         self._expressions(loop.test, slots)
         if not self._draws_below(loop.body):
             return
-        name = self.fresh("k")
-        self._fill(loop.body, Name(name))
+        with self._turn() as name:
+            self._fill(loop.body, Name(name))
 
         def give(key: Expression) -> None:
             if isinstance(loop, Loop):
