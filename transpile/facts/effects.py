@@ -1,8 +1,7 @@
 """What running a function does besides giving a value: read, write, draw, ask for the mode.
 
-Effects are asked after recognise, of nodes: a fixed point over what the calls may run. Places are
-dotted, from a root: `self.norm.running_mean`, `layer.hits` of a parameter. What is reached through
-a list is `*` there: `self.blocks.*.norm.running_mean`.
+Effects are asked after recognise, of nodes: a fixed point over what the calls may run. They are
+said by places (`places.py`).
 """
 
 from __future__ import annotations
@@ -10,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 
 from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read, Write
-from ..model.expressions import Attribute, Call, ForClause, Name, Subscript
+from ..model.expressions import Call, Name, Subscript
 from ..model.node import Expression, Node
 from ..model.program import Class, Function, within
 from ..model.rulebook import Rulebook
-from ..model.statements import Assign, For
+from ..model.statements import Assign
 from .calls import applied
 from .host import Host
 from .modules import Modules
+from .places import path_of, path_of_owner, paths_given, places_of, rooted, roots_of
 from .values.lattice import Class as ClassValue
 from .values.lattice import Function as FunctionValue
 from .values.lattice import Module, Torch, classes_of
@@ -107,11 +107,11 @@ class EffectsOf:
         """The functions that a call may run, each with the path of its `self`; None if unknown."""
         value = call.function.value
         if isinstance(value, FunctionValue):
-            return [(value.function, _owner_path(call.function))]
+            return [(value.function, path_of_owner(call.function))]
         if isinstance(value, Module) and isinstance(call, Apply) and call.each is not None:
-            return self._calls_of_items(value, _path(call.function))
+            return self._calls_of_items(value, path_of(call.function))
         if isinstance(value, Module):
-            return self._calls_of(value, _path(call.function))
+            return self._calls_of(value, path_of(call.function))
         if ran := applied(self.modules.project, call.function):
             return [(function, None) for pair in ran for function in pair if function is not None]
         if isinstance(call, New) or isinstance(value, ClassValue):  # of an object that is no module
@@ -130,7 +130,7 @@ class EffectsOf:
             return {}
         known = self._roots.get(function)
         if known is None or known[0] != function.version:
-            known = self._roots[function] = function.version, dict(_roots(function))
+            known = self._roots[function] = function.version, dict(roots_of(function))
         return known[1]
 
     # --- nodes ------------------------------------------------------------------------------------
@@ -138,9 +138,9 @@ class EffectsOf:
     def _of_node(self, node: Node, roots: dict[str, str]) -> Effects:
         kind = node.__class__
         if kind is Read:
-            return Effects(reads=_place(node, roots))
+            return Effects(reads=places_of(node, roots))
         if kind is Write or kind is Assign:
-            places = [_place(read, roots) for read in arrays_written(node)]
+            places = [places_of(read, roots) for read in arrays_written(node)]
             return Effects(writes=frozenset().union(*places)) if places else NO_EFFECTS
         if kind is Key:
             return Effects(draws=True)
@@ -176,9 +176,9 @@ class EffectsOf:
             return OPEN
         found = NO_EFFECTS
         for function, path in targets:
-            given = dict(_given(call, function, path))
-            rooted = {n: _rooted(p, roots) if p is not None else None for n, p in given.items()}
-            found |= _moved(self.of(function), rooted)
+            given = dict(paths_given(call, function, path))
+            places = {n: rooted(p, roots) if p is not None else None for n, p in given.items()}
+            found |= _moved(self.of(function), places)
         return found
 
     def _calls_of(
@@ -221,9 +221,6 @@ class EffectsOf:
         yield from (v for v in values if isinstance(v, Module))
 
 
-# --- places ---------------------------------------------------------------------------------------
-
-
 def arrays_written(node: Node) -> Iterator[Read]:
     """The arrays of modules that a statement writes, the lists and dicts of such included whose
     entries it sets: `self.sums["b"] = x`. What a walk over params binds is none."""
@@ -240,77 +237,6 @@ def arrays_written(node: Node) -> Iterator[Read]:
 
 def _last_word(function: Expression) -> str | None:
     return function.id if isinstance(function, Name) else getattr(function, "name", None)
-
-
-def _path(node: Expression | None) -> str | None:
-    """`self.blocks.*.norm`; None for what is no way through names and attributes."""
-    if isinstance(node, Name):
-        return node.id
-    if isinstance(node, Attribute):
-        base = _path(node.object)
-        return None if base is None else f"{base}.{node.name}"
-    if isinstance(node, Subscript):
-        base = _path(node.object)
-        return None if base is None else f"{base}.*"
-    if isinstance(node, Call) and isinstance(node.function, Name) and node.function.id == "super":
-        return "self"
-    return None
-
-
-def _place(node: Node, roots: dict[str, str]) -> frozenset[str]:
-    path = _path(node) if isinstance(node, Expression) else None
-    found = None if path is None else _rooted(path, roots)
-    return frozenset([found or "?"])
-
-
-def _rooted(path: str, roots: dict[str, str]) -> str:
-    """A path from a local name as one from what that stands for."""
-    head, dot, rest = path.partition(".")
-    return roots.get(head, head) + dot + rest
-
-
-def _roots(function: Function) -> Iterator[tuple[str, str]]:
-    """What local names of modules stand for: the loop's `layer` for `self.layers.*`."""
-    for assign in function.nodes(Assign):
-        target, given = assign.targets[0], assign.expression
-        if isinstance(target, Name) and given is not None and isinstance(given.value, Module):
-            path = _path(given)
-            if path is not None:
-                yield target.id, path
-    loops: list[For | ForClause] = [*function.nodes(For), *function.nodes(ForClause)]
-    for loop in loops:
-        for name in loop.target.walk():
-            if isinstance(name, Name) and isinstance(name.value, Module):
-                path = next(filter(None, map(_path, _ways(loop.iterable))), None)
-                yield name.id, f"{path or '?'}.*"
-
-
-def _ways(iterable: Expression) -> Iterator[Expression]:
-    """The modules that a loop may go over: in `zip(self.convs, self.norms)` the first counts."""
-    if isinstance(iterable, Call):
-        if isinstance(iterable.function, Attribute):  # `self.blocks.values()`
-            yield iterable.function.object
-        yield from iterable.arguments
-    else:
-        yield iterable
-
-
-def _owner_path(function: Expression) -> str | None:
-    """The path of the object whose method is called."""
-    return _path(function.object) if isinstance(function, Attribute) else None
-
-
-def _given(call: Call, function: Function, path: str | None) -> Iterator[tuple[str, str | None]]:
-    """The paths that the parameters of a function have at a call."""
-    names = [p.name for p in function.parameters if p.kind in ("", "/")]
-    if isinstance(function.scope, Class) and path is not None and names:
-        yield names.pop(0), path
-    elif isinstance(function.scope, Class) and names:
-        names.pop(0)
-    for word, argument in zip(call.keywords, call.arguments):
-        name = word if word is not None else names.pop(0) if names else None
-        if name is not None:
-            yield name, _path(argument)
 
 
 def _moved(effects: Effects, roots: dict[str, str | None]) -> Effects:

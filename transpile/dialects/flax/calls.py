@@ -38,6 +38,7 @@ from .. import leaves
 from ..faults import raising
 from ..ties import run_by
 from .checkpoints import checkpoint
+from .control import scan_layers
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
 from .lowering import Lowering, nnx
 from .program import dotted_read
@@ -133,17 +134,6 @@ def apply(low: Lowering, node: Call) -> None:
         plain.append(given, word)
 
     low.edits.change(node, edit)
-
-
-def scan_layers(function: Expression) -> Callable[[Call], None]:
-    """`nn.scan_layers(self.blocks, x)`"""
-
-    def edit(node: Call) -> None:
-        made = Call(function, [node.function, *node.arguments])
-        made.keywords = [None, *node.keywords]
-        node.replace(made)
-
-    return edit
 
 
 def walked(low: Lowering, node: Call) -> bool:

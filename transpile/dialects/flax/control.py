@@ -179,6 +179,17 @@ def _without(statement: Statement, roots: list[str]) -> Statement:
     return statement
 
 
+def scan_layers(function: Expression) -> Callable[[Call], None]:
+    """`nn.scan_layers(self.blocks, x)`"""
+
+    def edit(node: Call) -> None:
+        made = Call(function, [node.function, *node.arguments])
+        made.keywords = [None, *node.keywords]
+        node.replace(made)
+
+    return edit
+
+
 HANDLERS: dict[type, Callable[[Lowering, Any], None]] = {
     Cond: control,
     Loop: control,
