@@ -3118,3 +3118,36 @@ def test_walks_see_the_layer_that_weight_norm_is_around(target):
     found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
     np.testing.assert_allclose(found["convs.1.bias"], [0.3], rtol=1e-6)
     np.testing.assert_allclose(found["last.bias"], [0.7] * 4, rtol=1e-6)
+
+
+KEPT_METHODS = """
+class Net(nn.Module):
+    def __init__(self, causal=True):
+        super().__init__()
+        self.fc, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4)
+        if causal:
+            self.mix = self._causal
+        else:
+            self.mix = self._same
+        self.act = self._act
+        self.last = self._same if causal else self._causal
+
+    def forward(self, x, y):
+        return self.mix(x) + self.act(self.last(y, scale=3.0))
+
+    def _causal(self, x, scale=2.0):
+        return self.norm(self.fc(x)) * scale
+
+    def _same(self, x, scale=2.0):
+        return self.fc(x).relu() * scale
+
+    def _act(self, x):
+        return torch.tanh(x)
+"""
+
+
+@pytest.mark.parametrize("causal", (True, False))
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_constructor_keeps_methods_of_its_own(target, causal):
+    inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
+    verify(HEAD + KEPT_METHODS, "Net", str(causal), inputs, target)
