@@ -38,6 +38,13 @@ NAMES = [
     ("relu", "import torch\nrelu = torch.relu", {}, "torch.relu"),
     ("f", "if x:\n    def f(): pass", {}, "a.py:f"),
     ("b", "from . import b", {"b": ""}, "b.py"),
+    ("f", "from b import f", {"core__b": "def f(): pass"}, "core/b.py:f"),
+    ("f", "from b import f", {"core__b": "def g(): pass"}, "b.f"),
+    ("f", "from b import f", {"core__b": "from c import f"}, "b.f"),
+    ("f", "from b import f", {"x__b": "def f(): pass", "y__b": "def f(): pass"}, "b.f"),
+    ("b", "from parts import b", {"core__parts__b": ""}, "parts.b"),
+    ("b", "from parts import b", {"core__parts__init": "", "core__parts__b": ""}, "core/parts/b.py"),
+    ("dataclass", "from dataclasses import dataclass", {"x__dataclasses": "def dataclass(): pass"}, "dataclasses.dataclass"),
     ("f", "from b import f", {"b": "from a import f"}, "b.f"),
 ]
 
@@ -46,6 +53,11 @@ NAMES = [
 def test_names(name, text, others, wanted):
     made = project(a=text, **others)
     assert described(made.resolve(made.files["a"], name)) == wanted
+
+
+def test_what_stands_beside_a_script_is_what_it_imports():
+    made = project(x__a="from b import f", x__b="def f(): pass", y__b="def f(): pass")
+    assert described(made.resolve(made.files["x.a"], "f")) == "x/b.py:f"
 
 
 def test_a_package_is_found_by_its_own_name():

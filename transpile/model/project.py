@@ -10,6 +10,7 @@ from typing import Any
 from .classes import PLAIN_MODULE, Classes, Definition
 from .expressions import Constant, Name, Subscript
 from .functions import Functions
+from .import_paths import Folders, import_base
 from .libraries import canonical
 from .names import dotted
 from .node import Expression, Statement
@@ -75,8 +76,13 @@ class Project(Classes, Functions):
         self._function(cls.file, self.names[cls.file], method, cls, False)
 
     def link(self) -> None:
-        """Resolve base classes once every file is there."""
+        """Resolve base classes, and imports from folders of scripts, once every file is there."""
         self.forget_classes()
+        folders = Folders({name: self.names[file] for name, file in self.files.items()})
+        for names in self.names.values():
+            for bound, name in names.imports.items():
+                if self.lookup(name) is None and not (self.rulebook and self.rulebook.knows(name)):
+                    names.imports[bound] = folders.meant(names.dotted, name)
         for file in self.ordered:
             for cls in self.names[file].all_classes:
                 plain = [b for b, word in zip(cls.bases, cls.keywords) if word is None]
@@ -254,18 +260,6 @@ def _blocks(statement: Statement) -> Iterator[Block]:
             yield part
         elif isinstance(part, Handler):
             yield part.body
-
-
-def import_base(file: File, name: str, statement: Import) -> str:
-    """The absolute dotted module that a `from … import` names, in the file of a dotted name."""
-    module, level = statement.module or "", statement.level
-    if not level:
-        return module
-    package = name.split(".") if name else []
-    if file.path.name != "__init__.py":
-        package = package[:-1]
-    package = package[: len(package) - (level - 1)] if level > 1 else package
-    return ".".join([*package, *([module] if module else [])])
 
 
 def is_own_module(node: Any) -> bool:
