@@ -3051,13 +3051,43 @@ def main():
         return out.mean()
 
     print(score(torch.ones(3, 4)))
+
+
+def load():
+    return Net(), 3
+
+
+def second(x):
+    net, n = load()
+    return net(x) * n
+
+
+def wrapped(x):
+    net = nn.DataParallel(Net())
+    return net(x)
+
+
+def drawn():
+    net = Drawing()
+
+    def draw(x):
+        out = net.sample(x)
+        return out
+
+    return draw
+
+
+class Drawing(Net):
+    def sample(self, x):
+        return torch.bernoulli(self.fc(x).sigmoid())
 """
 
 
 def test_what_is_refused_in_a_function_asks_for_no_params():
     (made,), _, _ = dialect.convert([given(HEAD + UNPLACED)], "", "functional")
-    assert {d.line for d in made.diagnostics} == {20, 32}, made.diagnostics
-    for line in ("def evaluate(x, n=3):", "def report(x):", "def main():", "def score(x):", "score(jnp.ones((3, 4)))"):
+    assert {d.line for d in made.diagnostics} == {20, 32, 44, 48, 49, 56}, made.diagnostics
+    headers = "evaluate(x, n=3): report(x): main(): score(x): second(x): wrapped(x): drawn(): draw(x):".replace(": ", ":|")
+    for line in (*(f"def {h}" for h in headers.split("|")), "score(jnp.ones((3, 4)))"):
         assert line in made.code, made.code
 
 

@@ -109,7 +109,7 @@ class Calls:
             again.become(Attribute(again.object, again.name))
         if threads.mode and again is None:
             self._modes.append(call)
-        uniform = self.conventions.is_uniform(call)
+        uniform, runs = self.conventions.is_uniform(call), self.conventions.hands_on_state(call)
         if not threads.params and not threads.takes and not uniform:
             if self.conventions.is_container(call) and not is_given(call):
                 self._give(call, [Dictionary([])])  # the params of its items, which it always takes
@@ -121,16 +121,16 @@ class Calls:
             if word in set(self.words):  # as every model has its own one
                 call.respell(argument, f"{word}_")
         given: list[Expression] = []
-        if threads.params or uniform:
+        if threads.params or uniform or runs:
             given.append(self._params(path, call))
         if threads.takes:
             given.append(path.of(self.words.state))
         elif uniform:
             given.append(Dictionary([]))
         if again is not None:
-            self._run_again(call, uniform, threads.mode)
-        elif uniform:
-            call.function = Attribute(call.function, "apply")
+            self._run_again(call, "apply" if uniform else "run" if runs else "", threads.mode)
+        elif uniform or runs:
+            call.function = Attribute(call.function, "apply" if uniform else "run")
         elif self._is_containers(call):
             call.function = Attribute(call.function.object, "run")  # type: ignore[attr-defined]
         elif not threads.known and threads.takes and _is_above(call):  # of a mixin
@@ -140,12 +140,12 @@ class Calls:
         if uniform and not threads.takes:
             call.wrap(lambda call: Subscript(call, Constant(0)))
 
-    def _run_again(self, call: Call, uniform: bool, mode: bool) -> None:
+    def _run_again(self, call: Call, word: str, mode: bool) -> None:
         """What a checkpoint runs: all that it is given would be traced, also the mode."""
         again = checkpointed(call)
         assert again is not None
-        if uniform:
-            again.wrap(lambda f: Attribute(f, "apply"))
+        if word:
+            again.wrap(lambda f: Attribute(f, word))
             again = checkpointed(call)
             assert again is not None
         if mode:

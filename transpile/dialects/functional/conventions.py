@@ -63,13 +63,15 @@ class Conventions(Signatures):
     # --- calls ------------------------------------------------------------------------------------
 
     def is_uniform(self, call: Call) -> bool:
-        """Whether a call goes by `apply`: what it runs is not known, or asks for several things;
-        a container with a state hands one to each of its items."""
+        """Whether a call goes by `apply`: what it runs is not known, or asks for several things."""
         threads = self.of_call(call)
         if not isinstance(call.function.value, Module):
             return False
-        holds = threads.takes and (self.is_container(call) or self.runs_container(call))
-        return holds or not threads.known
+        return threads.takes and self.runs_container(call) or not threads.known
+
+    def hands_on_state(self, call: Call) -> bool:
+        """Whether a call goes by `run`, which hands a state to each item of a container."""
+        return self.of_call(call).takes and self.is_container(call)
 
     def of_copy(self, call: Call) -> Threads:
         """What a call needs that is a copy of one of the program."""
@@ -144,9 +146,7 @@ class Conventions(Signatures):
 
     def is_state(self, array: Expression) -> bool:
         """Whether an array changes while the model runs, or only a checkpoint can fill it."""
-        if not isinstance(array, Read):
-            return False
-        if array.kind not in (BUFFER, MIXED):
+        if not isinstance(array, Read) or array.kind not in (BUFFER, MIXED):
             return False
         return array.name in self.stateful or self.names.is_buffer(array.name)
 
@@ -184,7 +184,14 @@ class Conventions(Signatures):
         self.initialisers = {f: kind for f, kind in found.items() if not self._is_late(f)}
         while unlike := {f for f in self.initialisers if not self._is_alike(f)}:
             self.initialisers = {f: k for f, k in self.initialisers.items() if f not in unlike}
+        self._refused: set[Call] | None = None  # while it is found out
+        self._unplaced: dict[Call, bool] = {}  # whether it was refused whenever it was asked
         super()._solve()
+        refused = set(filter(self._asks, self._unplaced))
+        while refused != self._refused and not all(map(self._unplaced.get, refused)):
+            self._refused, self._threads = refused, {}  # what raises asks for nothing
+            super()._solve()
+            refused = set(filter(self._asks, refused))
 
     def _is_alike(self, function: Function) -> bool:
         """Whether all that may run in the place of a method, or that it may run in the place of,
@@ -227,9 +234,8 @@ class Conventions(Signatures):
             if (question := self.presence.asked(call, function)) is not None:
                 kinds = self.presence.kinds(question)
                 found |= Threads(takes=BUFFER in kinds, params=PARAM in kinds)
-            for module in modules_given(call):
-                if not is_unplaced(module):
-                    found |= replace(self.of_value(module), known=True)
+            for module in [m for m in modules_given(call) if not is_unplaced(m)]:
+                found |= replace(self.of_value(module), known=True)
         for _, read in self.computed(function):
             found |= Threads(takes=BUFFER in read.kinds, params=PARAM in read.kinds)
         inside = (n for n in function.body.walk() if isinstance(n, Expression))
@@ -239,10 +245,18 @@ class Conventions(Signatures):
         """Whether a call will raise instead: what it runs has arrays, and no place here."""
         if not isinstance(node, Call) or not is_threaded(node) or isinstance(node, New):
             return False
+        if self._refused is not None:
+            return node in self._refused
         module = module_of(node)
         if module is None or not is_unplaced(module):
             return False
-        threads = self._of_call(node)
+        asks = self._asks(node)  # its class may turn out to ask for more than it does so far
+        self._unplaced[node] = asks and self._unplaced.get(node, True)
+        return asks
+
+    def _asks(self, call: Call) -> bool:
+        """Whether a call has to know where the arrays of its module are."""
+        threads = self._of_call(call)
         return threads.params or threads.takes or not threads.known
 
     def computed(self, function: Function) -> Iterator[tuple[Call, Computed]]:
@@ -252,9 +266,7 @@ class Conventions(Signatures):
                 yield call, read
 
     def _of_call(self, call: Call) -> Threads:
-        if isinstance(call, New) or is_of_class(call):  # a constructor makes no arrays
-            return NOTHING
-        if is_given(call):
+        if isinstance(call, New) or is_of_class(call) or is_given(call):  # constructors make none
             return NOTHING
         return super()._of_call(call) | self._computing(call.function.value)
 
@@ -275,7 +287,7 @@ class Conventions(Signatures):
 
     def runs_container(self, call: Call) -> bool:
         """Whether a call runs the loop of a container of torch's: of a class that extends it."""
-        return any(self._is_of_container(f) for f in self.targets(call) or ())
+        return any(map(self._is_of_container, self.targets(call) or ()))
 
     def _is_of_container(self, function: Function) -> bool:
         owner = function.owner

@@ -8,7 +8,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Sequence, holds_module
 from ...facts.values.vocabulary import PARAMETERS
 from ...model.copy import clone
-from ...model.effects import BoundMethod, Support
+from ...model.effects import BoundMethod, Support, Unconverted
 from ...model.expressions import Attribute, Call, Comprehension, Lambda, Name, Subscript
 from ...model.names import binds, names_assigned, root
 from ...model.node import Expression
@@ -61,20 +61,26 @@ def is_unplaced(module: Expression, seen: frozenset[str] = frozenset()) -> bool:
         if any(p.name == name.id for p in around.parameters):
             return False
         binding = [n for n in around.body.walk() if name.id in binds(n)]
-        plain = [n for n in binding if isinstance(n, Assign) and _is_plain(n, name.id)]
         if binding:
-            values = [n.expression for n in plain if n.expression is not None]
+            assigned = [n for n in binding if isinstance(n, Assign) and _is_whole(n, name.id)]
+            values = [n.expression for n in assigned if n.expression is not None]
             built = all(_is_built(value, seen | {name.id}) for value in values)
             return built and len(values) == len(binding)
     return False
 
 
-def _is_plain(assign: Assign, name: str) -> bool:
-    return all(isinstance(t, Name) and t.id == name for t in assign.targets)
+def _is_whole(assign: Assign, name: str) -> bool:
+    """Whether a name is bound to all of a value, or to a part of what a call gives:
+    `model, transform = load(path)`."""
+    plain = all(isinstance(t, Name) and t.id == name for t in assign.targets)
+    return plain or isinstance(assign.expression, Call)
 
 
 def _is_built(value: Expression, seen: frozenset[str]) -> bool:
-    """Whether a value is a module of no place, or what a call makes of such alone."""
+    """Whether a value is a module of no place, or what a call makes of such alone; what raises
+    instead is none."""
+    if isinstance(value, Unconverted):
+        return True
     if isinstance(value, (Name, Attribute, Subscript)):
         return is_unplaced(value, seen)
     modules = [n for n in value.walk() if isinstance(n, Expression) and holds_module(n.value)]
