@@ -24,10 +24,11 @@ SHARED = {
     "a list put into a Sequential": ("self.mods = nn.ModuleList([nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6)])\nself.net = nn.Sequential(*self.mods)", "self.net(x)"),
     "a list that grows, put into a Sequential": ("self.mods = nn.ModuleList([nn.Linear(6, 6)])\nfor k in range(2):\n    self.mods.append(nn.Tanh())\n    self.mods.append(nn.Linear(6, 6))\nself.net = nn.Sequential(*self.mods)", "self.net(x)"),
     "put into a list in a container": ("self.one, self.two = nn.Linear(6, 6), 2\nself.three = nn.Linear(6, 6)\nself.net = nn.ModuleList([nn.Sequential(self.three, nn.ReLU())])", "self.net[0](self.one(x))"),
+    "in a container": ("sub = Sub()\nself.sub = sub\nself.stem = nn.Sequential(sub.out, nn.ReLU())", "self.stem(self.sub(x))"),
+    "in a container, of a submodule": ("self.sub = Sub()\nself.stem = nn.Sequential(self.sub.out, nn.Tanh(), self.sub.fc, nn.Linear(6, 6))", "self.stem(self.sub(x)) * self.stem[3](x)"),
 }  # fmt: skip
 REPORTED = {
     "an index of the run's": ("self.mods = nn.ModuleList([nn.Linear(6, 6), nn.Linear(6, 6)])\nself.one = self.mods[i]", "self.one(self.mods[1](x))"),
-    "in a container": ("sub = Sub()\nself.sub = sub\nself.stem = nn.Sequential(sub.out, nn.ReLU())", "self.stem(self.sub(x))"),
     "children": ("self.sub = Sub()\nself.stem = nn.Sequential(*list(self.sub.children())[:1])", "self.stem(self.sub(x))"),
     "under a condition": ("self.sub = Sub()\nif i:\n    self.out = self.sub.out\nelse:\n    self.out = nn.Linear(6, 6)", "self.out(self.sub(x))"),
 }  # fmt: skip

@@ -69,12 +69,16 @@ ONCE = {
     "a parameter of a layer": ("self.a = nn.Linear(6, 6)\nself.w = self.a.weight", "self.a(x) @ self.w"),
     "in a list of parameters": ("p = nn.Parameter(torch.randn(6, 6))\nself.ps = nn.ParameterList([p, p])", "x @ self.ps[0] @ self.ps[1]"),
     "parameters times two": ("self.ps = nn.ParameterList([nn.Parameter(torch.randn(6, 6))] * 2)", "x @ self.ps[0] @ self.ps[1]"),
+    "in two containers": ("act = nn.PReLU()\nself.s = nn.Sequential(act, nn.Linear(6, 6))\nself.t = nn.Sequential(nn.Linear(6, 6), act)", "self.t(self.s(x))"),
+    "in two containers, with state": ("bn, l = nn.BatchNorm1d(6), nn.Linear(6, 6)\nself.s = nn.Sequential(l, bn)\nself.t = nn.Sequential(bn, nn.Tanh(), l)", "self.t(self.s(x))"),
+    "in lists of modules": ("self.s = A()\nself.ls = nn.ModuleList([self.s.l, nn.Linear(6, 6), self.s.l])", LOOP),
 }  # fmt: skip
 REPORTED = {
     "a layer of a submodule": ("self.s = A()\nself.t = A()\nself.t.l = self.s.l", "self.t(self.s(x))"),
     "handed to two": ("l = nn.Linear(6, 6)\nself.s = B(l)\nself.t = B(l)", "self.t(self.s(x))"),
     "handed from a submodule": ("self.s = A()\nself.t = B(self.s.l)", "self.t(self.s(x))"),
-    "in two containers": ("act = nn.PReLU()\nself.s = nn.Sequential(act, nn.Linear(6, 6))\nself.t = nn.Sequential(nn.Linear(6, 6), act)", "self.t(self.s(x))"),
+    "in two containers, one gone over": ("act = nn.PReLU()\nself.s = nn.Sequential(act, nn.Linear(6, 6))\nself.t = nn.Sequential(nn.Linear(6, 6), act)", "sum(m(x).sum() for m in self.t) + self.s(x)"),
+    "in containers in a list": ("act = nn.PReLU()\nself.s, self.t = nn.Sequential(act), nn.Sequential(nn.Linear(6, 6), act)\nself.ls = nn.ModuleList([self.s, self.t])", "self.ls[1](self.ls[0](x))"),
     "a list in two containers": ("ls = [nn.Linear(6, 6) for _ in range(3)]\nself.ls = nn.ModuleList(ls)\nself.m = nn.Sequential(*ls)", "self.m(self.ls[0](x))"),
     "a list and its reverse": ("ls = [nn.Linear(6, 6) for _ in range(3)]\nself.ls = nn.ModuleList(ls)\nself.m = nn.ModuleList(ls[::-1])", "self.m[0](self.ls[0](x))"),
     "in each of a list": ("l = nn.Linear(6, 6)\nself.ls = nn.ModuleList([B(l) for _ in range(2)])", "self.ls[1](self.ls[0](x))"),
@@ -134,6 +138,7 @@ def test_one_set_of_params(name):
 
 
 _OWNED_IN_EQUINOX = {n for n in ONCE if "parameter" in n and n not in _NOT_YET} | {
+    *("in two containers", "in two containers, with state", "in lists of modules"),
     *("an attribute", "of a class of the user's", "only the second is called", "a third name", "a local name"),
     *("in one statement", "a tuple", "by add_module", "a second name, with state", "part of a list"),
 }

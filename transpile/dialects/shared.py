@@ -77,6 +77,8 @@ class Shared:
         for assign in (n for n in nodes if isinstance(n, Assign)):
             for name in bound(assign):
                 self._bindings.setdefault(name, []).append(assign)
+        self._last: dict[object, Expression | None] = {}  # what is behind the names in `_source`
+        self._opened = set[New]()
         stores = [t for n in nodes if isinstance(n, (Assign, Delete)) for t in n.targets]
         self._replaced = {text(t) for t in stores if isinstance(t, Attribute) and not self._own(t)}
 
@@ -142,9 +144,13 @@ class Shared:
             yield node.name, node.expression, self.me
 
     def _listed(self, uses: Iterable[Use]) -> Iterator[Use]:
-        """Those of a list of params with what the constructor puts into it."""
+        """Those of a list of params, and of a container, with what the constructor puts into it."""
         for use in uses:
             yield use
+            made = self._made(use.node)
+            if made is not None and made not in self._opened:
+                self._opened.add(made)
+                yield from self._listed(self.placed.given(made, use.attribute, use.parent))
             if isinstance(use.node, Name) and _is_param(use.node) and not _is_one_param(use.node):
                 name = use.node.id
                 put = [a.expression for a in self._bindings.get(name, ()) if a.expression]
@@ -153,6 +159,12 @@ class Shared:
                         put += call.arguments
                 for value in put:
                     yield from self.placed.given(value, use.attribute, use.parent)
+
+    def _made(self, node: Expression) -> New | None:
+        """The module that a name of the constructor's was given."""
+        source = self._source(node) if isinstance(node, Name) else None
+        behind = self._last.get(source)
+        return behind if isinstance(behind, New) else None
 
     def _implied(self, use: Use) -> Iterator[Use]:
         """What is taken from an attribute stands there too."""
@@ -185,6 +197,7 @@ class Shared:
             single = isinstance(last.targets[0], Name) and not last.operator
             if single and isinstance(value, (Name, Attribute)) and value.value is not None:
                 return self._source(value)
+            self._last[node.id, self._order[last]] = value if single else None
             return node.id, self._order[last]
         return text(node)
 

@@ -19,6 +19,7 @@ from .. import (
     library,
     open_bases,
     second_names,
+    shared_parts,
     support,
     wide,
 )
@@ -60,6 +61,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     """The files of a project as Equinox has them; the model is edited. `existing`: the text of the
     support file that stands there."""
     second_names.spell_out(project, facts.modules, alone=True)
+    shared_parts.spell_out(project, facts.modules)
     handed_classes.tell(project)
     open_bases.hand_on(project, "key", declared=True)
     lists = elsewhere.spell_out(project, facts.modules)

@@ -8,7 +8,7 @@ from ...model.expressions import Attribute, Name
 from ...model.project import Project
 from ...source.formatting import format_all
 from ...source.splice import write as text_of
-from .. import library, second_names, support, wide
+from .. import library, second_names, shared_parts, support, wide
 from ..definitions import Prelude, Rules, prelude
 from ..faults import Faults
 from ..imports import Words, fit
@@ -39,8 +39,9 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     the support file that stands there."""
     reports = Reports(Faults("the functional dialect"))
     rename_methods(project, reports)
-    unroll(project)
     second_names.spell_out(project, facts.modules)
+    shared_parts.spell_out(project, facts.modules)
+    unroll(project)
     there = Prelude(existing or "", "~")
     solve = lambda: Conventions(project, facts, there.names())
     threaded = lambda t: t.takes or t.draws or t.params or t.mode

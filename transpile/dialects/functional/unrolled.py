@@ -10,12 +10,13 @@ from __future__ import annotations
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Module
 from ...model.copy import clone
-from ...model.expressions import Attribute, Display, Lambda, Name, Starred
-from ...model.names import below, dotted, jumps
+from ...model.expressions import Display, Lambda, Name, Starred
+from ...model.names import below, jumps, root
 from ...model.node import Expression, Statement
 from ...model.program import Function
 from ...model.project import Project
 from ...model.statements import Block, For
+from ..submodule_paths import is_path
 
 _MOST = 24  # statements that are written out
 
@@ -49,8 +50,8 @@ def _turns(function: Function, loop: For) -> list[dict[str, Expression]] | None:
 def _named(target: Expression, value: Expression) -> dict[str, Expression] | None:
     """The names of a target with what they are given, where that may be asked for again."""
     if isinstance(target, Name):
-        path = dotted(value) if isinstance(value, (Name, Attribute)) else None
-        return {target.id: value} if path is not None else None
+        first = root(value)
+        return {target.id: value} if first is not None and is_path(value, first.id) else None
     if not isinstance(target, Display) or not isinstance(value, Display):
         return None
     pairs = list(zip(target.elements, value.elements))
