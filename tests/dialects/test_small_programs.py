@@ -1925,6 +1925,45 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.b(self.a(x)) + y * len(self.a.init_args)
 """
+HINTS = """
+class Base(nn.Module):
+    kind: str = "a"
+    first: nn.Module
+
+    def run(self, x):
+        return self.first(x)
+
+
+class Net(Base):
+    second: nn.Module
+    rate: float
+
+    def __init__(self, rate=2.0):
+        super().__init__()
+        self.first = nn.Linear(4, 4)
+        self.second = nn.Linear(4, 4)
+        self.rate = rate
+
+    def forward(self, x, y):
+        return self.second(self.run(x)) * self.rate + y
+"""
+NUMPY_FIRST = """
+import numpy as np
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.grid = np.zeros((3, 4), dtype=np.float32)
+        for i in range(4):
+            self.grid[:, i] = np.arange(3) + i
+        self.grid = torch.from_numpy(self.grid.astype(np.float32))
+        self.angle = self.grid[:, 1:2] * np.pi
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        return self.fc(x) * self.grid + y * self.angle.sin() * self.grid.shape[1]
+"""
 
 
 TRANSFORMER = """

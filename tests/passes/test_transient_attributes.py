@@ -63,12 +63,22 @@ CASES = {
     "a list, read elsewhere": ("self.n = []\nself.n.append(x)\nreturn x", None, "return self.n"),
     "a list that is set again": ("self.n = []\nself.n = self.n + [x]\nreturn self.n", None, ""),
     "a sum": ("self.n = x.sum() // 2\nreturn self.n", None, ""),
+    "an array of NumPy's until a tensor is made of it": (
+        "self.m = np.zeros(3)\nself.m[1:] = x\nself.m = torch.tensor(self.m)\nreturn self.m",
+        "m = np.zeros(3)\nm[1:] = x\nself.m = torch.tensor(m)\nreturn self.m",
+        "return self.m",
+    ),
+    "an array of NumPy's that a method may read": (
+        "self.m = np.zeros(3)\nself.other()\nself.m = torch.tensor(self.m)\nreturn self.m",
+        None,
+        "return self.m",
+    ),
     "another attribute": ("self.m = self.n.to(x)\nreturn self.m", None, ""),
 }
 
 
 def program(body, other):
-    start = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+    start = "import numpy as np\nimport torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
     methods = {"__init__": "super().__init__()\nself.m = torch.ones(3)", "forward": body}
     methods |= {"other": other} if other else {}
     return start + "\n".join(

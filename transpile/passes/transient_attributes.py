@@ -8,6 +8,12 @@
 A cast is one of each call, of the value that the model was built with, and so is a size: under jit
 Python knows it in that call alone. So is what `self.outputs = {}` begins anew. Where others read or
 set the attribute too it stays as it is: they would not see it.
+
+    self.grid = np.zeros((n, 2))                   grid = np.zeros((n, 2))
+    self.grid[:, 0] = np.arange(n)            →    grid[:, 0] = np.arange(n)
+    self.grid = torch.from_numpy(self.grid)        self.grid = torch.from_numpy(grid)
+
+A tensor is NumPy's array under a local name until it is made of that.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ from ..model.expressions import (
     Constant,
     Dictionary,
     Display,
+    Lambda,
     Name,
     Subscript,
     is_none,
@@ -71,9 +78,15 @@ def run(project: Project, facts: Any = None) -> list[Changes]:
     found, named = [], _Named(project)
     for function in project.functions():
         cls, me = project.owner(function), project.self_name(function)
-        if cls is None or me is None or function.name == "__init__" or not project.is_module(cls):
+        if cls is None or me is None or not project.is_module(cls):
             continue
         changes = Changes(function)
+        for assign in function.nodes(Assign):
+            if places := _until_tensor(assign, me, project):
+                _as_local(places[0], places[1:], function, changes)
+        if function.name == "__init__":
+            found.append(changes)
+            continue
         for assign in function.nodes(Assign):
             if not isinstance(assign.parent, Block):
                 continue
@@ -102,6 +115,46 @@ def _own(assign: Assign, me: str) -> Iterator[tuple[Attribute, Expression | None
             given = values[i] if len(values) == len(parts) else value
             if isinstance(part, Attribute) and dotted(part.object) == me:
                 yield part, given
+
+
+def _until_tensor(assign: Assign, me: str, project: Project) -> list[Attribute]:
+    """The places of an attribute from where it is NumPy's array to where a tensor is made of it;
+    none where somebody else may read it in between."""
+    target, block = assign.targets[0], assign.parent
+    if not isinstance(target, Attribute) or dotted(target.object) != me or assign.operator:
+        return []
+    if not isinstance(block, Block) or not _calls(assign.expression, "numpy.", project):
+        return []
+    found = [target]
+    for statement in block.body[block.body.index(assign) + 1 :]:
+        whole = isinstance(statement, Assign) and dotted(statement.targets[0]) == dotted(target)
+        part = statement.expression if whole else statement  # type: ignore[attr-defined]
+        before = len(found)
+        for node in part.walk():
+            if isinstance(node, (Function, Lambda)) or _hands_on(node, me):
+                return []
+            if isinstance(node, Attribute) and dotted(node) == dotted(target):
+                found.append(node)
+        if whole:
+            return found if len(found) > before and _calls(part, "torch.", project) else []
+    return []
+
+
+def _hands_on(node: Node, me: str) -> bool:
+    """`self.fill()`, `fill(self)`: what runs may read any attribute."""
+    part = node.parent
+    called = isinstance(part, Attribute) and getattr(part.parent, "function", None) is part
+    return dotted(node) == me and (not isinstance(part, Attribute) or called)
+
+
+def _calls(value: Node | None, library: str, project: Project) -> bool:
+    """Whether a value is computed by functions of a library."""
+    for call in [n for n in value.walk() if isinstance(n, Call)] if value is not None else ():
+        name, file = dotted(call.function), call.file
+        found = project.resolve(file, name) if name is not None and file is not None else None
+        if isinstance(found, str) and found.startswith(library):
+            return True
+    return False
 
 
 def is_fresh(value: Expression | None) -> bool:

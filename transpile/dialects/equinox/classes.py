@@ -16,7 +16,7 @@ from .changes import Changing
 from .computed import Computed
 from .constructors import Building, eqx
 from .data_writes import write_for_the_call
-from .fields import Declared, Fields
+from .fields import ANY, Declared, Fields
 from .functions import Running
 from .plan import Plan
 from .presence import Presence
@@ -42,6 +42,7 @@ class ClassWriter:
         self._tell_skipped(cls)
         fields = self._declared(cls)
         statements = self._statements(fields, cls)
+        self._leave_out_hints(cls)
         if fields:
             self._separate(cls)
         made = any(f.name == "arrays" for f in fields)
@@ -181,6 +182,8 @@ class ClassWriter:
             words = [word for n in kind.walk() if (word := dotted(n))]
             if any(w in hidden or self._is_late(w, cls) for w in words):
                 kind = Constant(field.type)
+            if field.type == ANY and old is not None and old.annotation is not None:
+                kind = clone(old.annotation)
             new = Assign([Name(field.name)], value, annotation=kind)
             if old is None or names.count(field.name) > 1:
                 made.append(new)
@@ -189,10 +192,26 @@ class ClassWriter:
         return made
 
     def _standing(self, field: Declared, cls: Class) -> Assign | None:
-        """`rate = 0` in the class, of a field: what an object has where nothing is set."""
+        """`rate = 0` in the class, of a field: what an object has where nothing is set. `rate: int`
+        of what is static: modules and params stand in the order in which they are set."""
         own = (n for n in cls.body.body if isinstance(n, Assign) and len(n.targets) == 1)
         found = next((n for n in own if dotted(n.targets[0]) == field.name), None)
-        return found if found is not None and isinstance(found.expression, Constant) else None
+        if found is None or isinstance(found.expression, Constant):
+            return found
+        return found if found.expression is None and field.static else None
+
+    def _leave_out_hints(self, cls: Class) -> None:
+        """`fc: nn.Linear` sets nothing in torch, and would be a field here: it stays where classes
+        below have that."""
+        home = self.plan.modules.home(cls)
+        if self.plan.is_mixin(cls) or cls.decorators:
+            return
+        below = {n for c in home.descendants(cls) for n in self.plan.modules.own_fields(c)}
+        if self.plan.modules.find(cls, "__init__") is None:
+            below = set()  # its fields are the parameters of a constructor
+        for hint in [n for n in cls.body.body if isinstance(n, Assign) and n.expression is None]:
+            if dotted(hint.targets[0]) not in below:
+                cls.body.substitute(hint, [] if len(cls.body.body) > 1 else [Pass()])
 
     def _is_late(self, word: str, cls: Class) -> bool:
         file = cls.file
