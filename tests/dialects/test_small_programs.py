@@ -3249,3 +3249,33 @@ class Net(nn.Module):
 def test_a_constructor_keeps_methods_of_its_own(target, causal):
     inputs = [torch.randn(3, 4, dtype=torch.float64) for _ in range(2)]
     verify(HEAD + KEPT_METHODS, "Net", str(causal), inputs, target)
+
+
+ASKED_OF_PARAMS = """
+def weights_init(m):
+    if m is not None and hasattr(m, "weight") and hasattr(m.weight, "requires_grad"):
+        nn.init.constant_(m.weight, 0.3)
+    elif hasattr(m, "bias") and hasattr(m.bias, "data"):
+        m.bias.data.fill_(0.7)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.norm = nn.Linear(4, 4), nn.LayerNorm(4, elementwise_affine=False)
+        self.apply(weights_init)
+
+    def forward(self, x):
+        return self.norm(self.fc(x))
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_param_has_what_tensors_have(target):
+    (made,), support, _ = dialect.convert([given(HEAD + ASKED_OF_PARAMS)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    if target == "functional":
+        model = model.init(jax.random.key(0)), {}
+    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    np.testing.assert_allclose(found["fc.weight"], np.full((4, 4), 0.3), rtol=1e-6)

@@ -225,9 +225,12 @@ def _has(test: Expression, module: Expression, name: Expression, missing: bool =
     has = Call(Support("has"), [module, name])
     around = test.parent
     test.replace(Unary("not", has) if missing else has)
-    if isinstance(around, Boolean) and around.operator == "and" and not missing:
-        if _asked(around.left) == _asked(around.right) is not None:
-            around.replace(around.left)
+    while isinstance(around, Boolean) and around.operator == "and" and not missing:
+        left, outer = around.left, around.parent  # of `m and has and has`, the left is `m and has`
+        before = left.right if isinstance(left, Boolean) and left.operator == "and" else left
+        if _asked(before) == _asked(around.right) is not None:
+            around.replace(left)
+        around = outer
 
 
 def _asked(node: Expression) -> tuple[str | None, object] | None:
