@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...facts.values.lattice import Static
 from ...model.copy import clone
-from ...model.effects import Declare, NewArray, Put, Read, Support, Tie, Write
+from ...model.effects import Cond, Declare, Loop, NewArray, Put, Read, Scan, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
     Call,
@@ -40,6 +41,7 @@ def declare(low: Lowering, node: Declare) -> None:
     first = node.targets[0]
     none = is_none(node.expression) and cls is not None and low.plan.is_data(cls, node.name)
     again = cls is not None and low.plan.is_set_again(cls, node.name)
+    fraction = cls is not None and low.plan.is_fraction(cls, node.name)
     given = {leaf: low.plan.given(leaf) for leaf in _leaves(node.expression)}
 
     def edit(node: Declare) -> None:
@@ -51,7 +53,7 @@ def declare(low: Lowering, node: Declare) -> None:
         else:
             absent = [end for end in sides(node.expression) if again and is_none(end)]
             for leaf in _leaves(node.expression):
-                leaf.wrap(lambda v: _held_array(low, node, v, given.get(v, ""), again))
+                leaf.wrap(lambda v: _held_array(low, node, v, given.get(v, ""), again, fraction))
             for end in absent:
                 end.replace(_absent(again))
         node.become(Assign(node.targets, node.expression, node.operator, node.annotation))
@@ -74,15 +76,25 @@ def _variable(low: Lowering, kind: str, name: str, persistent: bool, value: Expr
 
 
 def _held_array(
-    low: Lowering, node: Declare, value: Expression, given: str, again: bool
+    low: Lowering, node: Declare, value: Expression, given: str, again: bool, fraction: bool
 ) -> Expression:
     """A Variable of a value, of which `given` says whether it is a number, or None."""
-    word = "array" if isinstance(value, Constant) else "asarray"
-    array = Call(Attribute(Name("jnp"), word), [value]) if "number" in given else value
+    array = _of_number(value, fraction) if "number" in given else value
     made = _variable(low, node.here, node.name, node.persistent, array)
     if "optional" not in given:
         return made
     return Conditional(_absent(again), Compare([clone(value), Constant(None)], ["is"]), made)
+
+
+def _of_number(value: Expression, fraction: bool) -> Call:
+    """`jnp.array(0.0)`: of floats, where it may be given fractions."""
+    if not isinstance(value, Constant):
+        made = Call(Attribute(Name("jnp"), "asarray"), [value])
+        if fraction:
+            made.append(Name("float"))
+        return made
+    number: Any = value.constant
+    return Call(Attribute(Name("jnp"), "array"), [Constant(float(number)) if fraction else value])
 
 
 def _absent(again: bool) -> Expression:
@@ -158,6 +170,8 @@ def write(low: Lowering, node: Write) -> None:
     own = isinstance(target, Attribute) and low.is_self(target.object)
     first = own and low.plan.is_unset(low.cls(node), target.name)
     path = dotted_read(target)
+    fraction = first and low.plan.is_fraction(low.cls(node), target.name)  # type: ignore[arg-type]
+    shaped = own and node.bound and _may_gain_dims(low, node)
     if node.detached and getattr(target, "kind", "") == "param":
         if low.unit(node) not in low.plan.building:
             low.edits.change(node, lambda n: _set_data(low, n))
@@ -174,14 +188,20 @@ def write(low: Lowering, node: Write) -> None:
         if isinstance(target, (Read, Attribute)):
             target = Attribute(target.object, target.name)
         value: Any = node.value
-        made: Assign
+        made: Assign | ExpressionStatement
         if augmented:
             made = Assign([whole(target)], _detached(node, value.right), value.operator)
         elif placed:
             operator = IN_PLACE.get(value.how, "")
             made = Assign([Subscript(target, value.index)], _detached(node, value.new), operator)
         elif first:
+            if fraction and isinstance(value, Constant):  # as what other sides of branches set
+                number: Any = value.constant
+                value = Constant(float(number))
             made = Assign([target], Call(low.support("Constant"), [_detached(node, value)]))
+        elif shaped:
+            call = Call(Attribute(target, "set_value"), [_detached(node, value)])
+            made = ExpressionStatement(call)
         else:
             made = Assign([whole(target)], _detached(node, value))
         node.replace(made)
@@ -189,6 +209,16 @@ def write(low: Lowering, node: Write) -> None:
     if placed:
         low.skipped.add(value)
     low.edits.change(node, edit)
+
+
+def _may_gain_dims(low: Lowering, node: Write) -> bool:
+    """Whether an array that began as a number, `self.hidden = 0`, may be given another shape."""
+    cls, value = low.cls(node), node.value
+    plain = isinstance(value, Call) and not value.arguments  # `y.mean()`
+    if cls is None or plain or isinstance(value.value, Static):
+        return False
+    carried = any(isinstance(n, (Cond, Loop, Scan)) for n in node.ancestors())  # of one shape
+    return not carried and low.plan.is_number(cls, node.target.name)
 
 
 def _set_data(low: Lowering, node: Write) -> None:
