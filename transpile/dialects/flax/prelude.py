@@ -204,7 +204,8 @@ def scan_layers(layers, x, *args, **kwargs):
 
     The layers keep their weights and get the state that they write.
     """
-    if not jax.tree.leaves(list(layers)):  # of no arrays, or no layers at all
+    kinds = {jax.tree.structure(layer) for layer in layers}
+    if len(kinds) != 1 or not jax.tree.leaves(list(layers)):  # somebody changed one, or no arrays
         return functools.reduce(lambda x, layer: layer(x, *args, **kwargs), layers, x)
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)
     graph, params, rest = nnx.split(stacked, nnx.Param, ...)
