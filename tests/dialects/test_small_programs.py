@@ -124,6 +124,36 @@ class Net(nn.Module):
         x = self.fc1(x * self.betas + self.alphas) * self.gammas
         return up(self.fc0(x)[None]) + up(y[None])
 """
+# Modules that begin with the values of others, which are built in the same words.
+COPIED_STARTS = """
+class Encoder(nn.Module):
+    def __init__(self, out):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(4)
+        self.fc = nn.Linear(4, out)
+
+    def forward(self, x):
+        return self.fc(self.bn(x))
+
+
+class Net(nn.Module):
+    def __init__(self, base=Encoder, mlp=True):
+        super().__init__()
+        self.q = base(4)
+        self.k = base(4)
+        if mlp:
+            width = self.q.fc.weight.shape[1]
+            self.q.fc = nn.Sequential(nn.Linear(width, width), nn.Tanh(), self.q.fc)
+            self.k.fc = nn.Sequential(nn.Linear(width, width), nn.Tanh(), self.k.fc)
+        for q, k in zip(self.q.parameters(), self.k.parameters()):
+            k.data.copy_(q.data)
+        self.target = nn.Linear(4, 4)
+        self.online = nn.Linear(4, 4)
+        self.target.load_state_dict(self.online.state_dict())
+
+    def forward(self, x, y):
+        return self.q(x) * self.k(y) + self.online(x) * self.target(x)
+"""
 # Mixins in front of a base, whose methods are found by the order of the class that has both.
 MIXED_IN = """
 class Rescale:
@@ -3332,3 +3362,37 @@ def test_a_param_has_what_tensors_have(target):
         model = model.init(jax.random.key(0)), {}
     found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
     np.testing.assert_allclose(found["fc.weight"], np.full((4, 4), 0.3), rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_built_alike_and_given_the_values_of_another_begins_as_that(target):
+    (made,), support, _ = dialect.convert([given(HEAD + COPIED_STARTS)], "", target)
+    cls = converted(made.code, support)["Net"]
+    model = built(cls, cls)
+    if target == "functional":
+        model = model.init(jax.random.key(0)), {}
+    found = to_torch(*model) if isinstance(model, tuple) else to_torch(model)
+    for one, other in (("q.fc.0.weight", "k.fc.0.weight"), ("online.bias", "target.bias")):
+        np.testing.assert_array_equal(found[one], found[other])
+
+
+NOT_ALIKE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+        self.k = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.k.load_state_dict(self.q.state_dict())
+
+    def forward(self, x):
+        return self.q(x) + self.k(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_not_built_alike_is_refused_where_it_is_given_values(target):
+    (made,), support, _ = dialect.convert([given(HEAD + NOT_ALIKE)], "", target)
+    assert [(d.line, d.id) for d in made.diagnostics] == [(12, "array-while-building")]
+    cls = converted(made.code, support)["Net"]
+    with pytest.raises(NotImplementedError):
+        built(cls, cls)

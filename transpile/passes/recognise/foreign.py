@@ -60,6 +60,10 @@ def given(scene: Scene, call: Call) -> bool:
         return True
     asked = scene.of(function.object)
     if name == "state_dict" and scene.building and isinstance(asked, Module) and not asked.open:
+        around = call.parent
+        if isinstance(around, Call) and isinstance(around.function, Attribute):
+            loaded = around.function.name == "load_state_dict" and call in around.arguments
+            call = around if loaded else call
         scene.changes.unconverted("array-while-building", call, _UNMADE)
         return True
     if name in REGISTERS and _is_foreign(scene.of(function.object)):
