@@ -3396,3 +3396,41 @@ def test_what_is_not_built_alike_is_refused_where_it_is_given_values(target):
     cls = converted(made.code, support)["Net"]
     with pytest.raises(NotImplementedError):
         built(cls, cls)
+
+
+ASKED_CONSTANTS = """
+def made(n):
+    f = torch.tensor(n, dtype=torch.float64)
+    return f / f.sum()
+
+
+def scaled(x, f):
+    if isinstance(f, torch.Tensor):
+        return x * f
+    return x
+
+
+class Net(nn.Module):
+    def __init__(self, n=None):
+        super().__init__()
+        self.register_buffer("f", made(n) if n is not None else None, persistent=False)
+        self.g = made([1, 1, 2, 3])
+
+    def forward(self, x):
+        x = self._again(x, f=self.f)
+        g = self.g
+        if torch.is_tensor(g):
+            x = x + g
+        if isinstance(self.g, torch.Tensor):
+            x = x * 2
+        return scaled(x, self.g)
+
+    def _again(self, x, f):
+        return scaled(x, f)
+"""
+
+
+@pytest.mark.parametrize("init", ["", "[1, 2, 3, 4]"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_constant_is_an_array_to_those_that_ask(target, init):
+    verify(HEAD + ASKED_CONSTANTS, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)

@@ -50,6 +50,7 @@ from ..reports import Reports
 from ..ties import below
 from . import numbers
 from .computed import Computed
+from .constants import constant
 from .given import is_listed, listing
 from .lacking import may_lack
 from .paths import Paths
@@ -219,7 +220,7 @@ class Leaves:
     def _read(self, node: Read) -> None:
         whole = self._whole(node)
         if whole is None:
-            self._constant(node)
+            constant(node, self.plan, self.function)
             return
         path = self.paths.of(node.object)
         tied = self.tied.ties.array(below(node.object, self.paths.self_name), node.name)
@@ -246,16 +247,6 @@ class Leaves:
             node.replace(Call(Attribute(entries, "get"), [Constant(node.name)]))
         else:
             node.replace(Subscript(entries, Constant(node.name)))
-
-    def _constant(self, node: Read) -> None:
-        """An array of NumPy's: what NumPy would do with it alone is JAX's."""
-        around = node.parent
-        plain = Attribute(node.object, node.name)
-        given = node.name in self.plan.properties(self.function.owner)
-        if isinstance(around, (Attribute, Subscript)) and around.object is node and not given:
-            node.replace(Call(Attribute(Name("jnp"), "asarray"), [plain]))
-        else:
-            node.become(plain)
 
     def _whole(self, node: Read) -> str | None:
         """Where an array is kept; None for a constant, which the module has itself."""

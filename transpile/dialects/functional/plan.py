@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+from ...facts.calls import Calls
 from ...facts.effects import EffectsOf
 from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
 from ...facts.stages import Stages
@@ -35,6 +36,7 @@ class Facts(Protocol):
     effects: EffectsOf
     rulebook: Rulebook
     values: Values
+    calls: Calls
     stages: Stages
 
 

@@ -48,6 +48,7 @@ from ...reports import Reports
 from ...threading.changes import is_applied
 from ...threading.probes import dry_run, gives_shapes, is_dry
 from ...threading.threads import NOTHING
+from ..constants import constant
 from ..plan import Plan
 from ..turns import going_over
 from .beginnings import draws
@@ -205,14 +206,14 @@ class Building:
     def _read(self, node: Read) -> None:
         around = node.parent
         if node.kind == CONSTANT:
-            _constant(node)
+            constant(node, self.plan, self.function)
         elif isinstance(around, Compare) and any(map(is_none, around.operands)):
             missing = around.operators[0] in ("is", "==")
             _has(around, node.object, Constant(node.name), missing)
         elif is_tested(node):
             _has(node, node.object, Constant(node.name))
         elif not self.plan.conventions.is_state(node) and node.kind == "buffer":
-            _constant(node)
+            constant(node, self.plan, self.function)
         elif is_measured(node):
             node.replace(like(node))
         else:
@@ -241,16 +242,6 @@ def _asked(node: Expression) -> tuple[str | None, object] | None:
         return None
     module, name = node.arguments
     return (dotted(module), name.constant) if isinstance(name, Constant) else None
-
-
-def _constant(node: Read) -> None:
-    """An array of NumPy's, which the module has itself: what NumPy would do with it is JAX's."""
-    plain, around = Attribute(node.object, node.name), node.parent
-    based = isinstance(around, Put) and around.base is node
-    if based or isinstance(around, (Attribute, Subscript)) and around.object is node:
-        node.replace(Call(Attribute(Name("jnp"), "asarray"), [plain]))
-    else:
-        node.become(plain)
 
 
 def is_tested(node: Read) -> bool:

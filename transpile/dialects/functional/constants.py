@@ -1,0 +1,67 @@
+"""The constants of a module where they are read: arrays of NumPy's, which are no arrays to JAX.
+
+self.mask[0]                what NumPy would do with one alone is JAX's: jnp.asarray(self.mask)[0]
+scaled(x, self.window)      scaled asks isinstance(window, jax.Array): jnp.asarray(self.window)
+"""
+
+from __future__ import annotations
+
+from ...facts.values.lattice import Tensor
+from ...model.copy import clone
+from ...model.effects import Put, Read
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
+from ...model.names import dotted
+from ...model.node import Expression
+from ...model.operators import Compare, Conditional
+from ...model.program import Function
+from ...model.statements import Assign
+from .plan import Plan
+
+
+def constant(node: Read, plan: Plan, function: Function) -> None:
+    """Read an array that the module has itself, as NumPy's or as one of JAX's."""
+    around, plain = node.parent, Attribute(node.object, node.name)
+    given = node.name in plan.properties(function.owner)  # which makes one of JAX's each time
+    based = isinstance(around, Put) and around.base is node
+    if based or isinstance(around, (Attribute, Subscript)) and around.object is node:
+        node.replace(plain if given else _array(plain))
+    elif given or not _is_asked(node, plan, function):
+        node.become(plain)
+    elif isinstance(node.value, Tensor) and node.value.none:
+        missing = Compare([clone(plain), Constant(None)], ["is"])
+        node.replace(Conditional(Constant(None), missing, _array(plain)))
+    else:
+        node.replace(_array(plain))
+
+
+def _array(plain: Expression) -> Expression:
+    return Call(Attribute(Name("jnp"), "asarray"), [plain])
+
+
+def _is_asked(node: Read, plan: Plan, function: Function) -> bool:
+    """Whether a function that an array is handed to, or in which it has a name, asks whether
+    something is an array, or hands it on to one that does."""
+    around = node.parent
+    if isinstance(around, Assign):
+        asking = {function}
+    elif isinstance(around, Call) and node in around.arguments:
+        if _asks_for_arrays(around):
+            return True
+        targets = plan.facts.calls.targets(around)
+        asking = {t.function for t in targets if isinstance(t.function, Function)}
+    else:
+        return False
+    return any(
+        _asks_for_arrays(call)
+        for reached in plan.facts.calls.reachable(asking)
+        for call in reached.nodes(Call)
+    )
+
+
+def _asks_for_arrays(call: Call) -> bool:
+    """`isinstance(f, jax.Array)`"""
+    if dotted(call.function) != "isinstance" or len(call.arguments) != 2:
+        return False
+    return any(
+        dotted(n) == "jax.Array" for n in call.arguments[1].walk() if isinstance(n, Attribute)
+    )
