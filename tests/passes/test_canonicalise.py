@@ -43,6 +43,16 @@ STATEMENTS = {
 }
 
 
+def test_a_layer_that_torch_changes_in_place():
+    body = "class Net:\n    def __init__(self):\n        {}spectral_norm({}.fc, 'weight')\n"
+    head = "from torch.nn.utils import spectral_norm\n"
+    for name, wanted in (("self", "self.fc = "), ("net", "")):
+        file = lower(head + body.format("", name), PurePosixPath("module.py"))
+        for scope in file.scopes():
+            canonicalise.PASS.run(scope, None).commit()
+        assert write(file) == head + body.format(wanted, name)
+
+
 @pytest.mark.parametrize("before", STATEMENTS)
 def test_statement(before):
     file = lower(f"{METHOD}{before}\n", PurePosixPath("module.py"))

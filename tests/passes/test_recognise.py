@@ -51,7 +51,6 @@ DECLARED = {
     ),
     "self.scale = torch.ones(3)": "Declare constant~: self.scale = torch.ones(3)",
     "self.steps = n": "",
-    "nn.utils.weight_norm(self.fc)": "Declare submodule: self.fc = nn.utils.weight_norm(self.fc)",
     "self.a, self.b = n, bias": "",
     'self.add_module("l", nn.Linear(3, 4))': "Declare submodule: self.l = nn.Linear(3, 4)",
     "self.ws = nn.ParameterList([nn.Parameter(torch.ones(n))])": (

@@ -9,6 +9,7 @@
     m._modules[name] = layer                 setattr(m, name, layer)
     m._modules.items()                       m.named_children()
     getattr(self, "a")                       self.a
+    weight_norm(self.fc)                     self.fc = weight_norm(self.fc)
     m.state_dict()["fc.weight"]              m.fc.weight.data
     conv.register_parameter("bias", None)    conv.bias = None
     init.zeros_(nn.Parameter(w))             nn.Parameter(init.zeros_(w))
@@ -39,7 +40,7 @@ from ...model.operators import Conditional
 from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, ExpressionStatement, Try
 from ..pass_ import Changes, Pass
-from .by_name import absent, asked, plain_call, set_by_name, stored, written
+from .by_name import absent, asked, plain_call, set_by_name, stored, wrapped, wraps, written
 from .choices import branch, called, chooses_parameter, chooses_writes, chosen_call
 from .contexts import has_stand_in, imported_context, renames_context, without_stand_in
 from .counted import counted, counts_places, listed_range, lists_range
@@ -65,6 +66,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
             or absent(statement.expression) is not None
         ):
             changes.replace(statement, stored)
+        elif wraps(scope, statement.expression, own):
+            changes.replace(statement, wrapped)
         elif isinstance(statement.expression, Conditional):
             if chooses_writes(statement.expression):
                 changes.replace(statement, branch)

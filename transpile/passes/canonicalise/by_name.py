@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import keyword
 
+from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name, Starred
-from ...model.names import dotted
+from ...model.names import dotted, imported
 from ...model.node import Expression
+from ...model.program import Scope
 from ...model.statements import Assign, ExpressionStatement
+
+_AROUND = frozenset(("weight_norm", "spectral_norm", "register_parametrization"))
 
 
 def asked(subject: Expression, name: Expression) -> Expression:
@@ -33,6 +37,22 @@ def set_by_name(node: Expression) -> tuple[Expression, str, Expression] | None:
         return None
     text = written(name)
     return (holder, text, value) if text is not None else None
+
+
+def wraps(scope: Scope, node: Expression, own: str | None) -> bool:
+    """`weight_norm(self.fc)`: torch changes the layer in place, to one around it."""
+    if own is None or not isinstance(node, Call) or not node.arguments:
+        return False
+    held, name = node.arguments[0], imported(scope, node.function) or ""
+    known = name.startswith("torch.nn.utils.") and name.rpartition(".")[2] in _AROUND
+    return known and isinstance(held, Attribute) and dotted(held.object) == own
+
+
+def wrapped(statement: ExpressionStatement) -> Assign:
+    """`self.fc = weight_norm(self.fc)`"""
+    call = statement.expression
+    assert isinstance(call, Call)
+    return Assign([clone(call.arguments[0])], call)
 
 
 def absent(node: Expression) -> tuple[Expression, str, Expression] | None:

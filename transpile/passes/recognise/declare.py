@@ -5,7 +5,6 @@
     self.scale = torch.ones(3)                Declare self.scale = torch.ones(3), constant
     self.add_module("fc", nn.Linear(3, 4))    Declare self.fc = nn.Linear(3, 4), submodule
     self.a = self.b = nn.ReLU()               a Declare for each
-    weight_norm(self.fc)                      Declare self.fc = weight_norm(self.fc), submodule
     super().__init__()                        nothing, where it is that of nn.Module
     self.register_buffer("h", v)              self.h = v, while the model runs
 
@@ -26,7 +25,7 @@ from ...model.operators import sides
 from ...model.program import Class, Function
 from ...model.statements import Assign, ExpressionStatement
 from .kinds import Kinds
-from .registered import registered, set_while_running, wraps_own
+from .registered import registered, set_while_running
 from .scene import Scene
 from .split import declared, leaves, named, pairs, split
 from .stores import is_tie, own_name, registration
@@ -49,8 +48,6 @@ def declare(scene: Scene, kinds: Kinds) -> None:
                 stripped.update(_parameters(scene, assign.expression))
         for statement in function.nodes(ExpressionStatement):
             stripped.update(_parameters(scene, registered(scene, kinds, statement)))
-            if wraps_own(scene, statement.expression) is not None:
-                scene.changes.replace(statement, _wrapped)
         if function.name == "__init__":
             _missing(scene, kinds, function, scene.cls)
     for call in function.nodes(Call):
@@ -126,14 +123,6 @@ def _side(scene: Scene, kinds: Kinds, side: Expression) -> str:
     if isinstance(known, Tensor) and not known.assumed:
         return PARAM if known.param and not known.buffer else CONSTANT
     return CONSTANT if isinstance(known, Static) and known != NONE else ""
-
-
-def _wrapped(statement: ExpressionStatement) -> Declare:
-    """`self.fc = weight_norm(self.fc)`: the wrapper stands where the layer stood."""
-    call = statement.expression
-    assert isinstance(call, Call) and isinstance(call.arguments[0], Attribute)
-    target = clone(call.arguments[0])
-    return Declare(target, call, SUBMODULE, target.name)
 
 
 # --- params --------------------------------------------------------------------------------------

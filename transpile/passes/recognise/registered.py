@@ -106,18 +106,6 @@ def _computed(scene: Scene, statement: ExpressionStatement, made: Registration) 
     scene.changes.replace(statement, make)
 
 
-def wraps_own(scene: Scene, call: Expression) -> str | None:
-    """The submodule of self that a call changes in place, `weight_norm(self.fc)`: a layer around
-    it."""
-    if not isinstance(call, Call) or not call.arguments or call.keywords[0] is not None:
-        return None
-    value, rulebook = scene.of(call.function), scene.facts.rulebook
-    rule = rulebook.layer(value.name) if isinstance(value, Torch) else None
-    if rule is None or not rulebook.wraps(rule):
-        return None
-    return own_name(call.arguments[0], scene.own)
-
-
 def _is_plain_constructor(scene: Scene, call: Call, cls: Class) -> bool:
     """`super().__init__()`, where that is the one of nn.Module."""
     function = call.function
