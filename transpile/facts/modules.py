@@ -140,12 +140,20 @@ class Modules:
     def is_normed(self, array: Read) -> bool | None:
         """Whether weight norm computes an array of params alone; False where it may be that of
         another layer, or of a spectral norm; None of what is a param itself."""
-        value = array.object.value
-        refs = value.refs if isinstance(value, Module) else []
-        names = {cls.name for cls in self.classes_of(refs)}
+        names = self._holders(array)
         if array.name == "bias" or not names & (WEIGHT_NORMS | SPECTRAL_NORMS):
             return None
         return names <= WEIGHT_NORMS
+
+    def is_spectral(self, array: Read) -> bool:
+        """Whether an array may be one that a spectral norm computes, for one call."""
+        return array.name != "bias" and bool(self._holders(array) & SPECTRAL_NORMS)
+
+    def _holders(self, array: Read) -> set[str]:
+        value = array.object.value
+        return {
+            cls.name for cls in self.classes_of(value.refs if isinstance(value, Module) else [])
+        }
 
     def is_module(self, cls: Class) -> bool:
         home = self.home(cls)

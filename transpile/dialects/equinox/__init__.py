@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...model.effects import Apply, New, Support, Unconverted
+from ...model.effects import Apply, New, Read, Support, Unconverted, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.program import File
 from ...model.project import Project
@@ -54,6 +54,10 @@ PRELUDES = (
     "reparametrized_prelude.py",
     "precision_prelude.py",
 )
+SPECTRAL = (
+    "spectral norm computes this for one call of the layer and keeps it nowhere: call the layer, "
+    "or give the weight its values before"
+)
 HEADER = "The part of torch.nn that this code uses, in Equinox. Made by torch-to-jax."
 
 
@@ -81,7 +85,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     files = project.ordered
     freeze(project)
     host_arrays.hold(project, plan.modules)
-    _refuse_unwritten(project, reports)
+    _refuse_unwritten(plan, reports)
     for file in files:
         for cls in [c for c in file.classes() if plan.modules.is_module(c)]:
             writer.write(cls)
@@ -104,9 +108,19 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
     return output
 
 
-def _refuse_unwritten(project: Project, reports: Reports) -> None:
-    """Layers that have no form in Equinox yet raise where they are built."""
-    for node in [n for file in project.ordered for n in file.walk() if isinstance(n, New)]:
+def _refuse_unwritten(plan: Plan, reports: Reports) -> None:
+    """Layers that have no form in Equinox yet raise where they are built, and weights that are
+    there for one call alone, where they are read."""
+    for node in [n for f in plan.project.ordered for n in f.walk() if isinstance(n, (New, Read))]:
+        if isinstance(node, Read):
+            known = not isinstance(node.object, Name)  # walks give the layer its weight
+            write = node.parent if isinstance(node.parent, Write) else None
+            if known and plan.modules.is_spectral(node):
+                if write is not None and write.target is node:
+                    reports.refuse("parameter-write", write, SPECTRAL)
+                else:
+                    reports.unconverted("unsupported", node, SPECTRAL)
+            continue
         name = node.function.name if isinstance(node.function, Support) else ""
         if name in UNWRITTEN:
             reports.unconverted("no-rule", node, f"{UNWRITTEN[name]} has no form in Equinox yet")

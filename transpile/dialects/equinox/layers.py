@@ -15,12 +15,8 @@ from ...source.lower_ast import expression
 ORDERED = "OrderedDict"
 # What stands for a class of torch's where it is named: in tests, as a value.
 NAMED = {"Module": "eqx.Module", "ModuleList": "list", "ModuleDict": ORDERED}
-# Layers that stand for the layer that they are given, and change with each call.
 UNWRITTEN = {
-    "SpectralNorm": "torch.nn.utils.spectral_norm",
     "Parametrized": "torch.nn.utils.parametrize.register_parametrization",
-    "ParametrizedWeightNorm": "torch.nn.utils.parametrizations.weight_norm",
-    "ParametrizedSpectralNorm": "torch.nn.utils.parametrizations.spectral_norm",
 }
 OWN = {"Dropout": "eqx.nn.Dropout", "ModuleList": "list", "ModuleDict": "dict"}
 

@@ -107,8 +107,10 @@ def _walk(
 
 def _is_computed(name: str, value: Any) -> bool:
     """Whether a field is the dict of the arrays whose names a class computes."""
-    plain = isinstance(value, dict) and name == "arrays"
-    return plain and all(v is None or hasattr(v, "shape") for v in value.values())
+    if not isinstance(value, dict) or name != "arrays":
+        return False
+    arrays = (v is None or hasattr(v, "shape") or _is_index(v) for v in value.values())
+    return all(arrays)
 
 
 def _is_buffer(value: Any) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...facts.modules import SPECTRAL_NORMS, WEIGHT_NORMS
-from ...facts.values.lattice import Module, Value
+from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import (
     BUFFER,
@@ -44,11 +44,6 @@ from .unsettled import Unsettled
 from .walked import Walked, fills_others
 
 BUILDS = (Declare, Write, New, NewArray, Walk, Tie)
-# what layers ask for that compute an array of the layer which they stand for
-COMPUTING = {
-    **dict.fromkeys(WEIGHT_NORMS, Threads(params=True)),
-    **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
-}
 
 
 class Conventions(Signatures):
@@ -59,6 +54,10 @@ class Conventions(Signatures):
     stateful: set[str]  # the names of buffers that are part of the state
     presence: Presence  # whether a module has an array
     inside: frozenset[Node]  # the functions that stand in others
+    computing = {
+        **dict.fromkeys(WEIGHT_NORMS, Threads(params=True)),
+        **dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True, params=True, mode=True)),
+    }
 
     # --- calls ------------------------------------------------------------------------------------
 
@@ -268,20 +267,7 @@ class Conventions(Signatures):
     def _of_call(self, call: Call) -> Threads:
         if isinstance(call, New) or is_of_class(call) or is_given(call):  # constructors make none
             return NOTHING
-        return super()._of_call(call) | self._computing(call.function.value)
-
-    def _computing(self, value: Value | None) -> Threads:
-        """What layers ask for beside the layers that they stand for."""
-        if not isinstance(value, Module):
-            return NOTHING
-        classes = self.modules.classes_of(value.refs)
-        own = {COMPUTING.get(c.name, NOTHING) for c in classes if self.modules.is_library(c)}
-        found = Threads(known=len(own) < 2)
-        held = value.element if value.items is None else None
-        inside = [held, *(item for _, item in value.items or ())]
-        for threads in [*own, *map(self._computing, inside)]:
-            found |= replace(threads, known=True)
-        return found
+        return super()._of_call(call)
 
     # --- containers -------------------------------------------------------------------------------
 

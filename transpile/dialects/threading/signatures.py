@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from ...facts.effects import EffectsOf, arrays_written
-from ...facts.modules import Modules
+from ...facts.modules import SPECTRAL_NORMS, Modules
 from ...facts.values.lattice import Module, named_classes
 from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Support, Write
 from ...model.expressions import Call, Name
@@ -25,7 +25,7 @@ from ..support import gather
 from .building import only_built
 from .changes import Changes
 from .targets import Targets
-from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded
+from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded, of_layers
 
 
 class Facts(Protocol):
@@ -37,6 +37,9 @@ class Facts(Protocol):
 class Signatures:
     """The threads of functions and calls, of a project and of the layers that it uses, or that
     stay in its support file: `kept` names these."""
+
+    # what layers ask for that compute an array of the layer which they stand for
+    computing = dict.fromkeys(SPECTRAL_NORMS, Threads(takes=True, gives=True))
 
     def __init__(self, project: Project, facts: Facts, kept: Iterable[str] = ()) -> None:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
@@ -247,6 +250,9 @@ class Signatures:
         return replace(found, known=True)
 
     def _of_call(self, call: Call) -> Threads:
+        return self._of_targets(call) | of_layers(call.function.value, self.modules, self.computing)
+
+    def _of_targets(self, call: Call) -> Threads:
         if isinstance(call, New) and call.draws is not None:
             return Threads(draws=call.draws)
         targets = self.targets(call)

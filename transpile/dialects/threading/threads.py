@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
+from ...facts.values.lattice import Module, Value
 from ...model.effects import Apply, New
 from ...model.expressions import Call
 from ...model.node import Node
@@ -52,3 +55,18 @@ def is_threaded(node: Node) -> bool:
     if isinstance(node, (Apply, New)):
         return True
     return isinstance(node, Call) and isinstance(node.function.value, FunctionValue)
+
+
+def of_layers(value: Value | None, modules: Modules, asking: Mapping[str, Threads]) -> Threads:
+    """What torch's layers ask for by the names of their classes, where a module may be one, or a
+    container of such."""
+    if not isinstance(value, Module):
+        return NOTHING
+    classes = modules.classes_of(value.refs)
+    own = {asking.get(cls.name, NOTHING) for cls in classes if modules.is_library(cls)}
+    found = Threads(known=len(own) < 2)
+    held = value.element if value.items is None else None
+    inside = [held, *(item for _, item in value.items or ())]
+    for threads in [*own, *(of_layers(one, modules, asking) for one in inside)]:
+        found |= replace(threads, known=True)
+    return found
