@@ -32,11 +32,10 @@ from ..fresh import fresh, taken
 from ..reports import Reports
 from ..threading.changes import is_applied, is_part_of_module
 from .bodies import WALKS, freezes, jumps, leaves
-from .listed import makes_list, of_list, stored
+from .listed import makes_list, of_list, stored, with_layer
 from .places import Places, Unplaced
 from .plan import Plan
 
-_ADDING = ("add_module", "register_module", "append")
 _UNKNOWN = "a loop changes modules or params that it comes to in a way not known"
 _FROZEN = "arrays have no requires_grad: say what is trained where gradients are taken"
 
@@ -135,8 +134,13 @@ class Changing:
 
     def _call(self, statement: ExpressionStatement) -> list[Statement] | None:
         call = statement.expression
-        if isinstance(call, Call) and (added := self._added(call)) is not None:
+        if isinstance(call, Call) and (added := with_layer(self.places, call)) is not None:
             return added
+        if isinstance(call, Call) and (holder := self._receiver(call)) is not None:
+            if not self.places.has(holder):
+                raise Unplaced("a module that is changed has been built: return what is new")
+            call.function.wrap(lambda method: Call(Support("changed"), [method]))
+            return self.places.store(holder, call)
         place = self.changes.argument(call) if isinstance(call, Call) else None
         if place is None or not isinstance(call, Call):
             return None
@@ -150,22 +154,18 @@ class Changing:
             value = of_list(call, place)
         return self.places.store(place, value)
 
-    def _added(self, call: Call) -> list[Statement] | None:
-        """`net.add_module("conv", conv)`: a Sequential with one more layer."""
-        function, value = call.function, call.function.value
-        if not isinstance(function, Attribute) or not isinstance(value, Method):
-            return None
-        holder = value.receiver
-        sequential = isinstance(holder, Module) and holder.refs == ["torch.nn.Sequential"]
-        if value.name not in _ADDING or not sequential or any(call.keywords):
-            return None
-        if not self.places.has(function.object) or len(call.arguments) not in (1, 2):
-            return None
-        made = Call(Support("with_layer"), [clone(function.object), *reversed(call.arguments)])
-        return self.places.store(function.object, made)
+    def _receiver(self, call: Call) -> Expression | None:
+        """What is built already, and set by a method of it while another module is built."""
+        holder = self.changes.receiver(call) if self.building else None
+        own = isinstance(holder, Name) and holder.id == self.places.self_name
+        own = own or isinstance(holder, Call)  # super().reset()
+        ran = set(self.changes.targets(call) or ())
+        return None if own or not ran <= self.plan.signatures.building else holder
 
     def _expression(self, node: Expression) -> None:
         """`head = nn.Sequential(…).apply(f)`: what is new is what the call gives."""
+        if any(isinstance(n, Call) and self._receiver(n) is not None for n in node.walk()):
+            raise Unplaced("a method changes a module and gives something: do it in two")
         for call in [n for n in node.walk() if isinstance(n, Call) and is_applied(n)]:
             assert isinstance(call.function, Attribute)
             if root(call.function.object) is not None:

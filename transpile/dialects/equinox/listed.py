@@ -11,14 +11,16 @@ init(self.a)                                     self.a = init(self.a)[0]
 
 from __future__ import annotations
 
-from ...facts.values.lattice import Module
+from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
+from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.node import Expression, Statement
 from ...model.program import Function
 from ...model.statements import Assign
 from .places import Places, Unplaced
 
+_ADDING = ("add_module", "register_module", "append")
 _HIDDEN = "a function changes modules that it is given in a way not known"
 
 
@@ -57,3 +59,18 @@ def stored(places: Places, given: Display, call: Call) -> list[Statement]:
     if len(targets) == 1:
         return [Assign(targets, Subscript(call, Constant(0)))]
     return [Assign([Display("tuple", targets)], call)]
+
+
+def with_layer(places: Places, call: Call) -> list[Statement] | None:
+    """`net.add_module("conv", conv)`: a Sequential with one more layer."""
+    function, value = call.function, call.function.value
+    if not isinstance(function, Attribute) or not isinstance(value, Method):
+        return None
+    holder = value.receiver
+    sequential = isinstance(holder, Module) and holder.refs == ["torch.nn.Sequential"]
+    if value.name not in _ADDING or not sequential or any(call.keywords):
+        return None
+    if not places.has(function.object) or len(call.arguments) not in (1, 2):
+        return None
+    made = Call(Support("with_layer"), [clone(function.object), *reversed(call.arguments)])
+    return places.store(function.object, made)

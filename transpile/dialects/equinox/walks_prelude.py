@@ -26,6 +26,25 @@ def with_layer(sequential, layer, name=None):
     return new
 
 
+def changed(method):
+    """A method that sets what its module has, as a function that gives a module with that."""
+    module = method.__self__
+
+    def change(*args, **kwargs):
+        class Changing(type(module)):  # a module is frozen but for its constructor
+            def __init__(self):
+                for name, value in vars(module).items():
+                    object.__setattr__(self, name, value)
+                method.__func__(self, *args, **kwargs)
+
+        new = object.__new__(type(module))
+        for name, value in vars(Changing()).items():
+            object.__setattr__(new, name, value)
+        return new
+
+    return change
+
+
 def copied(module):
     """Another module with the same values."""
     new = object.__new__(type(module))

@@ -42,6 +42,7 @@ class Changes:
         self.targets = targets
         self._changed: dict[Function, int] = {}  # by the place of the parameter
         self._functions = [f for f in functions if f.name not in ("__init__", "__call__")]
+        self._methods = set[Function]()  # that set something on their own module
         self._applied = {
             target: int(_is_method(target))
             for function in functions
@@ -68,6 +69,14 @@ class Changes:
                 return _given(call, place - bound, target.parameters[place].name)
         return None
 
+    def receiver(self, call: Call) -> Expression | None:
+        """The module of which a call runs a method that sets something on it: `self.fc` of
+        `self.fc.reset()`."""
+        if not isinstance(call.function, Attribute) or is_applied(call):
+            return None
+        ran = self.targets(call) or ()
+        return call.function.object if any(t in self._methods for t in ran) else None
+
     # --- the fixed point --------------------------------------------------------------------------
 
     def _solve(self) -> None:
@@ -81,6 +90,17 @@ class Changes:
                 own = None if function in self._changed else self._own(function)
                 if own is not None:
                     self._changed[function], changed = own, True
+                if function not in self._methods and self._sets(function):
+                    changed = True
+                    self._methods.add(function)
+
+    def _sets(self, function: Function) -> bool:
+        """Whether a method sets something on the module whose method it is."""
+        if not _is_method(function) or not function.parameters:
+            return False
+        me = function.parameters[0].name
+        declares = any(isinstance(n, Declare) for n in function.body.walk())
+        return declares or me in self.roots(function.body)
 
     def _own(self, function: Function) -> int | None:
         roots = self.roots(function.body)
@@ -116,9 +136,7 @@ class Changes:
             elif isinstance(node, Assign) and not isinstance(node, Declare):
                 yield from (t for t in node.targets if is_part_of_module(t))
             elif isinstance(node, Call):
-                changed = self.argument(node)
-                if changed is not None:
-                    yield changed
+                yield from (p for p in (self.argument(node), self.receiver(node)) if p is not None)
 
 
 def is_part_of_module(target: Expression) -> bool:
