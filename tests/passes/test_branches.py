@@ -19,6 +19,24 @@ else
     z = jnp.exp(y)
 return z + x
 
+### results of another structure [traced-branch]
+if x.sum() > 0:
+    return torch.exp(x), None
+return torch.exp(y)
+---
+if x.sum() > 0:
+    return jnp.exp(x), None
+return jnp.exp(y)
+
+### one of them None [traced-branch]
+if x.sum() > 0:
+    return torch.exp(x), None
+return torch.exp(y), torch.exp(x)
+---
+if x.sum() > 0:
+    return jnp.exp(x), None
+return jnp.exp(y), jnp.exp(x)
+
 ### one side
 z = x * 1
 if x.mean() > 0:

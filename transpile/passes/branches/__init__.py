@@ -23,14 +23,15 @@ from ...facts.carried.sizes import sized_by_data
 from ...facts.values.lattice import Mapping, Module, Tensor, is_traced
 from ...model.carry import Carry, Effects
 from ...model.effects import Cond
-from ...model.expressions import Call, Constant
+from ...model.expressions import Call
 from ...model.names import dotted, in_scope, jumps, target_names
-from ...model.node import Expression, Node
+from ...model.node import Node
 from ...model.program import Function, Scope
-from ...model.statements import Assign, Block, ExpressionStatement, If, Raise, Return, With
+from ...model.statements import Assign, Block, ExpressionStatement, If, Raise, Return
 from ..outlining import Refused, nested, refuse, refuse_first, refuse_sorted
 from ..pass_ import Changes, Pass
 from .appended import Appended, of_branch, on_data
+from .results import differ, returned, returns_none
 from .saying import waiting
 
 ID = "traced-branch"
@@ -139,7 +140,7 @@ class _Branches:
     def _returning(self, node: If) -> None:
         """Both sides return: what they give comes out of the function."""
         self._check(node)
-        values = [value for block in _blocks(node) for value in _returned(block)]
+        values = [value for block in _blocks(node) for value in returned(block)]
         for value in values:
             mapping = value is not None and isinstance(value.value, Mapping)
             if mapping and not is_sorted(value):
@@ -149,8 +150,10 @@ class _Branches:
                 )
                 self.changes.report("taken-for-granted", value, message)  # type: ignore[arg-type]
                 break
-        if len({_is_none(value) for value in values}) > 1:
+        if len({returns_none(value) for value in values}) > 1:
             raise Refused(f"nothing is returned on one side only {WHERE}", keep=True)
+        if any(differ(values[0], value) for value in values[1:]):
+            raise Refused(f"results of another structure are returned {WHERE}", keep=True)
         effects = self._effects(node)
         carry = self.carrying.branch(node, effects)
         total = self._is_total(node, effects)
@@ -274,20 +277,6 @@ class _Branches:
 
 def _blocks(node: If) -> list[Block]:
     return [b for b in (node.body, node.orelse) if b is not None]
-
-
-def _returned(block: Block) -> list[Expression | None]:
-    """What comes out of a block that always returns: of `elif`, too, one value for each way."""
-    last = block.body[-1]
-    if isinstance(last, If) and last.orelse is not None:
-        return [*_returned(last.body), *_returned(last.orelse)]
-    if isinstance(last, With):
-        return _returned(last.body)
-    return [last.expression if isinstance(last, Return) else None]
-
-
-def _is_none(value: Expression | None) -> bool:
-    return value is None or isinstance(value, Constant) and value.constant is None
 
 
 PASS = Pass("branches", ("bindings", "effects", "values"), run)
