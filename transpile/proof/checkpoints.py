@@ -27,9 +27,10 @@ def from_torch(source: Any, model: Any) -> Any:
     return _functional(source, model)
 
 
-def to_torch(model: Any, state: Any = None) -> dict[str, Any]:
+def to_torch(model: Any, state: Any = None, module: Any = None) -> dict[str, Any]:
     """A state_dict of torch's tensors: from a Flax model, from an Equinox model and its state, or
-    from params and state.
+    from params and state: without what torch does not save, if `module`, which they are of, is
+    given.
 
     A tied weight is in it once, and constants that are computed here are not:
     `load_state_dict(…, strict=False)` gives a torch module all that it needs.
@@ -40,7 +41,8 @@ def to_torch(model: Any, state: Any = None) -> dict[str, Any]:
         return weights.to_torch({n: v[...] for n, v in variables.items() if n in saved})
     if equinox.is_model(model):
         return weights.to_torch(equinox.arrays(model, state))
-    return weights.to_torch(model, state)
+    found = weights.to_torch(model, state)
+    return {n: v for n, v in found.items() if module is None or not _is_unsaved(module, n)}
 
 
 def _values(
@@ -82,7 +84,7 @@ def _functional(source: Any, module: Any) -> tuple[Any, Any]:
     put = weights.flatten(params) | weights.flatten(state)
     missing = [n for n in made if n not in put]
     if isinstance(source, Mapping):
-        missing += [n for n in begun if n not in put and _is_of_a_layer(module, n)]
+        missing += [n for n in begun if n not in put and not _is_unsaved(module, n)]
     kept = {_storage(tensors[n]) for n in put if n in tensors}
     surplus = [n for n, t in tensors.items() if n not in put and _storage(t) not in kept]
     surplus = [n for n in surplus if not _has(*_place(module, n))]  # a constant
@@ -106,9 +108,13 @@ def _has(owner: Any, name: str) -> bool:
     return name in vars(owner) or hasattr(type(owner), name) if owner is not None else False
 
 
-def _is_of_a_layer(module: Any, name: str) -> bool:
-    """Whether an array is held by a layer of torch's, which saves all."""
-    return type(_place(module, name)[0]).__module__.rpartition(".")[2] == "jax_nn"
+def _is_unsaved(module: Any, path: str) -> bool:
+    """Whether a name of the state, or one that it stands below, is one that torch does not save."""
+    for name in path.split("."):
+        if any(name in vars(cls).get("unsaved", ()) for cls in type(module).__mro__):
+            return True
+        module = getattr(module, name, None)
+    return False
 
 
 def _place(module: Any, name: str) -> tuple[Any, str]:

@@ -7,7 +7,7 @@ from operator import or_
 
 from ...facts.values.lattice import named_classes
 from ...model.effects import Support
-from ...model.expressions import Attribute, Call, Constant, Name
+from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.names import dotted
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, Return
@@ -28,6 +28,7 @@ class ClassWriter:
 
     def write(self, cls: Class) -> None:
         methods = list(self.plan.modules.home(cls).methods(cls).values())
+        self._unsaved(cls)
         self._parts_of_layers(cls, methods)
         for method in methods:
             if method in self.plan.conventions.functions:
@@ -36,6 +37,14 @@ class ClassWriter:
         if self._runs_items(cls):
             self._call(cls)
         self._bases(cls)
+
+    def _unsaved(self, cls: Class) -> None:
+        """Name the state that torch does not save: a checkpoint may lack it, and it alone."""
+        own = self.plan.modules.own_fields(cls)
+        names = [n for n in self.plan.unsaved(cls) if n in own]
+        if names:
+            listed = Display("list", [Constant(name) for name in names])
+            at_start(cls.body, Assign([Name("unsaved")], listed))
 
     def _parts_of_layers(self, cls: Class, methods: list[Function]) -> None:
         """Report methods that the forward of a layer of torch's calls, and with other arrays than

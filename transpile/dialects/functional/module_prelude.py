@@ -15,7 +15,10 @@ class Module:
     ``init(key)`` returns the params, a dict keyed like torch's state_dict; ``init_state(key)`` returns the buffers in
     the same form. A module with buffers takes ``state`` after ``params`` and returns ``(y, state)``; one that draws
     random numbers takes ``key``; one whose behaviour depends on the mode takes ``training``.
+    A class names in ``unsaved`` the state that torch's state_dict lacks.
     """
+
+    unsaved = ()
 
     def init(self, key):
         return {

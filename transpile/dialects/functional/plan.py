@@ -144,6 +144,11 @@ class Plan:
         stateful = array.kind == BUFFER and name in self.conventions.stateful
         return BUFFER if stateful else CONSTANT
 
+    def unsaved(self, cls: Class) -> list[str]:
+        """The state of a class that torch does not save."""
+        arrays = self.arrays(cls).values()
+        return [a.name for a in arrays if not a.persistent and self.holds(cls, a.name) == BUFFER]
+
     def properties(self, cls: Class | None) -> set[str]:
         """The constants that properties give, of a class or of those above it."""
         lineage = self.modules.lineage(cls) if cls is not None else []
