@@ -2678,10 +2678,12 @@ class Net(nn.Module):
         super().__init__()
         self.fc = nn.Linear(4, 4)
         self.register_buffer("seen", torch.zeros(2, 4), persistent=False)
+        self.register_buffer("mean", torch.zeros(4))
 
     def forward(self, x):
         x = self.fc(x)
         self.seen[1:] = x.detach()[1:]
+        self.mean.copy_(x.detach().mean(0))
         return x + self.seen
 """
 KEPT = """
@@ -2694,7 +2696,11 @@ class Net(nn.Module):
     def forward(self, x):
         x = self.fc(x)
         self.stats["mean"] = x.mean()
-        return x + self.stats["mean"]
+        self.stats["mean"] += 1
+        self.stats["x"] = x * 2
+        self.stats["x"][:, 0] = 3.0
+        self.stats["x"].mul_(2)
+        return x + self.stats["mean"] + self.stats["x"]
 """
 
 
@@ -2712,13 +2718,29 @@ def test_a_buffer_that_is_not_saved_is_in_no_checkpoint(target):
     for source, begun in ((theirs, theirs.seen), (theirs.state_dict(), torch.zeros(2, 4))):
         filled = from_torch(source, constructed(net, (), {}, jax.random.key(0)))
         if target == "functional":
-            seen, held = filled[1]["seen"], to_torch(filled[0])
+            model = constructed(net, (), {}, jax.random.key(0))
+            seen, held = filled[1]["seen"], to_torch(*filled, model)
         elif target == "flax":
             seen, held = filled.seen[...], to_torch(filled)
         else:
             seen, held = filled[1].get(filled[0].seen), to_torch(*filled)
         np.testing.assert_array_equal(seen, begun)
         assert held.keys() == theirs.state_dict().keys()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_checkpoint_lacks_no_buffer_that_torch_saves(target):
+    (made,), support, _ = dialect.convert([given(HEAD + CACHED)], "", target)
+    saved = namespace(HEAD + CACHED, "program")["Net"]().state_dict()
+    del saved["mean"]
+    net = converted(made.code, support)["Net"]
+    with pytest.raises(ValueError, match="missing: mean$"):
+        from_torch(saved, constructed(net, (), {}, jax.random.key(0)))
+
+
+@pytest.mark.parametrize("target", ["flax", "equinox"])
+def test_entries_of_a_dict_of_the_state_are_written(target):
+    verify(HEAD + KEPT, "Net", "", [torch.randn(2, 4, dtype=torch.float64)], target)
 
 
 def test_a_dict_of_what_forward_keeps_is_no_weight():

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ...model.copy import clone
 from ...model.effects import Read, Support, Write
-from ...model.expressions import Call, Subscript
+from ...model.expressions import Call, Constant, Name, Subscript
+from ...model.operators import Binary
 from ...model.program import Function
 from ...model.statements import Assign, Block
 from ..threading.signatures import Signatures
@@ -19,12 +20,17 @@ def write(function: Function, signatures: Signatures) -> None:
     """Make the stores of entries of one function writes of the whole."""
     for assign in function.nodes(Assign):
         target, block = assign.targets[0], assign.parent
-        if len(assign.targets) > 1 or assign.operator or not isinstance(block, Block):
+        if len(assign.targets) > 1 or not isinstance(block, Block):
             continue
         if not isinstance(target, Subscript) or assign.expression is None:
             continue
         held = target.object
         if isinstance(held, Read) and signatures.is_state(held):
-            given = [clone(held), target.index, assign.expression]
+            value = assign.expression
+            if assign.operator:  # `self.sums["b"] += x`
+                if not isinstance(target.index, (Constant, Name)):
+                    continue
+                value = Binary(clone(target), assign.operator, value)
+            given = [clone(held), clone(target.index), value]
             whole = Call(Support("with_entry"), given)
             block.substitute(assign, [Write(held, whole)])

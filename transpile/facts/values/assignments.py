@@ -192,7 +192,7 @@ def _bind_entry(frame: Frame, target: nodes.Subscript, value: Value, env: Env) -
         index = frame.facts.of(indices(target)[0])
         store(frame, holder, _with_layer(held, index, value), env)
     elif isinstance(holder, nodes.Attribute) and isinstance(held, Mapping):
-        if frame.cls is not None and isinstance(value, Module):
+        if frame.cls is not None and isinstance(value, (Module, Tensor)):
             store(frame, holder, _with_entry(held, value), env)
     elif isinstance(holder, nodes.Name) and holder.id in env:
         old = env[holder.id]

@@ -130,9 +130,9 @@ def _sequences(a: Sequence, b: Sequence) -> Value:
 
 def _mappings(a: Mapping, b: Mapping) -> Value:
     placed = a.placed or b.placed
-    if UNKNOWN in (a.element, b.element):  # `{}`, which modules are put into
-        filled = b if a.element == UNKNOWN else a
-        return Mapping(filled.element if isinstance(filled.element, Module) else UNKNOWN, placed)
+    if UNKNOWN in (a.element, b.element):  # `{}`, which modules or arrays are put into
+        filled = b.element if a.element == UNKNOWN else a.element
+        return Mapping(filled if isinstance(filled, (Module, Tensor)) else UNKNOWN, placed)
     return Mapping(join(a.element, b.element), placed)
 
 
