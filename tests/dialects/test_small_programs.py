@@ -2171,6 +2171,32 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.inner(x + y)
 """
+# A method under a second name, which a class below does not change.
+SECOND_METHOD = """
+class Flip(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x).flip(-1)
+
+    inverse = forward
+
+
+class Twice(Flip):
+    def forward(self, x):
+        return super().forward(x) * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Flip(), Twice()
+
+    def forward(self, x, y):
+        return self.a(x) + self.a.inverse(y) + self.b(x) * self.b.inverse(y)
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

@@ -12,6 +12,10 @@ where it is called.
 
 What registers under a name that it is given would declare nothing; a partial of torch's keeps what
 its rule asks for out of its sight.
+
+A second name of a method in the body of a module's class is a method that does the same:
+
+    inverse = forward                              →  def inverse(self, x): …
 """
 
 from __future__ import annotations
@@ -61,7 +65,28 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     changes = Changes(scope)
     if isinstance(scope, Function) and next(_found(scope), None) is not None:
         changes.change(scope, _write_out)
+    elif isinstance(scope, Class) and any(_is_method(s, "forward") for s in scope.body.body):
+        _second_methods(scope, changes)
     return changes
+
+
+def _is_method(statement: Node, name: str) -> bool:
+    return isinstance(statement, Function) and statement.name == name
+
+
+def _second_methods(cls: Class, changes: Changes) -> None:
+    methods: dict[str, Function] = {}
+    for statement in cls.body.body:
+        if isinstance(statement, Function) and not statement.decorators:
+            methods[statement.name] = statement
+        elif isinstance(statement, Assign) and not statement.operator:
+            method = methods.get(dotted(statement.expression) or "")
+            name = dotted(statement.targets[0]) if len(statement.targets) == 1 else None
+            if method is not None and name is not None:
+                made = clone(method)
+                made.name = name
+                made.restate()
+                changes.substitute(statement, [made])
 
 
 def _write_out(function: Function) -> None:
