@@ -3532,3 +3532,37 @@ class Net(nn.Module):
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_constant_is_an_array_to_those_that_ask(target, init):
     verify(HEAD + ASKED_CONSTANTS, "Net", init, [torch.randn(3, 4, dtype=torch.float64)], target)
+
+
+OF_A_FILE = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.register_buffer("order", torch.arange(n).flip(0))
+        self.fc = nn.Linear(n, n, bias=False)
+
+    def forward(self, x):
+        return self.fc(x)[:, self.order]
+
+
+net = Net(3)
+first, order, weight = net.order[0] + 1, net.order, net.fc.weight.detach()
+x = torch.zeros(2, 3)
+x[0] = 1
+y = net(x)
+"""
+
+
+@pytest.mark.parametrize("target", ("flax", "equinox"))
+def test_a_file_reads_and_writes_arrays_of_its_own(target):
+    (made,), support, _ = dialect.convert([given(HEAD + OF_A_FILE)], "", target)
+    assert not made.diagnostics, (made.diagnostics, made.code)
+    scope = converted(made.code, support)
+    assert int(scope["first"]) == 3 and list(scope["order"]) == [2, 1, 0]
+    np.testing.assert_allclose(scope["y"][0], scope["weight"].sum(1)[::-1], rtol=1e-6)
+
+
+def test_a_file_has_no_state_for_a_model():
+    program = HEAD + "x = torch.zeros(2, 4)\nnet = nn.Sequential(nn.BatchNorm1d(4))\ny = net(x)\n"
+    (made,), *_ = dialect.convert([given(program)], "", "equinox")
+    assert [d.id for d in made.diagnostics] == ["module-value"]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...model.effects import Apply, New, Read, Support, Unconverted, Write
-from ...model.expressions import Attribute, Call, Name
-from ...model.program import File
+from ...model.effects import New, Read, Support, Write
+from ...model.expressions import Attribute, Name
 from ...model.project import Project
 from ...source.formatting import format_all
-from ...source.lower_ast import expression
 from ...source.splice import write as text_of
 from .. import (
     captured,
@@ -24,8 +22,8 @@ from .. import (
     wide,
 )
 from ..definitions import Prelude, Rules, prelude
-from ..faults import Faults, raising
-from ..import_time import fit_metaclasses, give_keys, outside
+from ..faults import Faults
+from ..import_time import fit_metaclasses
 from ..imports import Words, fit
 from ..output import Output
 from ..reports import Reports
@@ -33,6 +31,7 @@ from ..shared import report_doubled, report_repeated, report_shared
 from ..threading.properties import as_methods
 from ..threading.reserved import refuse_taken
 from ..threading.signatures import Signatures
+from . import outside
 from .classes import ClassWriter
 from .configs import freeze
 from .layers import UNWRITTEN, named
@@ -93,9 +92,7 @@ def write(project: Project, facts: Facts, existing: str | None = None) -> Output
             writer.function(function)
     wide.mark(files, facts)
     for file in files:
-        _calls_outside(file, plan)
-        give_keys(file, reports)
-        _raises_outside(file)
+        outside.write(file, plan, reports)
         wanted |= library.spell(file, named=named)
         if reports.faults.settle([file], lambda name: Attribute(Name("nn"), name)):
             wanted.add("unconverted")
@@ -124,20 +121,6 @@ def _refuse_unwritten(plan: Plan, reports: Reports) -> None:
         name = node.function.name if isinstance(node.function, Support) else ""
         if name in UNWRITTEN:
             reports.unconverted("no-rule", node, f"{UNWRITTEN[name]} has no form in Equinox yet")
-
-
-def _calls_outside(file: File, plan: Plan) -> None:
-    """What is built outside of functions: in the file, in classes, as defaults of parameters."""
-    for node in [n for n in outside(file) if isinstance(n, (New, Apply))]:
-        draws = plan.signatures.of_outside(node).draws
-        node.become(made := Call(node.function, node.arguments, node.keywords))
-        if draws:
-            made.append(expression("jax.random.key(0)"), "key")
-
-
-def _raises_outside(file: File) -> None:
-    for node in [n for n in outside(file) if isinstance(n, Unconverted)]:
-        node.replace(raising(node, lambda name: Attribute(Name("nn"), name)))
 
 
 def _support(

@@ -8,6 +8,7 @@ Put                 x.at[i].set(v)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from ...facts.values.lattice import UNKNOWN, Method, Module
@@ -53,25 +54,14 @@ class Leaves:
             self._node(node)
 
     def _node(self, node: Node) -> None:
+        if plainly(node, Support):
+            return
         if isinstance(node, Read):
             self._read(node)
-        elif type(node) is Attribute and _is_item(node):
-            node.replace(Subscript(node.object, Constant(node.name)))
         elif isinstance(node, Mode):
             self._mode(node)
-        elif isinstance(node, Detached):
-            node.replace(detached(node, Support))
-        elif isinstance(node, Put):
-            at = Subscript(Attribute(node.base, "at"), node.index)
-            node.replace(Call(Attribute(at, node.how), [node.new]))
-        elif isinstance(node, Shape):
-            node.replace(Call(_dotted("jax.eval_shape"), [Lambda([], node.expression)]))
         elif isinstance(node, Unconverted):
             node.replace(raising(node, Support))
-        elif isinstance(node, Unset):
-            node.replace(Constant(None))
-        elif isinstance(node, BoundMethod):
-            node.become(Attribute(node.object, node.name))
         elif isinstance(node, New):
             made = own(node)
             if made is not None:
@@ -134,7 +124,7 @@ class Leaves:
             return
         plain = Attribute(node.object, node.name)
         if node.kind == CONSTANT or node.kind == BUFFER and not self.plan.signatures.is_state(node):
-            if _is_tested(node) or isinstance(node.parent, Subscript) and _is_base(node):
+            if is_tested(node) or is_base(node):
                 node.become(plain)
             elif self._may_be_none(node):
                 node.replace(Call(Support("value"), [plain]))
@@ -153,7 +143,7 @@ class Leaves:
 
     def _is_index(self, node: Read) -> bool:
         """Whether it is only asked whether there is a place for a value."""
-        return _is_tested(node) and not self.plan.begins_unset(node.name, self.function.owner)
+        return is_tested(node) and not self.plan.begins_unset(node.name, self.function.owner)
 
     def _may_be_none(self, node: Read) -> bool:
         """Whether a buffer may be missing, and the function does not ask for any that may."""
@@ -184,6 +174,26 @@ class Leaves:
             node.replace(Unary("not", made))
 
 
+def plainly(node: Node, support: Callable[[str], Expression]) -> bool:
+    """Write what is the same wherever it stands; whether it is."""
+    if type(node) is Attribute and _is_item(node):
+        node.replace(Subscript(node.object, Constant(node.name)))
+    elif isinstance(node, Detached):
+        node.replace(detached(node, support))
+    elif isinstance(node, Put):
+        at = Subscript(Attribute(node.base, "at"), node.index)
+        node.replace(Call(Attribute(at, node.how), [node.new]))
+    elif isinstance(node, Shape):
+        node.replace(Call(_dotted("jax.eval_shape"), [Lambda([], node.expression)]))
+    elif isinstance(node, Unset):
+        node.replace(Constant(None))
+    elif isinstance(node, BoundMethod):
+        node.become(Attribute(node.object, node.name))
+    else:
+        return False
+    return True
+
+
 def _is_item(node: Attribute) -> bool:
     """`self.parts.embed` of a ModuleDict, which is a dict here."""
     value = node.object.value
@@ -205,11 +215,11 @@ def _dotted(name: str) -> Expression:
     return made
 
 
-def _is_tested(node: Expression) -> bool:
+def is_tested(node: Expression) -> bool:
     """Whether it is only asked whether it is there: `self.running_mean is None`."""
     around = node.parent
     return isinstance(around, Compare) and any(map(is_none, around.operands))
 
 
-def _is_base(node: Expression) -> bool:
+def is_base(node: Expression) -> bool:
     return isinstance(node.parent, Subscript) and node.parent.object is node
