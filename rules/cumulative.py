@@ -13,12 +13,16 @@ from transpile.rule import known, rule
 )
 def cumsum(input, dim, *, dtype=None):
     # not jnp.cumsum, which keeps int8 and uint8 and so wraps
+    if dtype is None and known(jnp.issubdtype(input.dtype, jnp.unsignedinteger)):
+        return jnp.cumulative_sum(input, axis=dim, dtype=int)
     return jnp.cumulative_sum(input, axis=dim, dtype=dtype)
 
 
 @rule("torch.cumprod", "torch.Tensor.cumprod")
 def cumprod(input, dim, *, dtype=None):
     """The running product along a dim; of a 0-dim array, itself."""
+    if dtype is None and known(jnp.issubdtype(input.dtype, jnp.unsignedinteger)):
+        return jnp.cumulative_prod(jnp.atleast_1d(input), axis=dim, dtype=int).reshape(input.shape)
     if isinstance(dim, int) and (dim not in (0, -1) or known(input.ndim > 0)):
         return jnp.cumulative_prod(input, axis=dim, dtype=dtype)
     row = jnp.atleast_1d(input)

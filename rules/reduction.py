@@ -26,6 +26,8 @@ def reduced(function, input, dim, keepdim=False):
 def sum_(input, dim=None, keepdim=False, *, dtype=None):
     if isinstance(dim, (tuple, list)) and not dim:
         return input.sum(keepdims=keepdim, dtype=dtype)
+    if dtype is None and known(jnp.issubdtype(input.dtype, jnp.unsignedinteger)):
+        return input.sum(axis=dim, keepdims=keepdim, dtype=int)  # of bytes, too, torch's are signed
     return input.sum(axis=dim, keepdims=keepdim, dtype=dtype)
 
 
@@ -40,6 +42,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     if known(dim in (0, -1)) and dtype is None and not known(input.ndim > 0):
         return reduced(jnp.prod, input, dim, keepdim=keepdim)
+    if dtype is None and known(jnp.issubdtype(input.dtype, jnp.unsignedinteger)):
+        return input.prod(axis=dim, keepdims=keepdim, dtype=int)
     return input.prod(axis=dim, keepdims=keepdim, dtype=dtype)
 
 

@@ -2197,6 +2197,18 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.a(x) + self.a.inverse(y) + self.b(x) * self.b.inverse(y)
 """
+# Sums of bytes are signed: what is taken from them may be negative.
+BYTES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        mask = (y > 0).byte()
+        places = mask.cumsum(1) - 2 + mask.cumprod(dim=1) - torch.prod(mask + 1, 1, keepdim=True)
+        return self.fc(x) * places + (mask.sum(1) - 5)[:, None] + torch.sum(mask) - 20
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

@@ -208,10 +208,10 @@ class Specialised:
         """`jnp.issubdtype(input.dtype, jnp.integer)`, where the kind of the argument is known."""
         subject = dtype.object if isinstance(dtype, Attribute) and dtype.name == "dtype" else dtype
         given = self._given(subject) if subject is not dtype else None
-        wanted = {"jnp.integer": "i", "jnp.floating": "f"}.get(dotted(kind) or "")
+        wanted = _KINDS.get(dotted(kind) or "")
         if given is None or wanted is None or not isinstance(given.value, Tensor):
             return UNDECIDED
-        return UNDECIDED if given.value.kind is None else given.value.kind == wanted
+        return UNDECIDED if given.value.kind is None else given.value.kind in wanted
 
     def _isinstance(self, subject: Node, kinds: Node) -> Any:
         parts = kinds.elements if isinstance(kinds, Display) else [kinds]
@@ -249,6 +249,7 @@ class Specialised:
 
 
 _NEVER_NONE = frozenset({"int", "float", "bool", "str", "shape", "dtype", "range"})
+_KINDS = {"jnp.integer": "iu", "jnp.unsignedinteger": "u", "jnp.floating": "f"}
 _QUESTIONS: dict[str, Callable[..., Any]] = {
     "isinstance": Specialised._isinstance,
     "jnp.issubdtype": Specialised._holds,
