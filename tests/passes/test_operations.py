@@ -52,6 +52,8 @@ MORE = [
     ("np.sqrt(x)", "jnp.sqrt(x)"),
     ("x * np.sqrt(5)", "x * float(np.sqrt(5))"),
     ("int(np.sqrt(n))", "int(np.sqrt(n))"),
+    ("x + torch.finfo(torch.float32).eps", "x + float(jnp.finfo(jnp.float32).eps)"),
+    ("x + torch.finfo(x.dtype).eps", "x + jnp.finfo(x.dtype).eps"),
     ("torch.exp(x / np.sqrt(n))", "jnp.exp(x / float(np.sqrt(n)))"),
     # sizes that are spread
     ("torch.zeros(*u)", "jnp.zeros(u)"),

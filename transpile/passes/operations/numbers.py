@@ -1,14 +1,15 @@
 """Numbers of NumPy's, which are Python's floats to torch, and arrays to JAX.
 
 JAX widens bfloat16 beside such an array, and float32 under x64: `x * np.sqrt(5)` is
-`x * float(np.sqrt(5))`; what meets no array stays: `int(np.sqrt(n))`.
+`x * float(np.sqrt(5))`; what meets no array stays: `int(np.sqrt(n))`. The limits of a dtype are
+such numbers in JAX: `x + float(jnp.finfo(jnp.float32).eps)`, but for `jnp.finfo(x.dtype)`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...facts.values.lattice import NUMPY, External, Static, Tensor, is_anything, is_traced
+from ...facts.values.lattice import NUMPY, External, Static, Tensor, Torch, is_anything, is_traced
 from ...model.expressions import (
     Attribute,
     Call,
@@ -47,6 +48,9 @@ def watched(handlers: dict[type, Handler]) -> dict[type, Handler]:
 
 def _look(c: Conversion, node: Node) -> None:
     value = known(node)
+    if isinstance(node, Attribute) and _is_limit(node):
+        _number(c, node)
+        return
     wide = isinstance(value, Static) and value.wide
     if isinstance(node, _ARITHMETIC) and wide and getattr(value, "type", "") == "float":
         _number(c, node)
@@ -56,6 +60,17 @@ def _look(c: Conversion, node: Node) -> None:
         c.kept.update(_without_arrays(node))
     if isinstance(node, Binary):
         _met(c, node)
+
+
+def _is_limit(node: Attribute) -> bool:
+    """`torch.finfo(torch.float32).eps`"""
+    call = node.object
+    if not isinstance(call, Call) or node.name in ("bits", "dtype"):
+        return False
+    function = known(call.function)
+    if not isinstance(function, Torch) or function.name != "torch.finfo":
+        return False
+    return not any(isinstance(a, Attribute) and a.name == "dtype" for a in call.arguments)
 
 
 def _number(c: Conversion, node: Expression) -> None:
