@@ -66,12 +66,15 @@ class Block(Node):
 
     def substitute(self, statement: Statement, new: Iterable[Statement]) -> None:
         """Put any number of statements in the place of one; the first has its lines and
-        comments."""
+        comments, and that of its header above it."""
         made = list(new)
         if not made:
             self.remove(statement)
             return
-        at = self._index(statement)
+        at, comment = self._index(statement), header_comment(statement)
+        if comment and not any(comment in "".join(s.comments or ()) for s in made):
+            lines, behind = made[0].comments or ("", "")
+            made[0].comments = (f"{comment}\n{lines}", behind)
         statement.replace(made[0])
         self._insert(at + 1, made[1:])
 
@@ -86,16 +89,12 @@ class Block(Node):
     def _index(self, statement: Statement) -> int:
         return self.body.index(statement)
 
-    def unfold(self, statement: Statement, inner: Block, above: str = "") -> None:
+    def unfold(self, statement: Statement, inner: Block) -> None:
         """Put the statements of a block of a statement in the place of that; comments stay above
-        what they stood above, and one more above all.
-        """
+        what they stood above."""
         moved = list(inner.body)
         for one in moved:
             inner.take(one)
-        if above and moved:
-            lines, behind = moved[0].comments or ("", "")
-            moved[0].comments = (f"{above}\n{lines}", behind)
         if inner.end == statement.end:
             self._dedent_below(statement, inner)
         self.substitute(statement, moved)
@@ -109,3 +108,15 @@ class Block(Node):
             cut = at, at + len(inner.indent), self.indent or ""
             self.patches = [*(self.patches or ()), cut]
             at = text.find("\n", at) + 1
+
+
+def header_comment(statement: Statement) -> str:
+    """The comment behind the header of a statement that has a block: `if ready:  # at last`."""
+    blocks = [b for b in statement.children() if isinstance(b, Block) and b.start >= 0]
+    if statement.start < 0 or statement.file is None or not blocks:
+        return ""
+    places = [c.place() for c in statement.children() if not isinstance(c, Block)]
+    ends = [place[1] for place in places if place is not None and place[1] <= blocks[0].start]
+    text, end = statement.file.text, max(ends, default=statement.start)
+    line = text[end : text.find("\n", end)]
+    return line[line.index("#") :].strip() if "#" in line else ""

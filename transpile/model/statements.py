@@ -131,18 +131,7 @@ class For(Statement):
 
     def unwrap(self) -> None:
         """Put the statements of a turn in its place, with their comments and that of its header."""
-        _unwrap(self, self.body, self.iterable)
-
-
-def _unwrap(statement: Statement, body: Block, last: Expression | None) -> None:
-    """Put a body in the place of a statement, the header of which ends with an expression."""
-    block, comment = statement.parent, ""
-    place = last.place() if last is not None and body.start >= 0 else None
-    if place is not None and statement.start >= 0 and statement.file is not None:
-        line = statement.file.text[place[1] : statement.file.text.find("\n", place[1])]
-        comment = line[line.index("#") :].strip() if "#" in line else ""
-    assert isinstance(block, Block)
-    block.unfold(statement, body, comment)
+        self.parent.unfold(self, self.body)  # type: ignore[union-attr]
 
 
 class With(Statement):
@@ -182,7 +171,7 @@ class With(Statement):
     def unwrap(self) -> None:
         """Put the statements of the body in its place; comments stay above what they stood above,
         that of its first line above all."""
-        _unwrap(self, self.body, self.items[-1] or self.items[-2])
+        self.parent.unfold(self, self.body)  # type: ignore[union-attr]
 
 
 class Handler(Node):
