@@ -47,7 +47,8 @@ def distribution_loss(log_p, target, weight, reduction, label_smoothing):
     """Cross entropy with a distribution over the classes; the mean is over batch and positions."""
     axis = min(1, log_p.ndim - 1)
     classes = log_p.shape[axis]
-    target = target * (1 - label_smoothing) + label_smoothing / classes
+    if label_smoothing != 0:
+        target = target * (1 - label_smoothing) + label_smoothing / classes
     loss = -log_p * target if weight is None else -log_p * target * along(weight, log_p)
     if reduction == "mean":
         return loss.sum() / (log_p.size // classes)

@@ -38,8 +38,9 @@ class Embedding(Module):
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
-            size = num_embeddings, embedding_dim
-            _weight = random_table(draw_key(), *size, self.padding_idx, dtype)
+            _weight = random_table(
+                draw_key(), num_embeddings, embedding_dim, self.padding_idx, dtype
+            )
         self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     @classmethod

@@ -8,11 +8,13 @@ of the dialect's own (`prelude`). Where two sources have a name the first one co
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .definitions import LINE_LENGTH, Entry, Prelude, Source
 from .unasked import without_unasked
+from .ungiven import without_ungiven
 
 
 def write(
@@ -28,10 +30,13 @@ def write(
     names = {*wanted, *(existing.names() if existing is not None else ())}
     entries = gather(names, sources)
     if files is not None:
-        kept = existing.nodes() if existing is not None else ()
+        kept = list(existing.nodes()) if existing is not None else []
         entries = without_unasked(entries, files, kept)
-        needed = gather(names, sources, entries)
-        entries = {name: entry for name, entry in entries.items() if name in needed}
+        needed = functools.partial(gather, names, sources)
+        found = needed(entries)
+        entries = {name: entry for name, entry in entries.items() if name in found}
+        more = [text for source in sources for text in source.registrations(set(entries))]
+        entries = without_ungiven(entries, [*files, *more], kept, needed)
     parts = [_formatted(entry.text, format) for entry in _ordered(entries)]
     registrations = [r for source in sources for r in source.registrations(set(entries))]
     imports = import_lines(entries.values(), registrations)

@@ -35,18 +35,18 @@ def without_unasked(
         trees = [ast.parse(text) for text in files]
     except SyntaxError:  # of a later Python than the one that this runs on
         return entries
-    asked = {word for tree in trees for word in _words(tree)}
+    asked = {word for tree in trees for word in words(tree)}
     for node in kept:
         asked |= {m.name for m in ast.walk(node) if isinstance(m, ast.FunctionDef)}
     waiting: dict[ast.AST, str] = {}
     for entry in entries.values():
         methods = _methods(entry.node, entries)
         waiting |= {m: m.name for m in methods}
-        asked |= set(_words(entry.node, methods))
+        asked |= set(words(entry.node, methods))
     while found := [m for m, name in waiting.items() if name in asked]:
         for method in found:
             del waiting[method]
-            asked |= set(_words(method))
+            asked |= set(words(method))
     return {name: _without(entry, waiting) for name, entry in entries.items()}
 
 
@@ -69,7 +69,7 @@ def _may_go(method: ast.FunctionDef, ours: bool) -> bool:
     return True
 
 
-def _words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
+def words(tree: ast.AST, without: Collection[ast.AST] = ()) -> Iterator[str]:
     """The names of attributes, the strings that may be such, and the operators of a text."""
     todo = [tree]
     while todo:

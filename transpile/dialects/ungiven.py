@@ -1,0 +1,248 @@
+"""Parameters of a support file that nothing gives, `label_smoothing` of a cross entropy, are their
+defaults: they leave the signatures, and what only they reach goes.
+
+    def embed(input, weight, scale_grad=False):        def embed(input, weight):
+        rows = weight[input]                               rows = weight[input]
+        if scale_grad:                           →         return rows
+            rows = scaled(rows, input)
+        return rows
+
+A definition that is more than called (handed on, inherited from, named in a string) keeps its
+signature. What is called, and with what, is read off the program's files and the definitions that
+stay.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from .constant_expressions import Constants, Gone
+from .definitions import Entry
+from .unasked import words
+from .without_parameters import set_on_self, without
+
+_DEFINED = (ast.FunctionDef, ast.ClassDef)
+_NO_ATTRIBUTES = {"dtype"}  # torch's layers have none: what is asked for one is an array
+_ASKS_ONLY = ("isinstance", "issubclass")
+
+
+@dataclass
+class _Uses:
+    """How a definition is used."""
+
+    escapes: bool = False
+    inside: list[ast.Call] = field(default_factory=list)  # calls in the support file
+    outside: list[ast.Call] = field(default_factory=list)  # calls in the program's files
+
+
+def without_ungiven(
+    entries: dict[str, Entry],
+    files: Iterable[str],
+    kept: Iterable[ast.stmt],
+    needed: Callable[[dict[str, Entry]], Collection[str]],
+) -> dict[str, Entry]:
+    """The definitions without what nothing gives. `kept`: definitions of an earlier support file,
+    whose parameters other files may give; `needed`: the names of those that are asked for, where
+    some have become less."""
+    try:
+        trees = [ast.parse(text) for text in files]
+    except SyntaxError:  # of a later Python than the one that this runs on
+        return entries
+    before = {node.name: _places(node) for node in kept if isinstance(node, _DEFINED)}
+    asked = {word for tree in [*trees, *kept] for word in words(tree)}
+    outside = _outside(entries, trees)
+    while True:
+        uses = _uses(entries, outside)
+        fixed = _fixed(entries, uses, asked)
+        found = {n: _ungiven(e.node, uses[n], before.get(n, ())) for n, e in entries.items()}
+        places = {name: _places(entry.node) for name, entry in entries.items()}
+        gone = {n: {p: places[n][p] for p in constants} for n, constants in found.items()}
+        if not any(gone.values()) and not any(fixed.values()):
+            return entries
+        made = {n: _without(e, found[n], gone, fixed[n]) for n, e in entries.items()}
+        names = needed(made)
+        entries = {name: entry for name, entry in made.items() if name in names}
+
+
+def _without(entry: Entry, own: Constants, gone: Gone, fixed: Constants) -> Entry:
+    text = without(entry.text, made_by(entry.node), own, gone, fixed)
+    return entry if text == entry.text else replace(entry, text=text)
+
+
+# --- how definitions are used ---------------------------------------------------------------------
+
+
+def _outside(entries: Mapping[str, Entry], trees: Iterable[ast.Module]) -> dict[str, _Uses]:
+    """How the files of the program use each definition, by its name alone."""
+    uses = {name: _Uses() for name in entries}
+    for tree in trees:
+        for node, call in _named(tree):
+            word = node.id if isinstance(node, ast.Name) else getattr(node, "attr", None)
+            word = node.value if isinstance(node, ast.Constant) else word
+            if isinstance(word, str) and word in uses:
+                _note(uses[word], uses[word].outside, call)
+            elif word == "__class__" or word == "type" and _is_made(call, tree):
+                for name, entry in entries.items():
+                    uses[name].escapes |= isinstance(entry.node, ast.ClassDef)
+    return uses
+
+
+def _is_made(call: ast.Call | None, tree: ast.Module) -> bool:
+    """Whether what `type(layer)` gives is called."""
+    return any(isinstance(n, ast.Call) and n.func is call for n in ast.walk(tree))
+
+
+def _uses(entries: Mapping[str, Entry], outside: Mapping[str, _Uses]) -> dict[str, _Uses]:
+    uses = {n: _Uses(outside[n].escapes, [], outside[n].outside) for n in entries}
+    for entry in entries.values():
+        for node in ast.walk(entry.node):  # what else has the name
+            stored = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+            word = node.id if stored else node.arg if isinstance(node, ast.arg) else ""  # type: ignore[attr-defined]
+            if word in uses and word != entry.name:
+                uses[word].escapes = True
+        for name, call in _named(entry.node):
+            if isinstance(name, ast.Name) and name.id in uses:
+                _note(uses[name.id], uses[name.id].inside, call)
+    return uses
+
+
+def _note(use: _Uses, calls: list[ast.Call], call: ast.Call | None) -> None:
+    if call is None or any(isinstance(a, ast.Starred) for a in call.args):
+        use.escapes = True
+    elif any(k.arg is None for k in call.keywords):
+        use.escapes = True
+    else:
+        calls.append(call)
+
+
+def _named(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.Call | None]]:
+    """The names, attributes and strings of a text, but for annotations and what is only asked of
+    types, each with the call of it."""
+    todo: list[tuple[ast.AST, ast.Call | None]] = [(tree, None)]
+    while todo:
+        node, call = todo.pop()
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Constant)):
+            yield node, call
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _ASKS_ONLY:
+            todo += [(argument, None) for argument in node.args[:1]]
+            continue
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns"):
+                continue
+            parts = value if isinstance(value, list) else [value]
+            of = node if isinstance(node, ast.Call) and name == "func" else None
+            todo += [(part, of) for part in parts if isinstance(part, ast.AST)]
+
+
+# --- what nothing gives ---------------------------------------------------------------------------
+
+
+def made_by(node: ast.stmt) -> ast.FunctionDef | None:
+    """What a call of a definition runs."""
+    if isinstance(node, ast.FunctionDef):
+        return None if node.decorator_list else node
+    if not isinstance(node, ast.ClassDef) or node.decorator_list:
+        return None
+    if any(isinstance(n, ast.Name) and n.id in ("cls", "type") for n in ast.walk(node)):
+        return None  # it makes others of its own
+    methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
+    return next((m for m in methods if m.name == "__init__"), None)
+
+
+def _ungiven(node: ast.stmt, uses: _Uses, kept: Collection[str]) -> Constants:
+    """The parameters that are the same constant in all calls, and given by the program in none."""
+    function = made_by(node)
+    if function is None or uses.escapes or not (uses.inside or uses.outside):
+        return {}
+    if function.body[0].col_offset > function.col_offset + 4:  # on the line of the header
+        return {}
+    found: dict[str, ast.Constant] = {}
+    for at, name, default in _parameters(function, isinstance(node, ast.ClassDef)):
+        if name in kept or any(_argument(call, at, name) for call in uses.outside):
+            continue
+        given = [_argument(call, at, name) or default for call in uses.inside]
+        given += [default] * bool(uses.outside)
+        value = given[0]
+        alike = value is not None and {_said(v) for v in given} == {_said(value)}
+        if isinstance(value, ast.Constant) and alike:
+            found[name] = value
+    return found
+
+
+def _fixed(
+    entries: Mapping[str, Entry], uses: Mapping[str, _Uses], asked: set[str]
+) -> dict[str, Constants]:
+    """The attributes of each class that its constructor sets to a constant, and that nothing else
+    sets or asks for."""
+    asked = asked.union(*(_of_others(entry.node) for entry in entries.values())) - _NO_ATTRIBUTES
+    found: dict[str, Constants] = {}
+    for name, entry in entries.items():
+        function = made_by(entry.node)
+        methods = function is not None and function is not entry.node and not uses[name].escapes
+        known: dict[str, ast.Constant] = {}
+        for statement in function.body if methods and function is not None else ():
+            attribute = set_on_self(statement)
+            value = statement.value if isinstance(statement, ast.Assign) else None
+            if attribute is None or not isinstance(value, ast.Constant) or attribute in asked:
+                continue
+            if any(attribute in words(entries[n].node) for n in _above(name, entries)):
+                continue
+            nodes = [n for n in ast.walk(entry.node) if isinstance(n, ast.Attribute)]
+            stores = [n for n in nodes if n.attr == attribute and not isinstance(n.ctx, ast.Load)]
+            if len(stores) == 1:
+                known[attribute] = value
+        if function is not None and len(known) == len(function.body):
+            known.popitem()  # a constructor has a statement
+        found[name] = known
+    return found
+
+
+def _of_others(node: ast.stmt) -> Iterator[str]:
+    """The attributes that a definition asks for, but for those of `self`."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+        elif isinstance(part, ast.Attribute) and getattr(part.value, "id", "") != "self":
+            yield part.attr
+
+
+def _above(name: str, entries: Mapping[str, Entry]) -> Iterator[str]:
+    """The classes that one inherits from."""
+    for base in getattr(entries[name].node, "bases", ()):
+        if isinstance(base, ast.Name) and base.id in entries:
+            yield base.id
+            yield from _above(base.id, entries)
+
+
+def _places(node: ast.stmt) -> dict[str, int | None]:
+    """The parameters of a definition, each with its place among the arguments."""
+    function = made_by(node)
+    if function is None:
+        return {}
+    return {name: at for at, name, _ in _parameters(function, isinstance(node, ast.ClassDef))}
+
+
+def _said(value: ast.expr | None) -> str:
+    return "" if value is None else ast.dump(value)
+
+
+def _parameters(
+    function: ast.FunctionDef, method: bool
+) -> Iterator[tuple[int | None, str, ast.expr | None]]:
+    """The place, where it may be given by place, the name and the default of each parameter."""
+    a = function.args
+    by_place = [*a.posonlyargs, *a.args]
+    none: list[ast.expr | None] = [None] * (len(by_place) - len(a.defaults))
+    for i, (arg, default) in enumerate(zip(by_place, [*none, *a.defaults])):
+        if i >= method and i >= len(a.posonlyargs):
+            yield i - method, arg.arg, default
+    for arg, default in zip(a.kwonlyargs, a.kw_defaults):
+        yield None, arg.arg, default
+
+
+def _argument(call: ast.Call, at: int | None, name: str) -> ast.expr | None:
+    if at is not None and at < len(call.args):
+        return call.args[at]
+    return next((k.value for k in call.keywords if k.arg == name), None)
