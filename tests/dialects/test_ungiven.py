@@ -41,6 +41,11 @@ CASES = {
     ),
     "handed on": ("map(nn.f, x)", "def f(x, a=None):\n    return a\n", "def f(x, a=None):\n    return a\n"),
     "named": ("getattr(nn, 'f')(x, 1)", "def f(x, a=None):\n    return a\n", "def f(x, a=None):\n    return a\n"),
+    "by another name": (
+        "nn.f(x)\nfrom jax_nn import f as g\ng(x, 1)",
+        "def f(x, a=None):\n    return a\n",
+        "def f(x, a=None):\n    return a\n",
+    ),
     "starred": ("nn.f(*x)", "def f(x, a=None):\n    return a\n", "def f(x, a=None):\n    return a\n"),
     "a local of that name": (
         "nn.f(x), nn.g(x)",

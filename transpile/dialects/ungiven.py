@@ -78,6 +78,9 @@ def _outside(entries: Mapping[str, Entry], trees: Iterable[ast.Module]) -> dict[
     """How the files of the program use each definition, by its name alone."""
     uses = {name: _Uses() for name in entries}
     for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.alias) and node.asname and node.name in uses:
+                uses[node.name].escapes = True
         for node, call in _named(tree):
             word = node.id if isinstance(node, ast.Name) else getattr(node, "attr", None)
             word = node.value if isinstance(node, ast.Constant) else word
