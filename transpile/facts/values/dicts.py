@@ -40,13 +40,28 @@ def dict_targets(facts: Facts, loop: For) -> frozenset[str]:
 
 
 def gone_over_for_dicts(facts: Facts, function: Function) -> frozenset[str]:
-    """The parameters that loops take dicts from: `for i, batch in enumerate(loader)`."""
+    """The parameters that hold dicts: `for batch in loader: batch["x"]`, `found[i]["x"]`."""
     found = facts.memory.get(("gone over", function))
     if found is None:
         loops = ((_gone_over(f.iterable), f) for f in everywhere(function, For))
-        taken = (name for name, loop in loops if name and dict_targets(facts, loop))
+        taken = {name for name, loop in loops if name and dict_targets(facts, loop)}
+        taken |= {_asked_below(node) for node in everywhere(function, Subscript)} - {""}
         found = facts.memory["gone over", function] = frozenset(taken)
     return found
+
+
+def _asked_below(node: Subscript) -> str:
+    """results of `results[i]["masks"]`"""
+    holder = node.object
+    while isinstance(holder, Subscript):
+        holder = holder.object
+    below_one = holder is not node.object and isinstance(holder, Name)
+    return holder.id if below_one and _is_named(node) else ""  # type: ignore[attr-defined]
+
+
+def _is_named(node: Subscript) -> bool:
+    first = indices(node)[0]
+    return isinstance(first, Constant) and isinstance(first.constant, (str, bytes))
 
 
 def _gone_over(node: Node) -> str | None:
@@ -71,9 +86,7 @@ def _taken_for_dict(node: Any) -> str | None:
         asked = isinstance(node.function, Attribute) and node.function.name in ("items", "keys")
         return dotted(node.function.object) if asked and not node.arguments else None  # type: ignore[attr-defined]
     if isinstance(node, Subscript):
-        first = indices(node)[0]
-        named = isinstance(first, Constant) and isinstance(first.constant, (str, bytes))
-        return dotted(node.object) if named else None
+        return dotted(node.object) if _is_named(node) else None
     if isinstance(node, For) and isinstance(node.iterable, Name):
         return node.iterable.id if _is_keyed(node, node.iterable.id) else None
     return None

@@ -78,7 +78,7 @@ def _bound(frame: Frame, parameter: Parameter, seen: Value | None) -> Value:
     of_calls = isinstance(value, Tensor) and parameter.annotation is None
     if (is_anything(value) or of_calls) and name in used_as_dicts(facts, function):
         value = Mapping(UNKNOWN if _only_builds(frame) else Tensor(assumed=True))
-    elif is_anything(value) and name in gone_over_for_dicts(facts, function):
+    elif (is_anything(value) or of_calls) and name in gone_over_for_dicts(facts, function):
         value = UNKNOWN
     return NUMPY if not _constructs(frame) and is_bound_to_numpy(frame, parameter, value) else value
 

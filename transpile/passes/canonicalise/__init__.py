@@ -20,6 +20,7 @@
     torch.nonzero(m).size(0)                 torch.count_nonzero(m).item()
     torch.cat((out, x))                      torch.cat_with_empty((out, x)), of what begins empty
     torch.arange(1, x.dim()).tolist()        list(range(1, x.dim()))
+    if x == None                             if x is None
     try: a = torch.autocast, except: …       a = torch.autocast, which is there today
     @register_model                          nothing: timm notes the function in a table
 
@@ -36,12 +37,20 @@ from ...model.expressions import Attribute, Call, Display, Lambda, Name, Subscri
 from ...model.libraries import registers
 from ...model.names import dotted, imported
 from ...model.node import Expression
-from ...model.operators import Conditional
+from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function, Scope
 from ...model.statements import Assign, ExpressionStatement, Try
 from ..pass_ import Changes, Pass
 from .by_name import absent, asked, plain_call, set_by_name, stored, wrapped, wraps, written
-from .choices import branch, called, chooses_parameter, chooses_writes, chosen_call
+from .choices import (
+    branch,
+    by_identity,
+    called,
+    chooses_parameter,
+    chooses_writes,
+    chosen_call,
+    tests_none,
+)
 from .contexts import has_stand_in, imported_context, renames_context, without_stand_in
 from .counted import counted, counts_places, listed_range, lists_range
 from .joined import begin_empty, joined, joins_empty
@@ -73,6 +82,9 @@ def run(scope: Scope, facts: Any = None) -> Changes:
                 changes.replace(statement, branch)
         elif _is_lone(statement.expression):
             changes.change(statement.expression, lambda e: e.replace(e.elements[0]))
+    for compare in scope.nodes(Compare) if isinstance(scope, Function) else ():
+        if tests_none(compare):
+            changes.replace(compare, by_identity)
     for attempt in scope.nodes(Try):
         if has_stand_in(scope, attempt):
             changes.change(attempt, without_stand_in)

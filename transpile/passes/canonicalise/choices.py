@@ -1,6 +1,6 @@
 """A choice between two calls that nobody takes the value of, or between a parameter and what is
 none, as a branch; a choice between a function of torch's and another, which may draw or hold
-modules, where it is called.
+modules, where it is called; whether something is None.
 
 nn.init.ones_(w) if first else nn.init.zeros_(w)  →  if first: nn.init.ones_(w)
                                                      else: nn.init.zeros_(w)
@@ -10,6 +10,8 @@ self.w = Parameter(w) if learned else w           →  if learned: self.w = Para
 
 make = uniform if not zero else torch.zeros       →
 w = make(n)                                          w = uniform(n) if not zero else torch.zeros(n)
+
+if x == None                                      →  if x is None
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from ...model.names import dotted, everywhere, imported, is_inplace, rebound
 from ...model.node import Expression, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary, sides
 from ...model.program import Function, Scope
-from ...model.statements import Assign, Block, ExpressionStatement, If
+from ...model.statements import Assign, Block, ExpressionStatement, If, While
 
 _PLAIN = (Name, Constant, Unary, Boolean, Compare)
 
@@ -92,3 +94,21 @@ def called(call: Call, assign: Assign) -> Conditional:
     other = clone(call)
     first = Call(choice.body, call.arguments, call.keywords)
     return Conditional(first, choice.test, Call(choice.orelse, other.arguments, other.keywords))
+
+
+def tests_none(node: Compare) -> bool:
+    """Whether `x == None` decides on a way: no tensor equals None, and an array of NumPy's, which
+    compares each element, decides nothing."""
+    if node.operators not in (["=="], ["!="]) or not any(map(is_none, node.operands)):
+        return False
+    around = node.parent
+    if isinstance(around, (If, While, Conditional)):
+        return around.test is node
+    negated = isinstance(around, Unary) and around.operator == "not"
+    return negated or isinstance(around, Boolean)
+
+
+def by_identity(node: Compare) -> Compare:
+    left, right = node.operands
+    asked = right if is_none(left) else left
+    return Compare([asked, Constant(None)], ["is" if node.operators == ["=="] else "is not"])
