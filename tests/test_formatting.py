@@ -28,7 +28,7 @@ def test_a_header_over_several_lines():
     source = HEAD + "def f(\n    x: torch.Tensor,\n    y=1,\n):\n    return torch.exp(\n        x\n    ) + y\n"
     code = convert_source(source).code
     assert "def f(\n    x: jax.Array,\n    y=1,\n):\n" in code
-    assert "return jnp.exp(x) + y\n" in code
+    assert "return jnp.exp(\n        x\n    ) + y\n" in code
 
 
 def test_blocks_of_other_depths_stay_as_they_are():
@@ -105,3 +105,42 @@ def test_what_a_method_takes_more(name):
     module = ast.parse(convert_source(HEAD + source).code)
     (call,) = (n for n in ast.walk(module) if isinstance(n, ast.FunctionDef) and n.name == "__call__")
     assert ast.unparse(call.args) == expected
+
+
+LAYOUTS = {
+    "an element a line": (
+        "        self.net = torch.nn.Sequential(\n            torch.nn.Linear(n, n),\n            torch.nn.Tanh()\n        )\n",
+        "nn.Sequential(\n            nn.Linear(n, n, {rngs}),\n            nn.Tanh()\n        )\n",
+    ),
+    "brackets that open together": (
+        "        self.net = torch.nn.Sequential(*[\n            torch.nn.Linear(n, n, bias = False),\n            A(n,\n              2 * n)\n        ])\n",
+        "nn.Sequential(*[\n            nn.Linear(n, n, bias = False, {rngs_}),\n            A(n,\n              2 * n)\n        ])\n",
+    ),
+    "an argument a line": (
+        "        self.net = torch.nn.Linear(\n            n,\n            out_features = 4\n        )\n",
+        "nn.Linear(\n            n,\n            out_features = 4,\n            {rngs_}\n        )\n",
+    ),
+    "a line that grows too long": (
+        "        self.net = torch.nn.Sequential(*[\n            torch.nn.Linear(n, n if n > 1 and n > 2 and n > 3 and n > 4 and n > 5 and n > 6"
+        " and n > 7 and n > 8 and n > 9 else 1),\n            torch.nn.Tanh()\n        ])\n",
+        "nn.Sequential(*[\n            nn.Linear(\n                n, n if n > 1",
+    ),
+    "what stood below a bracket that moves": (
+        "        self.net = torch.nn.Sequential(torch.nn.Linear(n, n),\n                                       torch.nn.Tanh())\n",
+        "nn.Sequential(nn.Linear(n, n, {rngs}), nn.Tanh())\n",
+    ),
+    "a comment beside the last parameter": ("", "        n=4,  # how wide\n        *,\n        rngs: nnx.Rngs\n    ):\n"),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_layout_of_what_changes(name):
+    given, expected = LAYOUTS[name]
+    source = (
+        "import torch\n\n\nclass A(torch.nn.Module):\n    def __init__(self, n, m):\n        super().__init__()\n\n\n"
+        "class Net(torch.nn.Module):\n    def __init__(\n        self,\n        n=4  # how wide\n    ):\n        super().__init__()\n"
+        f"        self.first = torch.nn.Linear(4, n)\n{given}\n    def forward(self, x):\n        return self.first(x)\n"
+    )
+    made = convert_source(source, "flax").code
+    assert expected.format(rngs="rngs=rngs", rngs_="rngs = rngs") in made, made
+    ast.parse(made)

@@ -10,6 +10,8 @@ import re
 from ..model.program import Function, Parameter
 from ..source.lower_ast import expression
 
+_COMMENTED = re.compile(r"[ \t]*(,?)[ \t]*#[^\n]*")
+
 
 def add_by_place(function: Function, made: list[Parameter], at: int) -> None:
     """Add parameters by place before the one at an index."""
@@ -62,7 +64,13 @@ def _write(
     if placed:
         at = _end(function, placed[-1], [])
         joint = _joint(function, placed[-1:] if len(plain) > 1 else [])
-        function.patch(at, at, joint + joint.join(parts))
+        commented = _COMMENTED.match(function.file.text, at) if function.file is not None else None
+        if commented is None or joint == ", ":
+            function.patch(at, at, joint + joint.join(parts))
+        else:  # the comment is of the parameter that it stands beside
+            function.patch(at, at, "" if commented[1] else ",")
+            at = commented.end()
+            function.patch(at, at, joint[1:] + joint.join(parts) + commented[1])
     elif last is not None:
         at = _place(last)[0]
         function.patch(at, at, ", ".join(parts) + ", ")

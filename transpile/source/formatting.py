@@ -12,14 +12,13 @@ import bisect
 import difflib
 import functools
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .fragments import black, formatted, indent
+from .laid_out import depth
 
 LINE_LENGTH = 120
-_STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
 
 
 def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> str:
@@ -38,7 +37,7 @@ def format_changed(code: str, original: str, line_length: int = LINE_LENGTH) -> 
         first = max(first, end)
         out.append(after[end:first])
         groups = list(_groups(after[first:last]))
-        fragments.extend(i for i, g in enumerate(groups, len(out)) if not _commented_header(g))
+        fragments.extend(range(len(out), len(out) + len(groups)))
         out.extend(groups)
         end = last
     out.append(after[end:])
@@ -204,33 +203,21 @@ def _statements(code: str) -> dict[int, tuple[int, int]]:
         if isinstance(node, ast.stmt):
             first, last = node.lineno - 1, node.end_lineno or node.lineno
             if hasattr(node, "body") or hasattr(node, "cases"):  # its header alone
-                last, depth = first + 1, _depth(lines[first])
-                while depth > 0 and last < len(lines):
-                    depth += _depth(lines[last])
+                last, opened = first + 1, depth(lines[first])
+                while opened > 0 and last < len(lines):
+                    opened += depth(lines[last])
                     last += 1
             for line in range(first, last) if last > first + 1 else ():
                 found[line] = (first, last)
     return found
 
 
-def _depth(line: str) -> int:
-    bare = _STRINGS.sub("", line)
-    return sum(bare.count(c) for c in "([{") - sum(bare.count(c) for c in ")]}")
-
-
 def _groups(lines: list[str]) -> Iterator[list[str]]:
-    """Runs of lines in which none is shallower than the first; commented headers by themselves."""
+    """Runs of lines in which none is shallower than the first."""
     group: list[str] = []
-    base, depth, passed = 0, 0, 0
-    for at, line in enumerate(lines):
-        header = _commented_header(lines, at) if depth == 0 and at >= passed else []
-        if header:
-            yield from ([group] if group else [])
-            yield header
-            group, passed = [], at + len(header)
-        if at < passed:
-            continue
-        if group and depth == 0 and line.strip() and indent(line) < base:
+    base, opened = 0, 0
+    for line in lines:
+        if group and opened == 0 and line.strip() and indent(line) < base:
             yield group
             group = []
         if not group:
@@ -239,22 +226,9 @@ def _groups(lines: list[str]) -> Iterator[list[str]]:
             yield [line]
             continue
         group.append(line)
-        depth += _depth(line)
+        opened += depth(line)
     if group:
         yield group
-
-
-def _commented_header(lines: list[str], at: int = 0) -> list[str]:
-    """The header of a function that begins at a line and has comments between its parameters:
-    joined to one line it would have them all behind it. Else nothing."""
-    if not lines[at].lstrip().startswith(("def ", "async def ")):
-        return []
-    depth, end = 0, at
-    while end < len(lines) and (depth > 0 or end == at):
-        depth += _depth(lines[end])
-        end += 1
-    marks = (m for line in lines[at : end - 1] for m in _STRINGS.finditer(line))
-    return lines[at:end] if any(m[0].startswith("#") for m in marks) else []
 
 
 @functools.lru_cache(maxsize=1024)  # torch's layers, which come out alike of many programs

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .laid_out import with_kept, without_kept
+
 
 def indent(line: str) -> int:
     return len(line) - len(line.lstrip())
@@ -21,11 +23,15 @@ def formatted(fragments: Sequence[Sequence[str]], line_length: int) -> list[Sequ
 
 
 def _formatted(lines: Sequence[str], line_length: int) -> Sequence[str]:
-    fragment = _Fragment.of(lines)
-    if fragment is None or fragment.is_settled(line_length - fragment.shift):
+    made, kept = without_kept(lines, line_length, black)
+    fragment = _Fragment.of(made)
+    if fragment is None:
         return lines
+    if fragment.is_settled(line_length - fragment.shift):
+        return with_kept(made, kept)
     try:
-        return fragment.lines(black(fragment.source, line_length - fragment.shift))
+        made = fragment.lines(black(fragment.source, line_length - fragment.shift))
+        return with_kept(made, kept)
     except ImportError:  # of black
         raise
     except Exception:  # what Python parses and black does not

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from ..model.expressions import Call, FormattedString, Subscript
@@ -97,8 +98,8 @@ class Writer:
             at = next(i for i, a in enumerate(node.arguments) if a is child)
             word = node.keywords[at]
             if start == end:  # a new argument
-                text = text if word is None else f"{word}={text}"
-                return start, end, f", {text}" if at else text
+                text = text if word is None else f"{word}{_equals(node)}{text}"
+                return start, end, _joint(node, at) + text
         return start, end, text
 
     def _quoted(self, node: Node, text: str) -> str:
@@ -229,6 +230,36 @@ def _filled(text: str, start: int, end: int, pieces: list[Piece]) -> str:
         at = last
     out.append(text[at:end])
     return "".join(out)
+
+
+def _joint(call: Call, at: int) -> str:
+    """What stands between the arguments of the user's and a new one: they may have a line each."""
+    own = [a for a in call.arguments[:at] if a.start >= 0 and a.file is call.file]
+    if not own or call.file is None:
+        return ", " if at else ""
+    text, last = call.file.text, own[-1].end
+    starts = [text[text.rfind("\n", 0, start) + 1 : start] for start in _starts(call, own[-2:])]
+    lines = [line for line in starts if not line.strip()]
+    alone = len(lines) == len(starts) or len(own) == 2 and starts[-1:] == lines
+    commented = "#" in text[last:].partition("\n")[0]
+    return f",\n{lines[-1]}" if alone and lines and not commented else ", "
+
+
+def _starts(call: Call, arguments: list[Expression]) -> Iterator[int]:
+    """Where arguments begin in the text, with their keywords."""
+    assert call.file is not None
+    for argument in arguments:
+        word = next(w for a, w in zip(call.arguments, call.keywords) if a is argument)
+        place = argument.place() or (argument.start, 0)
+        yield call.file.text.rfind(word, call.start, place[0]) if word else place[0]
+
+
+def _equals(call: Call) -> str:
+    """`=` as the user writes it between a keyword and its value in a call."""
+    for word, argument in zip(call.keywords, call.arguments):
+        if word is not None and argument.start >= 0 and call.file is not None:
+            return " = " if call.file.text[: argument.start].endswith(" = ") else "="
+    return "="
 
 
 def _joined(left: str, right: str) -> bool:
