@@ -123,7 +123,7 @@ LAYOUTS = {
     "a line that grows too long": (
         "        self.net = torch.nn.Sequential(*[\n            torch.nn.Linear(n, n if n > 1 and n > 2 and n > 3 and n > 4 and n > 5 and n > 6"
         " and n > 7 and n > 8 and n > 9 else 1),\n            torch.nn.Tanh()\n        ])\n",
-        "nn.Sequential(*[\n            nn.Linear(\n                n, n if n > 1",
+        "nn.Sequential(*[\n            nn.Linear(\n                n,\n                n if n > 1",
     ),
     "what stood below a bracket that moves": (
         "        self.net = torch.nn.Sequential(torch.nn.Linear(n, n),\n                                       torch.nn.Tanh())\n",
