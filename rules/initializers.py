@@ -6,7 +6,7 @@ import math
 import jax
 import jax.numpy as jnp
 
-from transpile.rule import rule
+from transpile.rule import known, rule
 
 
 @rule("torch.nn.init.zeros_", "torch.nn.init._no_grad_zero_")
@@ -30,32 +30,32 @@ def init_constant(tensor, val):
 
 @rule("torch.nn.init.normal_", "torch.nn.init.normal", "torch.nn.init._no_grad_normal_")
 def init_normal(tensor, mean=0.0, std=1.0, generator=None, *, key):
-    if mean == 0 and std == 1:
+    if known(mean == 0 and std == 1):
         return jax.random.normal(key, tensor.shape, tensor.dtype)
-    if mean == 0:
+    if known(mean == 0):
         return std * jax.random.normal(key, tensor.shape, tensor.dtype)
     return mean + std * jax.random.normal(key, tensor.shape, tensor.dtype)
 
 
 @rule("torch.nn.init.uniform_", "torch.nn.init.uniform", "torch.nn.init._no_grad_uniform_")
 def init_uniform(tensor, a=0.0, b=1.0, generator=None, *, key):
-    if a == 0 and b == 1:
+    if known(a == 0 and b == 1):
         return jax.random.uniform(key, tensor.shape, tensor.dtype)
     return jax.random.uniform(key, tensor.shape, tensor.dtype, minval=a, maxval=b)
 
 
 @rule("torch.nn.init.trunc_normal_", "torch.nn.init._no_grad_trunc_normal_")
 def trunc_normal(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None, *, key):
-    if mean == 0 and std == 1:
+    if known(mean == 0 and std == 1):
         return jax.random.truncated_normal(key, a, b, tensor.shape, tensor.dtype)
-    if mean == 0:  # a and b are values, not multiples of std
+    if known(mean == 0):  # a and b are values, not multiples of std
         return std * jax.random.truncated_normal(key, a / std, b / std, tensor.shape, tensor.dtype)
     return mean + std * jax.random.truncated_normal(key, (a - mean) / std, (b - mean) / std, tensor.shape, tensor.dtype)
 
 
 @rule("torch.nn.init.xavier_uniform_", "torch.nn.init.xavier_uniform")
 def xavier_uniform(tensor, gain=1.0, generator=None, *, key):
-    if gain == 1:
+    if known(gain == 1):
         return jax.nn.initializers.glorot_uniform(in_axis=1, out_axis=0)(key, tensor.shape, tensor.dtype)
     return jax.nn.initializers.variance_scaling(gain**2, "fan_avg", "uniform", in_axis=1, out_axis=0)(
         key, tensor.shape, tensor.dtype
@@ -64,7 +64,7 @@ def xavier_uniform(tensor, gain=1.0, generator=None, *, key):
 
 @rule("torch.nn.init.xavier_normal_", "torch.nn.init.xavier_normal")
 def xavier_normal(tensor, gain=1.0, generator=None, *, key):
-    if gain == 1:  # not glorot_normal, which cuts at two standard deviations
+    if known(gain == 1):  # not glorot_normal, which cuts at two standard deviations
         return jax.nn.initializers.variance_scaling(1.0, "fan_avg", "normal", in_axis=1, out_axis=0)(
             key, tensor.shape, tensor.dtype
         )
@@ -105,7 +105,7 @@ def kaiming_uniform(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
 @rule("torch.nn.init.orthogonal_", "torch.nn.init.orthogonal")
 def orthogonal(tensor, gain=1, generator=None, *, key):
-    if gain == 1:
+    if known(gain == 1):
         return jax.nn.initializers.orthogonal(column_axis=0)(key, tensor.shape, tensor.dtype)
     return jax.nn.initializers.orthogonal(gain, column_axis=0)(key, tensor.shape, tensor.dtype)
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from transpile.rule import Tensor, Unsupported, rule
+from transpile.rule import Tensor, Unsupported, known, rule
 
 
 @rule("torch.rand", by_data="size")
@@ -85,23 +85,23 @@ def normal(mean: Tensor, std: Tensor, *, generator=None, key):
 
 @rule("torch.normal", by_data="size")
 def normal_size(mean: float, std: float, size: tuple, *, dtype=None, generator=None, key):
-    if mean == 0 and std == 1:
+    if known(mean == 0 and std == 1):
         return jax.random.normal(key, size, dtype=dtype)
-    if mean == 0:
+    if known(mean == 0):
         return std * jax.random.normal(key, size, dtype=dtype)
     return mean + std * jax.random.normal(key, size, dtype=dtype)
 
 
 @rule("torch.normal")
 def normal_mean(mean: Tensor, std: float = 1.0, *, generator=None, key):
-    if std == 1:
+    if known(std == 1):
         return mean + jax.random.normal(key, mean.shape, mean.dtype)
     return mean + std * jax.random.normal(key, mean.shape, mean.dtype)
 
 
 @rule("torch.normal")
 def normal_std(mean: float, std: Tensor, *, generator=None, key):
-    if mean == 0:
+    if known(mean == 0):
         return std * jax.random.normal(key, std.shape, std.dtype)
     return mean + std * jax.random.normal(key, std.shape, std.dtype)
 
@@ -129,16 +129,16 @@ def binomial(count, prob, generator=None, *, key):
 
 @rule("torch.Tensor.normal_")
 def normal_(input, mean=0.0, std=1.0, *, generator=None, key):
-    if mean == 0 and std == 1:
+    if known(mean == 0 and std == 1):
         return jax.random.normal(key, input.shape, input.dtype)
-    if mean == 0:
+    if known(mean == 0):
         return std * jax.random.normal(key, input.shape, input.dtype)
     return mean + std * jax.random.normal(key, input.shape, input.dtype)
 
 
 @rule("torch.Tensor.uniform_")
 def uniform_(input, from_=0.0, to=1.0, *, generator=None, key):
-    if from_ == 0 and to == 1:
+    if known(from_ == 0 and to == 1):
         return jax.random.uniform(key, input.shape, input.dtype)
     return jax.random.uniform(key, input.shape, input.dtype, minval=from_, maxval=to)
 
@@ -150,7 +150,7 @@ def bernoulli_(input, p=0.5, *, generator=None, key):
 
 @rule("torch.Tensor.exponential_")
 def exponential_(input, lambd=1.0, *, generator=None, key):
-    if lambd == 1:
+    if known(lambd == 1):
         return jax.random.exponential(key, input.shape, input.dtype)
     return jax.random.exponential(key, input.shape, input.dtype) / lambd
 

@@ -22,12 +22,112 @@ class Net(nn.Module):
             x = x + y
         return self.fc(x) * (2 if None == z else z)
 """
+INITIAL = """
+import math
+
+INI = 1e-2
+
+
+class Net(nn.Module):
+    def __init__(self, n=4, m=4, std=0.5, scale=0.1):
+        super().__init__()
+        self.w = nn.Parameter(torch.Tensor(n, m))
+        nn.init.uniform_(self.w, -INI, INI)
+        self.v = nn.Parameter(torch.zeros(n, m))
+        nn.init.normal_(self.v, 0, std)
+        self.u = nn.Linear(n, m)
+        self.scale = scale
+        self.u.weight.data.normal_(0, math.sqrt(2.0 / n))
+        self.u.weight.data.uniform_(-0.5 / n**0.5, 0.5 / n**0.5)
+        nn.init.constant_(self.u.bias, 1.0)
+        self.apply(self._init)
+
+    def _init(self, m):
+        if isinstance(m, nn.Linear):
+            m.weight.data.normal_(mean=0.0, std=self.scale)
+
+    def forward(self, x, y):
+        return x @ self.w @ self.v + self.u(x)
+"""
+HELD = """
+class Net(nn.Module):
+    def __init__(self, n=4, bias=True):
+        super().__init__()
+        proj = nn.Linear(n, n, bias=bias)
+        nn.init.zeros_(proj.weight)
+        nn.init.zeros_(proj.bias)
+        self.q = nn.Linear(n, n, bias=bias)
+        self.k = nn.Linear(n, n, bias=bias)
+        nn.init.constant_(self.q.bias, 2.0)
+        nn.init.constant_(self.k.weight, 1)
+        self.proj = proj
+
+    def forward(self, x, y):
+        b = torch.cat([self.q.bias, self.k.bias])
+        return self.proj(x).relu() + self.q(y) + b[:4]
+"""
+FILLED = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.fc.bias.data.fill_(1.0)
+        self.register_buffer("seen", torch.zeros(3))
+
+    def forward(self, x, y):
+        d = self.fc(x) @ y.t()
+        d.view(-1)[::4].fill_(-1)
+        d[0].zero_()
+        d[1, 1:].fill_(1)
+        d[1, :1].fill_(2.5)
+        e = torch.zeros_like(y)
+        e[:, 1].fill_(float("-inf"))
+        m = y > 0
+        m[0].fill_(False)
+        self.seen.fill_(1)
+        return d, e.exp(), y.masked_fill(m, 0.0)
+"""
+NUMBERS = """
+class Net(nn.Module):
+    def __init__(self, window_size=4, config=3.0):
+        super().__init__()
+        self.config = config
+        rel = torch.arange(4)[:, None] * torch.tensor([2 * window_size - 1, 1])
+        self.register_buffer("rel", rel)
+
+    def forward(self, x, y):
+        b = x * torch.tensor([self.config, 2.0])
+        scale = y.size(0) / 2
+        c = b * torch.tensor(scale)
+        d = torch.tensor([1.0, 2.0]) + torch.tensor(x.shape[0])
+        m = x.max().item()
+        k = x.argmax().item()
+        if x.mean().item() > 0:
+            c = c + k
+        return b + c + d.sum() * m
+"""
 # what is written, the lines of it, and those that are not
 LINES = {
     "whether something is None is known": (
         NONE,
         ["if z is None:", "if y is not None:", "(2 if z is None else z)"],
         ["== None", "None =="],
+    ),
+    "initial values of numbers that a run tells": (
+        INITIAL,
+        ["minval=-INI, maxval=INI", "self.scale * ", "math.sqrt(2.0 / n) * "],
+        ["nn.init_uniform", "nn.init_normal", "nn.normal_", "nn.uniform_", "nn.array_of"],
+    ),
+    "numbers of arrays": (
+        NUMBERS,
+        ["* jnp.array([2 * window_size - 1, 1])", "k = x.argmax()", "x.mean() > 0", "m = lax.stop_gradient(x.max())"],
+        [".reshape(())"],
+    ),
+    "what is there for certain is read at once": (HELD, ["jnp.full_like("], ["nn.array_of"]),
+    "places that are filled with one number": (
+        FILLED,
+        [".at[::4].set(-1)", "d.at[0].set(0)", "d.at[1, :1].set(2.5)", ".set(-jnp.inf)", "m.at[0].set(False)"],
+        ["full_like"],
     ),
 }
 ROWS = [(name, target) for name in LINES for target in TARGETS]
@@ -51,3 +151,45 @@ def test_what_holds_dicts_is_written(target):
     )
     (made,), _, _ = dialect.convert([given(HEAD + program)], "", target)
     assert 'results[i]["masks"] = lax.stop_gradient(m * 2)' in made.code
+
+
+EXCLUDING = """
+class Net(nn.Module):
+    def __init__(self, n=4, task="a"):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        self.task = task
+
+    def first(self, x):
+        return F.dropout(self.fc(x), 0.5, self.training)
+
+    def second(self, x):
+        x = F.dropout(x, 0.5, self.training)
+        return F.dropout(self.fc(x), 0.5, self.training)
+
+    def forward(self, x, y):
+        if self.task == "a":
+            return self.first(x)
+        if self.task == "b":
+            return self.second(x) + y
+        elif self.task == "c":
+            x = self.first(x)
+        return self.second(y) + x
+"""
+
+
+@pytest.mark.parametrize("target", ["functional", "equinox"])
+def test_ways_that_exclude_each_other_share_their_keys(target):
+    (made,), _, _ = dialect.convert([given(HEAD + EXCLUDING)], "", target)
+    forward = made.code[made.code.index("def __call__") :]
+    assert "split(key, 2)" in forward and forward.count("key=keys[0]") == 3 and forward.count("key=keys[1]") == 1
+
+
+def test_an_empty_line_stands_below_the_fields():
+    program = (
+        "class Net(nn.Module):\n    '''Of one layer'''\n    def __init__(self, a,\n                 b=1):\n"
+        "        super().__init__()\n        self.b = b\n        self.fc = nn.Linear(a, b)\n\n"
+        "    def forward(self, x):\n        return self.fc(x)\n"
+    )
+    (made,), _, _ = dialect.convert([given(HEAD + program)], "", "equinox")
+    assert "fc: nn.Linear\n\n    def __init__(self, a,\n                 b=1, *, key):" in made.code

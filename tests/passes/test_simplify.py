@@ -48,7 +48,11 @@ def simplified(text):
 ROWS = [
     ("jnp.zeros_like(jnp.ones((2, n), dtype=d))", "jnp.zeros((2, n), dtype=d)"),
     ("jnp.full_like(jnp.zeros(3, dtype=int), k + 1)", "jnp.full(3, k + 1, dtype=int)"),
-    ("jnp.full_like(jnp.zeros(3, dtype=d), 1)", "jnp.full_like(jnp.zeros(3, dtype=d), 1)"),
+    ("jnp.full_like(jnp.zeros(3, dtype=d), 1)", "jnp.ones(3, dtype=d)"),
+    ("jnp.full_like(jnp.zeros(3, dtype=d), 2)", "jnp.full_like(jnp.zeros(3, dtype=d), 2)"),
+    ("jnp.full_like(x, True)", "jnp.full_like(x, True)"),
+    ("jnp.full_like(x, 1.0)", "jnp.ones_like(x)"),
+    ("lax.stop_gradient(lax.stop_gradient(x))", "lax.stop_gradient(x)"),
     ("jnp.full_like(jnp.zeros(3), 0)", "jnp.zeros(3)"),
     ("jnp.full_like(jnp.zeros(3), -jnp.inf)", "jnp.full(3, -jnp.inf)"),
     ("jnp.full_like(jnp.zeros(3), v)", "jnp.full_like(jnp.zeros(3), v)"),

@@ -13,8 +13,9 @@ from ..model.effects import Unconverted
 from ..model.expressions import Call, Constant, Lambda, Name
 from ..model.node import Expression, Node
 from ..model.program import File, Function, Scope
-from ..model.statements import For, If, While
+from ..model.statements import Block, For, If, While
 from ..passes.driver import give_up
+from ..source.formatting import LINE_LENGTH
 
 _WIDTH = 80  # of a line in what raises
 _EFFECTS = frozenset(
@@ -73,13 +74,16 @@ def raising(node: Unconverted, spelled: Callable[[str], Expression]) -> Expressi
     """`nn.unconverted("no-rule", "torch.foo(x)")`, which raises; what runs at import is an object
     that does when it is used. `spelled`: a name of the support file."""
     word = "Unconverted" if _runs_at_import(node) else "unconverted"
-    return Call(spelled(word), [Constant(node.id), Constant(node.source, _lines(node.source))])
+    blocks = sum(isinstance(around, Block) for around in node.ancestors())
+    beside = 4 * blocks + len(f'"{node.id}", "",')  # on the line of its arguments
+    text = _lines(node.source, LINE_LENGTH - beside)
+    return Call(spelled(word), [Constant(node.id), Constant(node.source, text)])
 
 
-def _lines(source: str) -> str | None:
+def _lines(source: str, room: int) -> str | None:
     """A long text as strings in a row, which the formatter puts on lines of their own; None of one
     that fits a line."""
-    if len(source) <= _WIDTH:
+    if len(source) <= max(room, _WIDTH):
         return None
     lines = textwrap.wrap(source, _WIDTH, drop_whitespace=False, break_on_hyphens=False)
     return " ".join(f'"{line}"' if _is_plain(line) else repr(line) for line in lines)

@@ -157,16 +157,22 @@ class ClassWriter:
             body.insert_before(body.body[0], fields)
 
     def _separate(self, cls: Class) -> None:
-        """An empty line between the fields and a method that comes first in the class."""
-        first = cls.body.body[0]
-        if isinstance(first, Function):
-            cls.body.take(first)
-            above, behind = first.comments or ("", "")
-            first.comments = above if above.startswith("\n") else f"\n{above}", behind
-            if cls.body.body:
-                cls.body.insert_before(cls.body.body[0], [first])
-            else:
-                cls.body.append([first])
+        """An empty line between the fields and a method that comes first in the class, or right
+        below its docstring."""
+        body = cls.body.body
+        at = next((i for i, s in enumerate(body) if isinstance(s, Function)), None)
+        if at is None or at and _has_gap(body[at - 1], body[at]):
+            return
+        first = body[at]
+        cls.body.take(first)
+        above, behind = first.comments or ("", "")
+        first.comments = above if above.startswith("\n") else f"\n{above}", behind
+        if at:
+            cls.body.insert_after(body[at - 1], [first])
+        elif body:
+            cls.body.insert_before(body[0], [first])
+        else:
+            cls.body.append([first])
 
     def _statements(self, fields: list[Declared], cls: Class) -> list[Statement]:
         """The fields as text. Types are quoted whose names mean nothing, or something else, when
@@ -268,3 +274,11 @@ def _names_constructor(cls: Class, base: Class) -> bool:
 
 def _is_pass(statement: Statement) -> bool:
     return isinstance(statement, Pass)
+
+
+def _has_gap(one: Statement, other: Statement) -> bool:
+    """Whether an empty line stands between two statements of the user's."""
+    if one.file is None or one.end < 0 or other.start < 0:
+        return False
+    between = one.file.text[one.end : other.start].splitlines()
+    return any(not line.strip() for line in between[1:-1])

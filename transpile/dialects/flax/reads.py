@@ -86,7 +86,7 @@ def _is_listed(node: Expression) -> bool:
 
 def _may_be_none(low: Lowering, node: Read) -> bool:
     """Whether None may be read, and handed on: what uses an array at once raises for None too."""
-    used = isinstance(node.parent, (Binary, Attribute, Compare, Subscript))
+    used = isinstance(node.parent, (Binary, Attribute, Compare, Subscript)) or _is_computed(node)
     unit = low.unit(node)
     if used or unit is None:
         return False
@@ -95,6 +95,15 @@ def _may_be_none(low: Lowering, node: Read) -> bool:
     classes = low.plan.classes_at(node.object, unit)
     found = [low.plan.array(cls, node.name) for cls in classes]
     return any(a is not None and a[1] for a in found) and not _is_guarded(node)
+
+
+def _is_computed(node: Expression) -> bool:
+    """`jnp.zeros_like(self.w)`, `jnp.concatenate([self.q, self.k])`: JAX takes no None there."""
+    around = node.parent
+    while isinstance(around, Display):
+        around = around.parent
+    name = (dotted(around.function) or "") if isinstance(around, Call) else ""
+    return name.startswith(("jnp.", "jax.nn.")) and name not in ("jnp.array", "jnp.asarray")
 
 
 def _is_guarded(node: Read) -> bool:

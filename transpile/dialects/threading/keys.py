@@ -26,11 +26,12 @@ from ...model.expressions import (
 from ...model.names import target_names
 from ...model.node import Expression, Node, Statement
 from ...model.program import Class, Function
-from ...model.statements import Assign, Block, For, If, While
+from ...model.statements import Assign, Block, Break, Continue, For, If, Raise, Return, While
 from ...model.turns import turns
 from .counting import at_start, length, pair, word
 
 Give = Callable[[Expression], None]
+_LEAVING = (Return, Raise, Break, Continue)
 
 
 class Form:
@@ -119,8 +120,18 @@ class Keys:
             give(Subscript(Name(keys), Constant(number)))
 
     def _block(self, block: Block | None, slots: Slots) -> None:
+        """`if a: return f(x)` and what follows it exclude each other."""
+        most = 0
         for statement in list(block.body) if block is not None else ():
-            self._statement(statement, slots)
+            if isinstance(statement, If) and _leaves(statement.body):
+                self._expressions(statement.test, slots)
+                start = slots.count
+                self._block(statement.body, slots)
+                most, slots.count = max(most, slots.count), start
+                self._block(statement.orelse, slots)
+            else:
+                self._statement(statement, slots)
+        slots.count = max(most, slots.count)
 
     def _statement(self, statement: Statement, slots: Slots) -> None:
         if isinstance(statement, (Function, Class)):
@@ -296,3 +307,8 @@ class Keys:
 
     def _draws_below(self, node: Node) -> bool:
         return any(self.form.draws(inner) for inner in node.walk())
+
+
+def _leaves(block: Block) -> bool:
+    """Whether what follows a block does not run after it."""
+    return isinstance(block.body[-1] if block.body else None, _LEAVING)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any, NamedTuple
 
+from ...facts.values.lattice import Tensor
 from ...model.copy import Change, clone, rebuilt
+from ...model.effects import Detached, Put
 from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node
-from ...model.operators import Unary
+from ...model.operators import Compare, Unary
 from ...model.program import Scope
 from ...model.rulebook import Rulebook
 from ...source.lower_ast import expression, lowered
@@ -46,7 +49,17 @@ def run(scope: Scope, facts: Any) -> Changes:
     changes = Changes(scope)
     table, shapes = rewrites(facts.rulebook), Shapes(scope, facts)
     words = {_word(rewrite.before) for rewrite in table} | set(_COMPUTED)
-    for node in scope.nodes(Call, Attribute):
+    built = facts.stage(scope) == "building"
+    for node in scope.nodes(Call, Attribute, Compare):
+        if isinstance(node, Compare):
+            changes.replace(node, _of_values)
+            continue
+        if (number := _number(node)) is not None:
+            changes.replace(node, partial(_given, number))
+            continue
+        if built and _is_constant(node):
+            changes.replace(node, lambda n: n.arguments[0])
+            continue
         if _word(node) in words or isinstance(node, Call) and "axis" in node.keywords:
             changes.replace(node, lambda n: simplified(n, table))
         plainer = shapes.plainer(node) if isinstance(node, Call) else None
@@ -55,10 +68,14 @@ def run(scope: Scope, facts: Any) -> Changes:
     return changes
 
 
+def _given(number: Expression, _: Node) -> Expression:
+    return number
+
+
 def simplified(node: Expression, table: list[Rewrite]) -> Expression:
     """What stands for a call or attribute; itself where that is as plain as it can be."""
     if isinstance(node, Call):
-        node = _with_plain_axes(node)
+        node = _of_one_number(_with_plain_axes(node))
     for rewrite in table:
         bound: dict[str, Expression] = {}
         if _matches(rewrite.before, node, rewrite.variables, bound):
@@ -101,6 +118,26 @@ def _matches(
     parts, others = pattern.children(), node.children()
     pairs = zip(parts, others)
     return len(parts) == len(others) and all(_matches(p, n, variables, bound) for p, n in pairs)
+
+
+# --- gradients ------------------------------------------------------------------------------------
+
+
+def _of_values(node: Compare) -> Compare:
+    """`x.mean() > 0` of `lax.stop_gradient(x.mean()) > 0`: no gradient passes a comparison."""
+    for operand in node.operands:
+        if isinstance(operand, Detached) and operand.unless is None:
+            operand.replace(operand.expression)
+        elif isinstance(operand, Call) and _word(operand) == "lax.stop_gradient":
+            operand.replace(operand.arguments[0])
+    return node
+
+
+def _is_constant(node: Node) -> bool:
+    """`lax.stop_gradient(jnp.array([n, 1]))`, of what a constructor is given."""
+    if not isinstance(node, Call) or _word(node) != "lax.stop_gradient":
+        return False
+    return _word(node.arguments[0]) in ("jnp.array", "jnp.asarray")
 
 
 # --- axes -----------------------------------------------------------------------------------------
@@ -152,6 +189,16 @@ def _axes(call: Expression) -> list[int] | None:
 # --- arrays of one number -------------------------------------------------------------------------
 
 
+def _of_one_number(node: Call) -> Call:
+    """`jnp.ones_like(x)` of `jnp.full_like(x, 1)`"""
+    if _word(node) != "jnp.full_like" or node.keywords != [None, None]:
+        return node
+    value = literal(node.arguments[1])
+    if isinstance(value, bool) or value not in (0, 1):
+        return node
+    return Call(expression("jnp.ones_like" if value else "jnp.zeros_like"), node.arguments[:1])
+
+
 def _filled(node: Call) -> Expression | None:
     """`jnp.full((3,), -1.0)` of `jnp.full_like(jnp.zeros((3,)), -1)`: jnp.full takes the dtype of
     the number.
@@ -174,6 +221,23 @@ def _filled(node: Call) -> Expression | None:
     if value in (0.0, 1.0):
         return Call(expression("jnp.ones" if value else "jnp.zeros"), [shape])
     return Call(expression("jnp.full"), [shape, filled])
+
+
+def _number(node: Node) -> Expression | None:
+    """-1 of `x.at[0].set(jnp.full_like(x[0], -1))`, which fills the place by itself."""
+    put = node.parent
+    if not isinstance(put, Put) or put.how != "set" or put.new is not node:
+        return None
+    if not isinstance(node, Call) or any(word is not None for word in node.keywords):
+        return None
+    if _word(node) == "jnp.full_like":
+        given = node.arguments[1]
+        return given if isinstance(literal(given), bool) or _as_float(given) is not None else None
+    number = {"jnp.zeros_like": 0, "jnp.ones_like": 1}.get(_word(node))
+    if number is None:
+        return None
+    held = put.base.value
+    return Constant(bool(number) if isinstance(held, Tensor) and held.kind == "b" else number)
 
 
 def _is_dtype(node: Expression) -> bool:
