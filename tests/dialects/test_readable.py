@@ -192,4 +192,4 @@ def test_an_empty_line_stands_below_the_fields():
         "    def forward(self, x):\n        return self.fc(x)\n"
     )
     (made,), _, _ = dialect.convert([given(HEAD + program)], "", "equinox")
-    assert "fc: nn.Linear\n\n    def __init__(self, a,\n                 b=1, *, key):" in made.code
+    assert "fc: nn.Linear\n\n    def __init__(self, a,\n                 b=1," in made.code
