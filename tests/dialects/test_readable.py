@@ -96,7 +96,7 @@ class Net(nn.Module):
         self.register_buffer("rel", rel)
 
     def forward(self, x, y):
-        b = x * torch.tensor([self.config, 2.0])
+        b = x[:, :2] * torch.tensor([self.config, 2.0])
         scale = y.size(0) / 2
         c = b * torch.tensor(scale)
         d = torch.tensor([1.0, 2.0]) + torch.tensor(x.shape[0])
@@ -105,6 +105,24 @@ class Net(nn.Module):
         if x.mean().item() > 0:
             c = c + k
         return b + c + d.sum() * m
+"""
+CONSTANTS = """
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.fc = nn.Linear(n, n)
+        used = torch.arange(n)
+        self.register_buffer("used", used.float() + 1, persistent=False)
+        self.re = self.used.shape[0]
+
+    def forward(self, x, y):
+        device = x.device
+        z = torch.zeros(3, device=device)
+        if y.shape[0] > self.used.shape[0]:
+            y = y + 1
+        x = x + self.used.to(device, dtype=x.dtype)
+        x = x * self.used[0] + self.used * 2
+        return self.fc(x) + self.used.to(x.device) + z.sum() + y
 """
 # what is written, the lines of it, and those that are not
 LINES = {
@@ -122,6 +140,11 @@ LINES = {
         NUMBERS,
         ["* jnp.array([2 * window_size - 1, 1])", "k = x.argmax()", "x.mean() > 0", "m = lax.stop_gradient(x.max())"],
         [".reshape(())"],
+    ),
+    "constants, and where they stand": (
+        CONSTANTS,
+        [],
+        ["device", "asarray(self.used).shape", "asarray(self.used).astype"],
     ),
     "what is there for certain is read at once": (HELD, ["jnp.full_like("], ["nn.array_of"]),
     "places that are filled with one number": (

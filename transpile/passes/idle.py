@@ -3,6 +3,7 @@
 torch.cuda.synchronize()     None         nothing
 x.requires_grad_()           x        →   nothing
 x = x.to(device)             x = x        nothing
+device = x.device            None         nothing, where nothing reads the name any more
 
 conv = weight_norm(conv)     what weight norm computes anew at each call is not kept, in torch
 conv.weight.data.normal_()   either, which is said
@@ -32,6 +33,8 @@ def run(scope: Scope, facts: Any = None) -> Changes:
     changes = Changes(scope)
     is_idle = _is_idle if isinstance(scope, Function) else _is_lone_none
     idle = set(filter(is_idle, scope.nodes(*_KINDS)))
+    if isinstance(scope, Function):
+        idle |= {a for a in scope.nodes(Assign) if _is_placed(a) and _is_unread(a, scope)}
     for write in scope.nodes(Write) if facts is not None else ():
         if _is_lost(write, facts.modules):
             changes.report("taken-for-granted", write, _LOST)
@@ -86,6 +89,20 @@ def _is_idle(statement: Statement) -> bool:
         return False
     value = statement.expression
     return len(statement.targets) == 1 and value is not None and _same(statement.targets[0], value)
+
+
+def _is_placed(statement: Assign) -> bool:
+    """Whether a pass has left None of what a name is set to."""
+    value = statement.expression
+    plain = not statement.operator and statement.annotation is None and len(statement.targets) == 1
+    made = value is not None and is_none(value) and value.start < 0
+    return plain and made and isinstance(statement.targets[0], Name) and not comments(statement)[1]
+
+
+def _is_unread(statement: Assign, function: Function) -> bool:
+    target = statement.targets[0]
+    named = (n for n in function.walk() if isinstance(n, Name) and n is not target)
+    return all(n.id != target.id for n in named)  # type: ignore[attr-defined]
 
 
 def _is_lost(write: Write, modules: Modules) -> bool:

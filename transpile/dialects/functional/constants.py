@@ -11,8 +11,8 @@ from ...model.copy import clone
 from ...model.effects import Put, Read
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
-from ...model.node import Expression
-from ...model.operators import Compare, Conditional
+from ...model.node import Expression, Node
+from ...model.operators import Binary, Compare, Conditional
 from ...model.program import Function
 from ...model.statements import Assign
 from .plan import Plan
@@ -23,7 +23,8 @@ def constant(node: Read, plan: Plan, function: Function) -> None:
     around, plain = node.parent, Attribute(node.object, node.name)
     given = node.name in plan.properties(function.owner)  # which makes one of JAX's each time
     based = isinstance(around, Put) and around.base is node
-    if based or isinstance(around, (Attribute, Subscript)) and around.object is node:
+    asked = isinstance(around, (Attribute, Subscript)) and around.object is node
+    if based or asked and not _is_alike(around):
         node.replace(plain if given else _array(plain))
     elif given or not _is_asked(node, plan, function):
         node.become(plain)
@@ -65,3 +66,11 @@ def _asks_for_arrays(call: Call) -> bool:
     return any(
         dotted(n) == "jax.Array" for n in call.arguments[1].walk() if isinstance(n, Attribute)
     )
+
+def _is_alike(asked: Node | None) -> bool:
+    """`self.steps.shape`, `x + self.steps.astype(x.dtype)`: NumPy's own word comes to the same."""
+    if not isinstance(asked, Attribute):
+        return False
+    cast = asked.parent if asked.name == "astype" else None
+    joined = isinstance(cast, Call) and isinstance(cast.parent, Binary)
+    return joined or asked.name in ("shape", "ndim", "dtype", "size")
