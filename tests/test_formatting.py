@@ -129,6 +129,10 @@ LAYOUTS = {
         "        self.net = torch.nn.Sequential(torch.nn.Linear(n, n),\n                                       torch.nn.Tanh())\n",
         "nn.Sequential(nn.Linear(n, n, {rngs}), nn.Tanh())\n",
     ),
+    "a comment that makes a line too long": (
+        "        self.net = torch.nn.Linear(n, n, bias=False)  # the projection, which has no bias since what follows it takes away the mean\n",
+        "        # the projection, which has no bias since what follows it takes away the mean\n        self.net = nn.Linear(n, n, bias=False, {rngs})\n",
+    ),
     "a comment beside the last parameter": ("", "        n=4,  # how wide\n        *,\n        rngs: nnx.Rngs\n    ):\n"),
 }
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 _STRINGS = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*""")
 _HEADER = re.compile(r"(async )?def ")
 _REFORMATTED = re.compile(r"(import|from|if|elif|while|for|with|class|match|case|except|async)\b")
+_BESIDE = re.compile(r"# *(noqa|type:|pragma|pylint|pyright|fmt)")  # said of its line
+_FOLLOWING = re.compile(r"(else|elif|except|finally|case)\b|[)\]}@]")
 _MARK = re.compile(r"_kept_(\d+)_")
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)
 
@@ -36,7 +38,8 @@ def without_kept(
             out.append(_stand_in(statement[0], len(kept)))
             kept.append(short)
         else:
-            out += statement
+            alone = end == at + 1 and not (at and lines[at - 1].endswith("\\"))
+            out += _commented_above(statement, line_length) if alone else statement
         at = end
     return out, kept
 
@@ -48,6 +51,18 @@ def with_kept(lines: Sequence[str], kept: Sequence[Sequence[str]]) -> list[str]:
         found = _MARK.search(line)
         out += kept[int(found[1])] if found and int(found[1]) < len(kept) else [line]
     return out
+
+
+def _commented_above(lines: Sequence[str], line_length: int) -> Sequence[str]:
+    """A line that its comment makes too long with that above it: black would take it apart."""
+    line = lines[0]
+    found = next((m for m in _STRINGS.finditer(line) if m[0].startswith("#")), None)
+    code = line[: found.start()].rstrip() if found else ""
+    if found is None or not code.strip() or not len(code) <= line_length < len(line):
+        return lines
+    if _BESIDE.match(found[0]) or _FOLLOWING.match(code.lstrip()):
+        return lines
+    return [code[: len(code) - len(code.lstrip())] + found[0], code]
 
 
 def depth(line: str) -> int:
