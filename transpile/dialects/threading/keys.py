@@ -123,7 +123,7 @@ class Keys:
         """`if a: return f(x)` and what follows it exclude each other."""
         most = 0
         for statement in list(block.body) if block is not None else ():
-            if isinstance(statement, If) and _leaves(statement.body):
+            if isinstance(statement, If) and isinstance(statement.body.body[-1], _LEAVING):
                 self._expressions(statement.test, slots)
                 start = slots.count
                 self._block(statement.body, slots)
@@ -307,8 +307,3 @@ class Keys:
 
     def _draws_below(self, node: Node) -> bool:
         return any(self.form.draws(inner) for inner in node.walk())
-
-
-def _leaves(block: Block) -> bool:
-    """Whether what follows a block does not run after it."""
-    return isinstance(block.body[-1] if block.body else None, _LEAVING)
