@@ -38,6 +38,10 @@ class Sequential(eqx.nn.StatefulLayer):
         given = self.layers.items() if isinstance(self.layers, dict) else enumerate(self.layers)
         self.layers = OrderedDict([(str(n), m) for n, m in given] + [(name, layer)])
 
+    def append(self, layer):
+        self.add_module(str(len(self.layers)), layer)
+        return self
+
     def __iter__(self):
         given = self.layers.values() if isinstance(self.layers, dict) else self.layers
         # what a subclass sets as attributes comes after what it hands on
