@@ -128,7 +128,7 @@ REFUSED = {
     ),
     "self.a = nn.Linear(d, d); self.b = nn.Linear(d, d); self.b.weight = self.a.weight; "
     "self.b = nn.Linear(d, d)": "tied-weight: another module may be put later",
-    "self.a = nn.Linear(d, d); self.b = nn.Linear(d, d); "
+    "self.a = nn.Linear(d, d); self.b = nn.Linear(d, d, False); "
     "self.b.load_state_dict(self.a.state_dict())": "array-while-building: state_dict() is asked for",
 }
 

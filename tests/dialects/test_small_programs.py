@@ -204,6 +204,35 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.fcs(self.pair(self.fc(x))) + y
 """
+# Masks of the layers that a constructor chooses, as in MADE.
+MASKS_OF_CHOSEN = """
+class Masked(nn.Linear):
+    def __init__(self, n, m):
+        super().__init__(n, m)
+        self.register_buffer("mask", torch.ones(m, n))
+
+    def set_mask(self, mask):
+        self.mask.data.copy_(mask.t())
+
+    def forward(self, x):
+        return F.linear(x, self.mask * self.weight, self.bias)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(Masked(4, 4), nn.Tanh(), Masked(4, 4))
+        self.set_masks()
+
+    def set_masks(self):
+        masks = [torch.ones(4, 4).tril(), torch.ones(4, 4).triu()]
+        layers = [m for m in self.net.modules() if isinstance(m, Masked)]
+        for layer, mask in zip(layers, masks):
+            layer.set_mask(mask)
+
+    def forward(self, x, y):
+        return self.net(x) + y
+"""
 # Mixins in front of a base, whose methods are found by the order of the class that has both.
 MIXED_IN = """
 class Rescale:
@@ -2233,6 +2262,7 @@ TARGETS = ("flax", "equinox", "functional")
 APART = (
     ("CLOSURES", "flax"),
     ("LISTED", "functional"),
+    ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
     ("NUMBER_OR_ARRAY", "flax"),  # a model that was split before has no place for what is set first
     ("NUMBER_THEN_LOSS", "functional"),  # torch's model keeps no array that these tests could load
 )

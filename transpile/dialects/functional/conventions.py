@@ -101,7 +101,8 @@ class Conventions(Signatures):
             return True
         if any(isinstance(a.function.value, Module) for a in function.nodes(Apply)):
             return True
-        if any(map(is_applied, function.nodes(Apply, Call))):  # `net.apply(fill)`
+        calls = function.nodes(Apply, Call)
+        if any(map(is_applied, calls)) or any(map(self.initialised, calls)):  # `net.apply(fill)`
             return True
         given = [call for call in function.nodes(Apply, Call) if modules_given(call)]
         return any(self.is_builder(target) for call in given for target in self.targets(call) or ())
