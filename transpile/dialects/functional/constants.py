@@ -43,6 +43,8 @@ def _is_asked(node: Read, plan: Plan, function: Function) -> bool:
     """Whether a function that an array is handed to, or in which it has a name, asks whether
     something is an array, or hands it on to one that does."""
     around = node.parent
+    if function.owner is not None and plan.modules.is_library(function.owner):
+        return False  # of a layer of torch's: no function of the user's is handed it
     if isinstance(around, Assign):
         asking = {function}
     elif isinstance(around, Call) and node in around.arguments:
