@@ -3625,3 +3625,35 @@ def test_a_file_has_no_state_for_a_model():
     program = HEAD + "x = torch.zeros(2, 4)\nnet = nn.Sequential(nn.BatchNorm1d(4))\ny = net(x)\n"
     (made,), *_ = dialect.convert([given(program)], "", "equinox")
     assert [d.id for d in made.diagnostics] == ["module-value"]
+
+
+COMPARED = """import elsewhere
+
+
+class Net(nn.Module):
+    def __init__(self, pad):
+        super().__init__()
+        self.pad = pad
+
+    def forward(self, ids):
+        return self.mask(ids)
+
+    def mask(self, ids):
+        return (ids != self.pad).unsqueeze(1).unsqueeze(2)
+
+
+def evaluate(words):
+    net = Net(elsewhere.pad(words))
+    for batch in elsewhere.batches(words):
+        ids = batch.ids
+        print(net(ids), (batch.a == batch.b).float().mean())
+    return (elsewhere.a(words) == elsewhere.b(words)).mean()
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_comparison_of_unknown_things_gives_is_a_tensor_where_it_is_used_as_one(target):
+    (made,), *_ = dialect.convert([given(HEAD + COMPARED)], "", target)
+    assert "jnp.expand_dims(ids != self.pad, (1, 2))" in made.code
+    assert "(batch.a == batch.b).astype(jnp.float32).mean()" in made.code
+    assert "(elsewhere.a(words) == elsewhere.b(words)).mean()" in made.code

@@ -38,7 +38,7 @@ from .lattice import (
     least_dims,
 )
 from .strings import may_be
-from .vocabulary import PROPERTIES, torch_method
+from .vocabulary import PROPERTIES, tells_tensor, torch_method
 
 _ABOUT = ("shape", "dtype", "device")  # what anything with such an attribute answers alike
 _ARRAYS = ("T", "real", "imag", "flat")  # of an array of NumPy's
@@ -162,6 +162,8 @@ def _of_static(frame: Frame, base: Static, name: str) -> Value:
         return INT
     if base == NUMPY or base.wide:
         return base if name in _ARRAYS else Method(NUMPY, name)
+    if base == BOOL and tells_tensor(name) and frame.facts.rulebook.find(f"torch.Tensor.{name}"):
+        return Method(Tensor(assumed=True, kind="b"), name)  # `(ids != pad).unsqueeze(1)`
     asked = base.type in ("str", "range") or base.type == "int" and name == "item"
     return Method(base, name) if asked else UNKNOWN
 

@@ -30,6 +30,8 @@ SHARED = frozenset(
     " squeeze flatten cumsum prod clip conj diagonal fill put ravel resize swapaxes take"
     " trace view T ndim real imag detach".split()
 )
+# Those of them that NumPy's arrays do not have.
+_OF_NO_ARRAYS = frozenset("type to cuda cpu numpy float int bool half double detach".split())
 # Methods of tensors that ask for a dim, which a 0-dim tensor has not.
 BY_DIM = frozenset(
     "chunk flip gather index_select movedim permute split t transpose unbind".split()
@@ -74,6 +76,11 @@ _FOR_THEMSELVES = frozenset(
 def computes(name: str) -> bool:
     """Whether a method of tensors only computes: as a statement it is a set's, `seen.add(n)`."""
     return not name.endswith("_") and name not in _FOR_THEMSELVES
+
+
+def tells_tensor(name: str) -> bool:
+    """Whether what a comparison gives is a tensor where this is called of it."""
+    return name not in ORDINARY and (name not in SHARED or name in _OF_NO_ARRAYS)
 
 
 def torch_method(name: str) -> bool:
