@@ -117,6 +117,7 @@ REFUSED = {
     "a choice that writes, behind a call": "return f(x) + (self.norm(x) if x.mean() > 0 else x)",
     "strings": "s = 'a' if x.mean() > 0 else 'b'",
     "an operand that is computed": "z = x.sum() or y",
+    "an element that is stored": "parts = [x, y]\nparts[i] = x\nreturn parts[0]",
     "None": "return None if x.mean() > 0 else y",
 }
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from ...facts.values.lattice import UNKNOWN, Sequence, Static, Tensor
 from ...model.copy import clone
-from ...model.effects import Support
+from ...model.effects import Support, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Lambda, Name, Slice, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Conditional, Unary
 from ...model.statements import Assign, Block, ExpressionStatement, If, Return
 from ...source.lower_ast import expression
+from ..pass_ import source_of
 from ..truth import traced
 from .operators import Operators, place_before, value
 
@@ -133,11 +134,16 @@ def chosen_by(node: Expression) -> Expression | None:
 
 
 def picked(o: Operators, node: Subscript) -> None:
-    """`parts[i]` is `jnp.stack(parts)[i]`."""
-    known = value(node.object)
+    """`parts[i]` is `jnp.stack(parts)[i]`; what is stored there has no place."""
+    known, around = value(node.object), node.parent
     if chosen_by(node) is None or not isinstance(known, Sequence):
         return
-    if isinstance(known.element, Tensor):
+    if isinstance(around, Assign) and node in around.targets:
+        message = "a list of Python's cannot be written where data say: stack its arrays into one"
+        o.changes.report("traced-branch", node, message)
+        raised = ExpressionStatement(Unconverted("traced-branch", source_of(around)))
+        o.changes.replace(around, raised)
+    elif isinstance(known.element, Tensor):
         stack = expression("jnp.stack")
         o.changes.wrap(node.object, lambda n: Call(stack, [n]))
 
