@@ -2255,6 +2255,19 @@ class Net(nn.Module):
         places = mask.cumsum(1) - 2 + mask.cumprod(dim=1) - torch.prod(mask + 1, 1, keepdim=True)
         return self.fc(x) * places + (mask.sum(1) - 5)[:, None] + torch.sum(mask) - 20
 """
+# Which rows and columns are chosen is written out.
+CHOSEN_BY_BOOLS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        z = self.fc(x)
+        z[[True, False, True]] = 2.0
+        z[:, [False, True, True, False]] += y[:, :2]
+        return x[[True, False, True]] * 2, z[:, [True, False, False, True]], z[[0, 2]]
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

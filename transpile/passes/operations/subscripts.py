@@ -82,6 +82,8 @@ def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> Non
     only = _only_place(node, part)
     if only is not None:
         c.changes.change(node, lambda n: parts_of(n.index)[i].replace(only))
+    elif isinstance(part, Display) and part.kind == "list" and _are_bools(part):
+        made = _array("np.array", Tensor(kind="b"))  # which jit knows, and so how many it chooses
     elif isinstance(part, Display) and part.kind == "list":
         made = _array("jnp.array", Tensor(kind="i"))
     elif isinstance(value, Sequence) and not value.tuple and not isinstance(part, Display):
@@ -95,6 +97,12 @@ def place(c: Conversion, node: Subscript | Put, i: int, part: Expression) -> Non
         made = not_zero
     if made is not None:  # of what stands there by then
         c.changes.change(node, lambda n: parts_of(n.index)[i].wrap(made))
+
+
+def _are_bools(part: Display) -> bool:
+    """`[True, False]`"""
+    found = literal(part)
+    return isinstance(found, list) and bool(found) and all(isinstance(v, bool) for v in found)
 
 
 def _only_place(node: Subscript | Put, part: Expression) -> Slice | None:
