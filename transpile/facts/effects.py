@@ -6,6 +6,7 @@ said by places (`places.py`).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Set
 
 from ..model.effects import NO_EFFECTS, Apply, Effects, Key, Mode, New, Read, Write
@@ -124,6 +125,11 @@ class EffectsOf:
             built = [self.modules.find(cls, "__init__") for cls in made]
             return [(f, "new") for f in built if f is not None]
         return None
+
+    def given(self, value: Module) -> list[Function] | None:
+        """What a module runs that was given, and is checked to take no more than those known."""
+        closed = self._calls_of(dataclasses.replace(value, open=False), None)
+        return None if closed is None else [function for function, _ in closed]
 
     def _roots_of(self, function: Function | None) -> dict[str, str]:
         if function is None:

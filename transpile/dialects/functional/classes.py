@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
-from ...facts.values.lattice import named_classes
-from ...model.effects import Support
+from ...facts.values.calls import is_super
+from ...facts.values.lattice import Module, Value, named_classes
+from ...model.copy import clone
+from ...model.effects import Apply, Support
 from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.names import dotted
+from ...model.node import Expression
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, Return
 from ..reports import Reports
 from ..threading.counting import at_start
+from ..threading.threads import ANYTHING, Threads
 from .constructor import Constructor
 from .functions import Running
 from .plan import Plan
@@ -109,21 +114,46 @@ class ClassWriter:
 
     def _check_classes(self, constructor: Function) -> None:
         """`norm_layer = nn.taking(norm_layer, "params")`: the calls are written for layers of the
-        classes that are known, and one that draws would go without a key."""
-        modules, checks = self.plan.modules, list[Assign]()
+        classes that are known, and one that draws would go without a key. So is what a module that
+        is given may take: `nn.as_module(downsample, ["params"])`."""
+        checks: list[Assign] = []
         for name, value in self.plan.facts.values.assumed(constructor).items():
-            found = [modules.find(c, "__call__") for c in modules.classes_of(named_classes(value))]
-            threads = [self.plan.threads(call) for call in found if call is not None]
-            if not threads or len(threads) < len(found):
-                continue
-            takes = reduce(or_, threads)
+            threads = self._of_known(value)
+            takes = reduce(or_, threads) if threads else ANYTHING
             words = {"params": takes.params, "state": takes.takes, "key": takes.draws}
             words["training"] = takes.mode
-            if not all(words.values()):
-                given = [Constant(word) for word, needed in words.items() if needed]
+            if all(words.values()):
+                continue
+            given = [Constant(word) for word, needed in words.items() if needed]
+            if not isinstance(value, Module):
                 checks.append(Assign([Name(name)], Call(Support("taking"), [Name(name), *given])))
+            elif not self._checked(constructor, name, given):
+                made = Call(Support("as_module"), [Name(name), Display("list", given)])
+                checks.append(Assign([Name(name)], made))
         for check in reversed(checks):
             at_start(constructor.body, check)
+
+    def _of_known(self, value: Value) -> list[Threads] | None:
+        """What those take that a parameter is known to be, or to make; None for one that is not
+        known."""
+        modules = self.plan.modules
+        if isinstance(value, Module):
+            given = self.plan.facts.effects.given(value) if value.checked else None
+            return [self.plan.threads(call) for call in given] if given else None
+        found = [modules.find(c, "__call__") for c in modules.classes_of(named_classes(value))]
+        known = [self.plan.threads(call) for call in found if call is not None]
+        return known if len(known) == len(found) else None
+
+    def _checked(self, constructor: Function, name: str, given: Iterable[Expression]) -> bool:
+        """Whether a module is checked where it is kept, or by the class above that it goes to."""
+        calls = [call for call in constructor.nodes(Call, Apply) if _is_of(call, name)]
+        kept = [c for c in calls if getattr(c.function, "name", "") == "as_module"]
+        for call in kept:
+            call.append(Display("list", [clone(word) for word in given]))
+        above = [
+            c for c in calls if isinstance(c.function, Attribute) and is_super(c.function.object)
+        ]
+        return bool(kept) or bool(calls) and len(above) == len(calls)
 
     def _bases(self, cls: Class) -> None:
         home, file = self.plan.modules.home(cls), cls.file
@@ -134,3 +164,7 @@ class ClassWriter:
                 base.replace(Support("Module"))
             elif isinstance(found, str) and found.startswith("torch.nn."):
                 base.replace(Support(found.rpartition(".")[2]))
+
+
+def _is_of(call: Call, name: str) -> bool:
+    return any(isinstance(a, Name) and a.id == name for a in call.arguments)

@@ -284,15 +284,6 @@ class Function(Module):
         return self.function(*args, **kwargs)
 
 
-def as_module(function):
-    """What can be called like a module: modules and None as they are, other functions wrapped."""
-    return (
-        Function(function)
-        if callable(function) and not isinstance(function, (Module, type))
-        else function
-    )
-
-
 def split(key, n):
     """``n`` keys, or ``n`` Nones where no key was given."""
     return [None] * n if key is None else jax.random.split(key, n)

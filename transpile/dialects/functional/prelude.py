@@ -15,6 +15,28 @@ class Identity(Module):
         return inputs[-1]
 
 
+def as_module(function, effects=None):
+    """What can be called like a module: modules and None as they are, other functions wrapped.
+
+    A module takes no more than these effects: the model that it is given to has no others for it.
+    """
+    if isinstance(function, Module):
+        extra = _all_effects(function) - set(_all_effects(function) if effects is None else effects)
+        if extra:
+            name = type(function).__name__
+            raise TypeError(f"{name} takes {', '.join(sorted(extra))}: this model does not give it that")
+        return function
+    return Function(function) if callable(function) and not isinstance(function, type) else function
+
+
+def _all_effects(module):
+    """The effects that a module takes; a container has those of its items."""
+    run = type(module).__call__ if callable(module) else None
+    if hasattr(module, "places") and (run is None or run.__module__ == __name__):
+        return frozenset().union(*(_all_effects(m) for m in module.values() if m is not None))
+    return frozenset() if run is None else _effects(run)
+
+
 def taking(make, *effects):
     """A class of layers, or what makes one, of which a layer may take no more than these effects."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Protocol
 
 from ...facts.effects import EffectsOf, arrays_written
@@ -259,7 +261,7 @@ class Signatures:
         if targets is None:
             if isinstance(call, New):
                 return Threads(draws=True, known=self._all_draw(call))
-            return replace(ANYTHING, known=self.is_container(call))
+            return self.of_given(call) or replace(ANYTHING, known=self.is_container(call))
         found, several = NOTHING, [self.of(target) for target in targets]
         for threads in several:
             found |= threads
@@ -269,6 +271,15 @@ class Signatures:
         if self.is_container(call) or alike:
             return found
         return self.of_unlike(found)
+
+    def of_given(self, call: Call) -> Threads | None:
+        """What a call takes and gives of a module that was given to a constructor; None where it
+        may be any."""
+        value = call.function.value
+        if not isinstance(value, Module) or not value.checked:
+            return None
+        given = self.effects.given(value)
+        return replace(reduce(or_, map(self.of, given)), known=False) if given else None
 
     def _holds_or_not(self, call: Call) -> bool:
         """Whether a call may be of a container, which runs what it holds, and of another module:

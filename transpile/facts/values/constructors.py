@@ -26,7 +26,7 @@ def _instance(frame: Frame, ref: Any, args: list[Argument]) -> Value:
     if isinstance(ref, Open):
         inner = _of_default(frame, ref.ref, args)
         if isinstance(inner, Module):
-            return dataclasses.replace(inner, open=True, items=None)
+            return dataclasses.replace(inner, open=True, items=None, checked=False)
         return inner
     if isinstance(ref, OneOf):
         return _of_several(frame, ref.classes, args)

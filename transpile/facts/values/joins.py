@@ -104,6 +104,7 @@ def _modules(a: Module, b: Module) -> Value:
         a.is_self and b.is_self,
         a.whole and b.whole,
         flags,
+        (a.open or b.open) and all(m.checked or not m.open for m in (a, b)),
     )
 
 
@@ -194,7 +195,7 @@ def _of_two_kinds(a: Value, b: Value) -> Value:
             return one
         if isinstance(one, Module):
             open_ = not isinstance(other, (Tensor, Static, Sequence, Mapping))
-            return dataclasses.replace(one, open=True) if open_ else UNKNOWN
+            return dataclasses.replace(one, open=True, checked=False) if open_ else UNKNOWN
     return UNKNOWN
 
 

@@ -78,6 +78,7 @@ class Module(Value):
     is_self: bool = False
     whole: bool = False  # made with all the params that it can do without: `bias=True`
     flags: frozenset[tuple[str, bool | None]] = frozenset()  # that say what its calls return
+    checked: bool = False  # open, but dialects see to it that others take no more than the classes
 
     @property
     def is_bare(self) -> bool:

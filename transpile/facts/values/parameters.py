@@ -146,6 +146,9 @@ def _parameter(frame: Frame, parameter: Parameter, seen: Value | None, as_tensor
     annotation = parameter.annotation
     declared = annotated(frame, annotation) if annotation is not None else None
     if declared is not None and not _is_meant_as_class(frame, declared, default, seen):
+        anything = isinstance(declared, Module) and declared.open and not declared.classes
+        if anything and _constructs(frame) and isinstance(seen, Module) and seen.classes:
+            declared = _of_modules(frame, parameter, seen)
         return join(declared, NONE) if default == NONE else declared
     if default is not None and default != NONE:
         return _with_default(frame, parameter, default, seen, as_tensor)
@@ -260,8 +263,17 @@ def _of_constructor(frame: Frame, parameter: Parameter, seen: Value | None) -> V
     if isinstance(seen, Static):
         return Static(MISSING, seen.type, loose=True)
     if isinstance(seen, Module) and seen.classes:
-        return dataclasses.replace(seen, open=True, items=None)
+        return _of_modules(frame, parameter, seen)
     return UNKNOWN
+
+
+def _of_modules(frame: Frame, parameter: Parameter, seen: Module) -> Module:
+    """The modules that a constructor takes: those that the project gives, and others, which
+    dialects see to it that take no more."""
+    checked = not seen.open or seen.checked
+    found = dataclasses.replace(seen, open=True, items=None, checked=checked)
+    frame.facts.note({parameter.name: found}, "assumed", frame.function)
+    return found
 
 
 def _of_function(seen: Value | None, as_tensor: bool) -> Value:

@@ -48,7 +48,7 @@ def call(frame: Frame, name: str, args: list[Argument], node: Call) -> Value:
     if name in _PARALLEL:  # a net that is rebound by it under an `if` stays a module
         first = args[0].value if args else None
         if isinstance(first, Module):
-            return dataclasses.replace(first, open=True)
+            return dataclasses.replace(first, open=True, checked=False)
         return Module(open=True)
     definition = rulebook.layer(name)
     if definition is not None:
