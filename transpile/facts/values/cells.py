@@ -22,6 +22,7 @@ class Run:
     __slots__ = (
         "unit",
         "given",
+        "nested",
         "rank",
         "reads",
         "made",
@@ -35,6 +36,7 @@ class Run:
 
     def __init__(self, unit: File | Function, given: Given, rank: tuple[Any, ...]) -> None:
         self.unit, self.given, self.rank = unit, given, rank
+        self.nested = 0  # how many runs that were given something asked for it, one for the other
         self.reads: dict[Cell, Any] = {}  # with what was read first
         self.made: dict[Cell, Any] = {}
         self.values: dict[Node, Value] = {}

@@ -21,6 +21,7 @@ from .tables import STICKY, Facts
 _OFTEN = 12  # from so many times on what a run says is joined with what it said
 _LAST = 20  # so many times at most
 _PHASES = 4  # how often what runs in forward, and on the host, is found anew
+_NESTED = 8  # `def build(m): return build(Sequential(m))` gives itself more each time
 _DEEPEST = 40  # calls that are followed on demand, one inside the other
 
 
@@ -62,8 +63,11 @@ class Solver(Facts):
 
     def demand(self, function: Function, given: Given) -> bool:
         """Interpret a function now, where it was not yet; whether its result may be asked."""
+        new = (function, given) not in self.runs
         run = self.run_of(function, given)
-        if run.active:
+        if new and given and self.run is not None:
+            run.nested = self.run.nested + 1
+        if run.active or run.nested > _NESTED:
             return not given
         if run.count and not (run.queued and run.count < _OFTEN and run.stale()):
             return True
