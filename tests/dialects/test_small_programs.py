@@ -3670,3 +3670,38 @@ def test_what_a_comparison_of_unknown_things_gives_is_a_tensor_where_it_is_used_
     assert "jnp.expand_dims(ids != self.pad, (1, 2))" in made.code
     assert "(batch.a == batch.b).astype(jnp.float32).mean()" in made.code
     assert "(elsewhere.a(words) == elsewhere.b(words)).mean()" in made.code
+
+
+GIVEN_TWICE = """
+class Block(nn.Module):
+    def __init__(self, act, twice=True):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.act1 = act
+        self.act2 = act
+        if twice:
+            act = nn.Linear(4, 4)
+        self.act3 = act
+
+    def forward(self, x):
+        return self.act3(self.act2(self.act1(self.fc(x))))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        acts = nn.Tanh(), nn.Linear(4, 4), nn.BatchNorm1d(4)
+        self.blocks = nn.Sequential(*[Block(act, i > 1) for i, act in enumerate(acts)])
+
+    def forward(self, x):
+        return self.blocks(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_module_that_is_kept_twice_has_its_arrays_under_its_first_name(target):
+    inputs = [torch.randn(5, 4, dtype=torch.float64)]
+    if target != "equinox":
+        verify(HEAD + GIVEN_TWICE, "Net", "", inputs, target)
+    again = "        if twice:\n            act = nn.Linear(4, 4)\n"
+    verify(HEAD + GIVEN_TWICE.replace(again, ""), "Net", "", inputs, target)

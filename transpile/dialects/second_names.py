@@ -29,7 +29,7 @@ from ..model.expressions import (
     Starred,
     Subscript,
 )
-from ..model.names import bound_once, text
+from ..model.names import bound_once, rebound, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function
 from ..model.project import Project
@@ -99,7 +99,8 @@ class _Names:
 
     def _say_which(self) -> None:
         """`self.a = layer` and `self.b = layer`: the other one is `self.a`."""
-        once, firsts = bound_once(self.init), dict[str, str]()
+        given = {p.name for p in self.init.parameters}
+        once, firsts = (bound_once(self.init) | given) - rebound(self.init), dict[str, str]()
         for declare in self.init.nodes(Declare):
             made = declare.expression
             if declare.kind != SUBMODULE or declare.parent is not self.init.body or made is None:

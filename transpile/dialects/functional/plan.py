@@ -100,13 +100,17 @@ class Plan:
     def _second_names(self, cls: Class) -> dict[str, str]:
         """Submodules that are others of the class: their first names; nothing where that is so
         under some configuration."""
-        found = {}
+        found, firsts, init = dict[str, str](), dict[str, str](), self._init(cls)
+        given = {p.name for p in init.parameters} if init is not None else set()
         for name, own in self._fields[cls].items():
             ways = [side for value in own.values for side in sides(value)]
             others = [v for v in ways if own.kind == SUBMODULE and _is_own(v)]
             if others:
                 only = len(ways) == 1
                 found[name] = others[0].name if only else ""  # type: ignore[attr-defined]
+            names = {v.id for v in ways if own.kind == SUBMODULE and isinstance(v, Name)}
+            if any(firsts.setdefault(kept, name) != name for kept in names & given):
+                found[name] = ""  # self.a, self.b = act, act, where act may be another by then
         return found
 
     # --- functions --------------------------------------------------------------------------------
