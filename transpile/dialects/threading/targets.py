@@ -43,10 +43,15 @@ class Targets:
 
     def _of_name(self, call: Call) -> list[Function] | None:
         """What a method of a module may run of which only the name is known: `self.q.active()`,
-        of one of several classes."""
+        of one of several classes, which may be known."""
         value = call.function.value
         if not isinstance(value, Method) or not isinstance(value.receiver, Module):
             return None
+        known = [] if value.receiver.open else self.modules.classes_of(value.receiver.refs)
+        own = [m for cls in known if (m := self.modules.find(cls, value.name)) is not None]
+        if known and len(own) == len(known):
+            below = (m for cls in known for m in self.modules.home(cls).overriding(cls, value.name))
+            return list(dict.fromkeys([*own, *below]))
         if any(value.name in self._methods(cls) for cls in self.modules.library.classes.values()):
             return None
         owned = [c for c in self.modules.project.classes() if self.modules.is_module(c)]

@@ -191,7 +191,7 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
             continue
         if isinstance(value, Function) and isinstance(found, Function):
             if value.function is not found.function:
-                return Method(Module(open=True), name)  # of one class or the other
+                return Method(Module(base.classes, base.open), name)  # of one or the other
         # nn.Identity has no weight: it is another's
         found = value if array and found == Static() else join(found, value)
     if name == "training":

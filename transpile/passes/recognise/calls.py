@@ -163,7 +163,8 @@ def _method_of_module(
         scene.changes.become(node, _apply)  # it runs a function on all modules below
     elif not torch_method(value.name):
         owners = scene.values.facts.owners.get(value.name, ())
-        if receiver.open and any(scene.project.is_module(cls) for cls in owners):
+        several = receiver.open or len(receiver.classes) > 1
+        if several and any(scene.project.is_module(cls) for cls in owners):
             scene.changes.become(node, _apply)
 
 
