@@ -60,6 +60,59 @@ class Net(nn.Module):
         self.hidden = (h * 2).mean(0)
         return h + self.loss + self.hidden
 """
+METHODS_OF_SEVERAL = """
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("n", torch.zeros(()))
+
+    def start(self, x):
+        self.n += 1
+        return x * self.n
+
+
+class Projected(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.drop = nn.Linear(4, 4), nn.Dropout(0.0)
+
+    def start(self, x):
+        return self.drop(self.fc(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Counted(), Projected()])
+
+    def forward(self, x, y):
+        for block in self.blocks:
+            x = block.start(x)
+        return x * y
+"""
+NUMBER_OR_PARAM = """
+class Learned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(4))
+
+
+class Fixed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gains = nn.ModuleList([Learned(), Fixed()])
+
+    def forward(self, x, y):
+        for gain in self.gains:
+            x = x * gain.scale
+        return x * y
+"""
 DEFAULTS = """
 class Branches(nn.Module):
     def __init__(self, n, norm_layer=None):

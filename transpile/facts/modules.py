@@ -26,7 +26,7 @@ from ..model.program import Class, Function, Scope
 from ..model.project import Project
 from ..model.statements import Assign
 from .equal_layers import are_equal
-from .values.lattice import UNKNOWN, Module, Tensor
+from .values.lattice import UNKNOWN, Module, Static, Tensor
 
 ARRAYS = (PARAM, BUFFER, CONSTANT, MIXED)
 SUBMODULE, FIELD = "submodule", "field"
@@ -274,6 +274,19 @@ def named_none(value: Expression) -> bool:
     given = (p for p in function.parameters if p.name == value.id) if function is not None else ()
     optional = any(is_none(p.default) for p in given)
     return optional and value.id not in names_assigned(function.body)  # type: ignore[union-attr]
+
+
+def is_number(value: Expression | None) -> bool:
+    """Whether an expression is a number of Python's."""
+    known = value.value if value is not None else None
+    return isinstance(known, Static) and known.type in ("bool", "int", "float")
+
+
+def numbers_kept(functions: Iterable[Function]) -> set[str]:
+    """The names under which modules keep numbers of Python's: `self.scale = 2.0`."""
+    assigns = (a for f in functions if f.owner is not None for a in f.nodes(Assign))
+    plain = (a for a in assigns if not isinstance(a, Declare) and is_number(a.expression))
+    return {t.name for a in plain for t in a.targets if isinstance(t, Attribute)}
 
 
 def _persistent(own: Field) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...facts.modules import ARRAYS, SUBMODULE, named_none, possibly_none
+from ...facts.modules import ARRAYS, SUBMODULE, named_none, numbers_kept, possibly_none
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
 from ...model.effects import Declare, Mode, NewArray, Support, Write
@@ -64,6 +64,7 @@ class Program:
             c: {w.target.name for f in c.nodes(Function) for w in f.nodes(Write) if _is_fraction(w)}
             for c in self.classes
         }
+        self.plain_numbers = numbers_kept(self.units)
         methods: dict[Class, list[Function]] = {c: [] for c in self.classes}
         for function in self.units:
             if (cls := self.owner(function)) is not None:

@@ -85,7 +85,10 @@ def _is_listed(node: Expression) -> bool:
 
 
 def _may_be_none(low: Lowering, node: Read) -> bool:
-    """Whether None may be read, and handed on: what uses an array at once raises for None too."""
+    """Whether None, or a number, may be read, and handed on: what uses an array at once raises for
+    None too."""
+    if node.kind == "mixed" and node.name in low.plan.plain_numbers:
+        return True  # `layer.scale`, a param of one class and a number of another
     used = isinstance(node.parent, (Binary, Attribute, Compare, Subscript)) or _is_computed(node)
     unit = low.unit(node)
     if used or unit is None:

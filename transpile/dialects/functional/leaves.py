@@ -241,7 +241,7 @@ class Leaves:
         elif isinstance(around, Compare) and any(map(is_none, around.operands)):
             words = {"is": "not in", "is not": "in", "==": "not in", "!=": "in"}
             around.replace(Compare([Constant(node.name), entries], [words[around.operators[0]]]))
-        elif node.kind == MIXED and node.name in self.plan.numbers:
+        elif node.kind == MIXED and node.name in self.plan.numbers | self.plan.plain_numbers:
             node.replace(numbers.read(node.name, entries, node.object))
         elif self._may_be_missing(node):
             node.replace(Call(Attribute(entries, "get"), [Constant(node.name)]))

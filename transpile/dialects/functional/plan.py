@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from ...facts.calls import Calls
 from ...facts.effects import EffectsOf
-from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules
+from ...facts.modules import ARRAYS, SUBMODULE, Array, Field, Modules, numbers_kept
 from ...facts.stages import Stages
 from ...facts.values.answers import Values
 from ...facts.values.lattice import Module, Sequence, Value, classes_of
@@ -58,6 +58,7 @@ class Plan:
         self.param_writers = Writers(self.conventions)
         self.unsettled = self.conventions.unsettled
         self.numbers = numbers(self.conventions.functions)
+        self.plain_numbers = numbers_kept(self.conventions.functions)
         functions = self.conventions.functions
         owners = {f.owner for f in functions if f.owner is not None}
         self._arrays = {cls: self.modules.arrays(cls) for cls in owners}

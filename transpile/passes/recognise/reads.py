@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...facts.modules import FIELD, is_number
 from ...facts.values.lattice import Function, Method, Module, Tensor, Torch, Value
 from ...facts.values.strings import may_be, pattern
 from ...model.effects import (
@@ -68,7 +69,7 @@ def _is_declared(node: Node) -> bool:
 def array_kind(scene: Scene, base: Module, value: Value, name: str) -> str | None:
     """The kind of an array of a module; None for what is no array."""
     kinds = {kind for ref in base.refs for kind in _kinds_of(scene, ref, name)}
-    if len(kinds) > 1:
+    if len(kinds) > 1 or kinds and any(_is_number(scene, ref, name) for ref in base.refs):
         return MIXED
     if kinds:
         return kinds.pop()
@@ -94,6 +95,13 @@ def _kinds_of(scene: Scene, ref: Any, name: str) -> set[str]:
     family = scene.project.family(cls) if isinstance(ref, Class) else (cls,)
     found = (scene.modules.arrays(one).get(name) for one in family)
     return {array.kind for array in found if array is not None}
+
+
+def _is_number(scene: Scene, ref: Any, name: str) -> bool:
+    """Whether a class has a number of Python's where others have an array: `self.scale = 2.0`."""
+    cls = scene.modules.class_of(ref)
+    own = scene.modules.fields(cls).get(name) if cls is not None else None
+    return own is not None and own.kind == FIELD and any(map(is_number, own.values))
 
 
 def _computed_kinds(scene: Scene, ref: Any, name: str) -> set[str]:
