@@ -113,6 +113,33 @@ class Net(nn.Module):
             x = x * gain.scale
         return x * y
 """
+SIZE_KEPT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.width = 0
+
+    def flat(self, x):
+        for i in range(self.rows):
+            x = x + i
+        return x.reshape(self.rows * 2, self.width // 2)
+
+    def forward(self, x, y):
+        self.rows, self.width = x.size(0), x.size(1)
+        return self.flat(self.fc(x) * y)
+"""
+SET_ONCE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x, y):
+        if not hasattr(self, "cache"):
+            self.cache = torch.ones(4) * 2
+        return self.fc(x) * y + self.cache
+"""
 DEFAULTS = """
 class Branches(nn.Module):
     def __init__(self, n, norm_layer=None):
@@ -2329,7 +2356,6 @@ APART = (
     ("CLOSURES", "flax"),
     ("LISTED", "functional"),
     ("MASKS_OF_CHOSEN", "equinox"),  # refused: there is no place for what is new
-    ("NUMBER_OR_ARRAY", "flax"),  # a model that was split before has no place for what is set first
     ("NUMBER_THEN_LOSS", "functional"),  # torch's model keeps no array that these tests could load
 )
 ROWS = [(p, t) for p in PROGRAMS for t in TARGETS if (p, t) not in APART]

@@ -224,20 +224,20 @@ def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:
                 yield statement.name, statement.kind, statement.expression
         elif statement.expression is not None and not statement.operator:
             for target in statement.targets:
-                for name, value in _pairs(target, statement.expression):
+                for name, value in pairs(target, statement.expression):
                     if isinstance(name, Attribute) and isinstance(name.object, Name):
                         if name.object.id == first:
                             yield name.name, FIELD, value
 
 
-def _pairs(target: Expression, value: Expression) -> Iterator[tuple[Expression, Expression]]:
+def pairs(target: Expression, value: Expression) -> Iterator[tuple[Expression, Expression]]:
     """`a, b = x, y` as pairs; of what is not written out the whole stands for each part."""
     if not isinstance(target, Display):
         yield target, value
         return
     parts = value.elements if isinstance(value, Display) else []
     for i, part in enumerate(target.elements):
-        yield from _pairs(part, parts[i] if len(parts) == len(target.elements) else value)
+        yield from pairs(part, parts[i] if len(parts) == len(target.elements) else value)
 
 
 def _note(found: dict[str, Field], name: str, kind: str, value: Expression) -> None:

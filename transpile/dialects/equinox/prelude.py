@@ -200,10 +200,14 @@ def unsaved(**options):
 
 
 def put(state, index, value):
-    """A state with another value, which may have another shape than the one before."""
+    """A state with another value, which may have another shape than the one before; a size stays a
+    number of Python's in the call that sets it."""
     new = eqx.nn.StateIndex(value)
     object.__setattr__(new, "marker", index.marker)
-    return state.update(eqx.nn.State(new))
+    new = eqx.nn.State(new)
+    if type(value) is int:
+        new._state[index.marker] = value
+    return state.update(new)
 
 
 def value(constant):

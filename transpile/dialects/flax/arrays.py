@@ -24,8 +24,10 @@ from ...model.node import Expression
 from ...model.operators import Binary, Compare, Conditional, sides
 from ...model.program import Class
 from ...model.statements import Assign, ExpressionStatement
+from ...passes.transient_attributes import is_size
 from ..growing import added, grown, holds_modules, is_trained
 from ..ties import UNSEEN, below
+from .begun import Begun
 from .lowering import Lowering, nnx, whole
 from .program import RUNNING, dotted_read
 
@@ -41,19 +43,22 @@ def declare(low: Lowering, node: Declare) -> None:
     first = node.targets[0]
     none = is_none(node.expression) and cls is not None and low.plan.is_data(cls, node.name)
     again = cls is not None and low.plan.is_set_again(cls, node.name)
-    fraction = cls is not None and low.plan.is_fraction(cls, node.name)
+    begun = low.plan.begun(cls, node.name) if cls is not None else Begun()
     given = {leaf: low.plan.given(leaf) for leaf in _leaves(node.expression)}
 
     def edit(node: Declare) -> None:
         assert node.expression is not None
         if none:
-            node.expression.replace(Call(nnx("data"), [Constant(None)]))
+            word = low.support("Constant") if begun.unmade else nnx("data")
+            node.expression.replace(Call(word, [Constant(None)]))
         elif node.kind == "submodule":
             _held(node.expression)
         else:
             absent = [end for end in sides(node.expression) if again and is_none(end)]
             for leaf in _leaves(node.expression):
-                leaf.wrap(lambda v: _held_array(low, node, v, given.get(v, ""), again, fraction))
+                leaf.wrap(
+                    lambda v: _held_array(low, node, v, given.get(v, ""), again, begun.fraction)
+                )
             for end in absent:
                 end.replace(_absent(again))
         node.become(Assign(node.targets, node.expression, node.operator, node.annotation))
@@ -170,7 +175,8 @@ def write(low: Lowering, node: Write) -> None:
     own = isinstance(target, Attribute) and low.is_self(target.object)
     first = own and low.plan.is_unset(low.cls(node), target.name)
     path = dotted_read(target)
-    fraction = first and low.plan.is_fraction(low.cls(node), target.name)  # type: ignore[arg-type]
+    cls = low.cls(node)
+    begun = low.plan.begun(cls, target.name) if own and cls is not None else Begun()
     shaped = own and node.bound and _may_gain_dims(low, node)
     if node.detached and getattr(target, "kind", "") == "param":
         if low.unit(node) not in low.plan.building:
@@ -195,10 +201,15 @@ def write(low: Lowering, node: Write) -> None:
             operator = IN_PLACE.get(value.how, "")
             made = Assign([Subscript(target, value.index)], _detached(node, value.new), operator)
         elif first:
-            if fraction and isinstance(value, Constant):  # as what other sides of branches set
+            if begun.fraction and isinstance(
+                value, Constant
+            ):  # as what other sides of branches set
                 number: Any = value.constant
                 value = Constant(float(number))
-            made = Assign([target], Call(low.support("Constant"), [_detached(node, value)]))
+            value = _detached(node, value)
+            made = Assign([target], Call(low.support("Constant"), [value]))
+            if begun.unmade:
+                made = ExpressionStatement(Call(Attribute(target, "set_value"), [value]))
         elif shaped:
             call = Call(Attribute(target, "set_value"), [_detached(node, value)])
             made = ExpressionStatement(call)
@@ -212,13 +223,14 @@ def write(low: Lowering, node: Write) -> None:
 
 
 def _may_gain_dims(low: Lowering, node: Write) -> bool:
-    """Whether an array that began as a number, `self.hidden = 0`, may be given another shape."""
+    """Whether an array that began as a number, `self.hidden = 0`, may be given another shape, or a
+    size of Python's."""
     cls, value = low.cls(node), node.value
     plain = isinstance(value, Call) and not value.arguments  # `y.mean()`
-    if cls is None or plain or isinstance(value.value, Static):
+    if cls is None or plain or isinstance(value.value, Static) and not is_size(value):
         return False
     carried = any(isinstance(n, (Cond, Loop, Scan)) for n in node.ancestors())  # of one shape
-    return not carried and low.plan.is_number(cls, node.target.name)
+    return not carried and low.plan.begun(cls, node.target.name).number
 
 
 def _set_data(low: Lowering, node: Write) -> None:

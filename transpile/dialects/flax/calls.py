@@ -42,7 +42,7 @@ from .control import scan_layers
 from .layers import DEFAULTS, KEPT, LEFT_OUT, METHODS, RENAMED, REPLACED, UNWRITTEN, WALKS
 from .lowering import Lowering, nnx
 from .program import dotted_read
-from .reads import getattr_read, with_tied
+from .reads import by_name, with_tied
 
 SEVERAL = "an autograd Function is given one key here, and this one draws several times"
 
@@ -165,7 +165,7 @@ def walk(low: Lowering, node: Walk) -> None:
 
 def call(low: Lowering, node: Call) -> None:
     """A call that has become no Apply: of a plain function that draws, of `getattr`."""
-    getattr_read(low, node)
+    by_name(low, node)
     unit = low.unit(node)
     if low.in_library and unit is not None and isinstance(node.function, Name):
         name = node.function.id

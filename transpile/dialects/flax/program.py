@@ -11,7 +11,7 @@ from typing import Any
 from ...facts.modules import ARRAYS, SUBMODULE, named_none, numbers_kept, possibly_none
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
-from ...model.effects import Declare, Mode, NewArray, Support, Write
+from ...model.effects import Declare, Mode, NewArray, Support
 from ...model.expressions import (
     Attribute,
     Name,
@@ -19,15 +19,14 @@ from ...model.expressions import (
 )
 from ...model.names import names_in
 from ...model.node import Expression, Node
-from ...model.operators import Binary, Conditional, sides
 from ...model.program import Class, File, Function, Parameter
 from ...model.project import Project
 from ..output import Facts
 from ..ties import ProgramTies, Tied
+from .begun import Begun, begun
 from .layers import FUNCTIONS
 
 RUNNING = frozenset({"running_mean", "running_var", "num_batches_tracked"})
-_WHOLE = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"))
 DETERMINISTIC, RUNNING_AVERAGE = "deterministic", "use_running_average"
 
 
@@ -52,18 +51,7 @@ class Program:
             c: {d.name for d in ds if d.kind == SUBMODULE} for c, ds in declared.items()
         }
         self._computed = {c for c in self.classes if any(isinstance(n, NewArray) for n in c.walk())}
-        self._numbers = {
-            c: {
-                d.name
-                for d in ds
-                if d.expression is not None and "number" in self.given(d.expression)
-            }
-            for c, ds in declared.items()
-        }
-        self._fractions = {
-            c: {w.target.name for f in c.nodes(Function) for w in f.nodes(Write) if _is_fraction(w)}
-            for c in self.classes
-        }
+        self._begun = {c: begun(c, self.given) for c in self.classes}
         self.plain_numbers = numbers_kept(self.units)
         methods: dict[Class, list[Function]] = {c: [] for c in self.classes}
         for function in self.units:
@@ -177,14 +165,10 @@ class Program:
         own = (self.modules.own_fields(c).get(name) for c in self.family(cls))
         return sum(len(f.values) for f in own if f is not None) > 1
 
-    def is_number(self, cls: Class, name: str) -> bool:
-        """Whether an array begins as a number of Python's: `self.loss = 0`."""
-        return any(name in self._numbers.get(one, ()) for one in self.family(cls))
-
-    def is_fraction(self, cls: Class, name: str) -> bool:
-        """Whether a number, `self.loss = 0`, may be given fractions once the model runs:
-        `self.loss = y.mean()`. An array of integers would drop them."""
-        return any(name in self._fractions.get(one, ()) for one in self.family(cls))
+    def begun(self, cls: Class, name: str) -> Begun:
+        """How an array begins that the model sets while it runs, and what it is given then."""
+        found = [self._begun[c][name] for c in self.family(cls) if name in self._begun.get(c, ())]
+        return Begun(*map(any, zip(*found))) if found else Begun()
 
     def given(self, value: Expression) -> str:
         """Whether what an array is set to is a "number" of Python's, or a parameter that may be
@@ -244,27 +228,6 @@ class Program:
             return []
         found = self.ties.of(self.owner(function))
         return [*found.of(holder), *(found.below(holder) if holder else ())]
-
-
-def _is_fraction(write: Write) -> bool:
-    target = write.target
-    return isinstance(target, Attribute) and not _is_whole(write.value, target.name)
-
-
-def _is_whole(value: Expression, name: str) -> bool:
-    """Whether integers, or what the array of this name holds, are all that a value is made of."""
-    if isinstance(value, Conditional):
-        return all(_is_whole(side, name) for side in sides(value))
-    if isinstance(value, Binary):
-        return value.operator in _WHOLE and all(
-            _is_whole(side, name) for side in (value.left, value.right)
-        )
-    if isinstance(value, Attribute) and value.name == name:
-        return True
-    known = value.value
-    if isinstance(known, Static):
-        return known.type in ("int", "bool", "shape")
-    return isinstance(known, Tensor) and known.kind is not None and known.kind in "ibu"
 
 
 def _definitions(library: Project) -> Iterator[tuple[str, Class | Function]]:

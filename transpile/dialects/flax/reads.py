@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ...facts.modules import ARRAYS
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
+from ...model.copy import clone
 from ...model.effects import Declare, New, Read, Support, Tie, Write
 from ...model.expressions import (
     Attribute,
@@ -44,13 +45,23 @@ def read(low: Lowering, node: Read) -> None:
         return
     indexed = isinstance(parent, Subscript) and parent.object is node
     asked = isinstance(parent, Attribute) and parent.name in ASKED
-    if _is_test(node) or indexed or asked or _is_listed(node):
+    test = _is_test(node)
+    cls = low.cls(node) if low.is_self(node.object) else None
+    if test and cls is not None and low.plan.begun(cls, node.name).unmade:
+        low.edits.change(
+            node, lambda n: _plain(n).wrap(lambda n: Call(low.support("array_of"), [n]))
+        )
+    elif test or indexed or asked or _is_listed(node):
         low.edits.change(node, _plain)
     elif _may_be_none(low, node):
-        low.edits.change(node, lambda n: n.wrap(lambda n: Call(low.support("array_of"), [n])))
+        low.edits.change(node, lambda n: n.wrap(lambda n: _array_of(low, n)))
         low.edits.change(node, _plain)
     else:
         low.edits.change(node, lambda n: _plain(n).wrap(whole))
+
+
+def _array_of(low: Lowering, node: Expression) -> Call:
+    return Call(low.support("array_of"), [node])
 
 
 def _is_copied(node: Read, around: Declare) -> bool:
@@ -85,10 +96,13 @@ def _is_listed(node: Expression) -> bool:
 
 
 def _may_be_none(low: Lowering, node: Read) -> bool:
-    """Whether None, or a number, may be read, and handed on: what uses an array at once raises for
-    None too."""
+    """Whether None, a number or a size may be read, and handed on: what uses an array at once
+    raises for None too."""
     if node.kind == "mixed" and node.name in low.plan.plain_numbers:
         return True  # `layer.scale`, a param of one class and a number of another
+    cls = low.cls(node)
+    if cls is not None and low.is_self(node.object) and low.plan.begun(cls, node.name).size:
+        return True
     used = isinstance(node.parent, (Binary, Attribute, Compare, Subscript)) or _is_computed(node)
     unit = low.unit(node)
     if used or unit is None:
@@ -145,7 +159,13 @@ def _says(test: Expression, path: str, word: str, joint: str) -> bool:
     return dotted_read(test.operands[0]) == path and is_none(test.operands[1])
 
 
-def getattr_read(low: Lowering, node: Call) -> None:
+def by_name(low: Lowering, node: Call) -> None:
+    """An array that is read, or asked for, by a name in quotes."""
+    _getattr_read(low, node)
+    _hasattr_asked(low, node)
+
+
+def _getattr_read(low: Lowering, node: Call) -> None:
     """`getattr(self, f"weight_{i}")`: an array under a name that is computed."""
     cls = low.cls(node)
     if dotted(node.function) != "getattr" or cls is None or len(node.arguments) < 2:
@@ -162,7 +182,21 @@ def getattr_read(low: Lowering, node: Call) -> None:
     if len(node.arguments) == 2 and low.in_library:
         low.edits.wrap(node, whole)
     else:
-        low.edits.wrap(node, lambda n: Call(low.support("array_of"), [n]))
+        low.edits.wrap(node, lambda n: _array_of(low, n))
+
+
+def _hasattr_asked(low: Lowering, node: Call) -> None:
+    """`hasattr(self, "cache")` of what no constructor sets: its Variable is there, and empty."""
+    cls = low.cls(node)
+    if dotted(node.function) != "hasattr" or cls is None or len(node.arguments) != 2:
+        return
+    module, name = node.arguments
+    if not low.is_self(module) or not isinstance(name, Constant):
+        return
+    attribute = str(name.constant)
+    if low.plan.begun(cls, attribute).unmade:
+        held = _array_of(low, Attribute(clone(module), attribute))
+        low.edits.change(node, lambda n: n.replace(Compare([held, Constant(None)], ["is not"])))
 
 
 def _read_of_tied(low: Lowering, node: Read) -> bool:
