@@ -140,6 +140,18 @@ class Net(nn.Module):
             self.cache = torch.ones(4) * 2
         return self.fc(x) * y + self.cache
 """
+PARAMS_PUT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ps = nn.ParameterList([nn.Parameter(torch.ones(4)) for _ in range(2)])
+        self.ps[0] = nn.Parameter(torch.zeros(4))
+
+    def forward(self, x, y):
+        for p in self.ps:
+            x = x * 2 + p
+        return x * y
+"""
 DEFAULTS = """
 class Branches(nn.Module):
     def __init__(self, n, norm_layer=None):

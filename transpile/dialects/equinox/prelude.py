@@ -269,6 +269,9 @@ class ParameterList(eqx.Module):
     def __getitem__(self, index):
         return self.values[index]
 
+    def __setitem__(self, index, value):
+        self.values[index] = value
+
     def append(self, value):
         self.values.append(value)
         return self

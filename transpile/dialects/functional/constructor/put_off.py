@@ -21,6 +21,7 @@ from ....model.expressions import (
     Display,
     Lambda,
     Name,
+    Subscript,
     is_none,
 )
 from ....model.names import names_in, text
@@ -70,6 +71,10 @@ class PutOff(Form):
                 extended = call.function.name in ("extend", "update")  # type: ignore[attr-defined]
                 put = self._listed if extended else self._appended
                 put(call.arguments[-1])
+        for assign in self.function.nodes(Assign):
+            targets = [t for t in assign.targets if isinstance(t, Subscript)]
+            if assign.expression is not None and any(_holds_params(t.object) for t in targets):
+                self._sides(assign.expression, "Parameter")
         for walk in [*self.function.nodes(Walk), *self.function.nodes(For)]:
             function = begin(walk, lambda word: fresh(word, self._taken))
             if function is not None:
@@ -244,9 +249,13 @@ def _made_once(function: Function) -> Iterator[tuple[str, Assign]]:
 
 def _is_of_list(method: Expression) -> bool:
     """Whether this puts params into a list or dict of them: `self.scales.append`."""
-    if not isinstance(method, Attribute) or method.name not in GROWING:
-        return False
-    held = method.object.value
+    growing = isinstance(method, Attribute) and method.name in GROWING
+    return growing and _holds_params(method.object)  # type: ignore[attr-defined]
+
+
+def _holds_params(module: Expression) -> bool:
+    """Whether this is a list or dict of params."""
+    held = module.value
     refs = held.refs if isinstance(held, Module) and not held.open else []
     return bool(refs) and all(ref in {f"torch.nn.{word}" for word in LISTS} for ref in refs)
 
