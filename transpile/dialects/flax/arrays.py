@@ -208,8 +208,6 @@ def write(low: Lowering, node: Write) -> None:
                 value = Constant(float(number))
             value = _detached(node, value)
             made = Assign([target], Call(low.support("Constant"), [value]))
-            if begun.unmade:
-                made = ExpressionStatement(Call(Attribute(target, "set_value"), [value]))
         elif shaped:
             call = Call(Attribute(target, "set_value"), [_detached(node, value)])
             made = ExpressionStatement(call)

@@ -18,6 +18,6 @@ def narrow_parts(made):
     """Give an object, and all that is below a module, the dtypes that JAX has."""
     for _, part in nnx.iter_graph(made):
         if isinstance(part, nnx.Variable):
-            part.set_value(narrowed(part[...]))
+            part.set_value(narrowed(part.get_value()))
         elif hasattr(part, "__dict__") and not isinstance(part, jax.Array):
             vars(part).update({name: narrowed(value) for name, value in vars(part).items()})
