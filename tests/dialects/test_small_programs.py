@@ -2181,6 +2181,13 @@ class Net(nn.Module):
     def forward(self, x, y):
         return self.layers(x) + y
 """
+MODE_WITHOUT_A_CONSTRUCTOR = """
+class Net(nn.Module):
+    rate: float = 0.0
+
+    def forward(self, x, y):
+        return F.dropout(x, self.rate, self.training) * (2 if self.training else 1) + y
+"""
 NUMPY_FIRST = """
 import numpy as np
 

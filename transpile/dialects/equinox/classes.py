@@ -181,6 +181,10 @@ class ClassWriter:
         standing = [self._standing(f, cls) for f in fields]
         defaults = (None if n is None else n.expression for n in standing)
         values = [_value(f, d and clone(d)) for f, d in zip(fields, defaults)]
+        if self.plan.modules.find(cls, "__init__") is None:  # which would set it
+            values = [
+                Constant(False) if f.name == "inference" else v for f, v in zip(fields, values)
+            ]
         hidden = {f.name for f, value in zip(fields, values) if value is not None}
         made, names = list[Statement](), [n.id for n in in_scope(cls.body, Name)]
         for field, value, old in zip(fields, values, standing):
