@@ -3803,3 +3803,28 @@ def test_a_module_that_is_kept_twice_has_its_arrays_under_its_first_name(target)
         verify(HEAD + GIVEN_TWICE, "Net", "", inputs, target)
     again = "        if twice:\n            act = nn.Linear(4, 4)\n"
     verify(HEAD + GIVEN_TWICE.replace(again, ""), "Net", "", inputs, target)
+
+
+RETURNS_EARLY = """
+class Net(nn.Module):
+    def __init__(self, affine):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.affine = affine
+        if not affine:
+            return
+        self.scale = nn.Parameter(torch.full((4,), 2.0))
+
+    def forward(self, x):
+        x = self.fc(x)
+        if self.training:
+            x = x + 1
+        return x * self.scale if self.affine else x
+"""
+
+
+@pytest.mark.parametrize("affine", (True, False))
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_constructor_that_returns_early_has_a_mode(target, affine):
+    inputs = [torch.randn(3, 4, dtype=torch.float64)]
+    verify(HEAD + RETURNS_EARLY, "Net", str(affine), inputs, target)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
+from ..model.node import Statement
 from ..model.program import Function, Parameter
+from ..model.statements import Block, Pass, Return
 from ..source.lower_ast import expression
 
 _COMMENTED = re.compile(r"[ \t]*(,?)[ \t]*#[^\n]*")
@@ -111,3 +113,16 @@ def _opening(function: Function) -> int:
 def _place(parameter: Parameter) -> tuple[int, int]:
     found = parameter.place()
     return found if found is not None else (parameter.start, parameter.end)
+
+
+def conclude(block: Block, statements: list[Statement]) -> None:
+    """Put statements where a constructor ends: `if not affine: return` may end it before its last.
+    A lone `pass` goes."""
+    early = (s for s in block.body if any(isinstance(n, Return) for n in (s, *s.walk())))
+    first = next(early, None)
+    if first is not None:
+        block.insert_before(first, statements)
+        return
+    block.append(statements)
+    for lone in [s for s in block.body if isinstance(s, Pass)]:
+        block.remove(lone)

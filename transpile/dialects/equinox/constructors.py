@@ -22,7 +22,8 @@ from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Compare, Conditional
 from ...model.program import Class, Function
-from ...model.statements import Assign, ExpressionStatement, Pass
+from ...model.statements import Assign, ExpressionStatement
+from ..parameters import conclude
 from ..reports import Reports, report_untrained
 from ..ties import UNSEEN
 from .places import Places
@@ -75,10 +76,7 @@ class Building:
 
     def _mode(self) -> None:
         target = Attribute(Name(self.self_name), "inference")
-        self.function.body.append([Assign([target], Constant(False))])
-        only = self.function.body.body
-        if len(only) == 2 and isinstance(only[0], Pass):
-            self.function.body.remove(only[0])
+        conclude(self.function.body, [Assign([target], Constant(False))])
 
     def _array(self, made: NewArray) -> None:
         """`setattr(self, f"weight_{i}", Parameter(v))`: an entry of a dict of arrays."""

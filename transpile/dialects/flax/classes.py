@@ -8,7 +8,7 @@ from ...model.operators import Binary, Compare
 from ...model.program import Class, Function, Parameter
 from ...model.statements import Assign, Block, ExpressionStatement, If, Pass
 from ...source.lower_ast import expression
-from ..parameters import add_keyword
+from ..parameters import add_keyword, conclude
 from .lowering import Lowering
 
 RNGS = "nnx.Rngs"
@@ -34,7 +34,7 @@ def function(low: Lowering, node: Function) -> None:
         first = [statements.pop(0)]
         low.edits.change(node.body, lambda block: block.insert_before(block.body[0], first))
     if statements:
-        low.edits.change(node.body, lambda block: _add(block, statements))
+        low.edits.change(node.body, lambda block: conclude(block, statements))
 
 
 def _hands_on(low: Lowering, init: Function, cls: Class) -> bool:
@@ -59,13 +59,6 @@ def _stream(name: str, stream: str) -> Assign:
 
 def _set(name: str, mode: str) -> Assign:
     return Assign([Attribute(Name(name), mode)], Constant(False))
-
-
-def _add(block: Block, statements: list[Statement]) -> None:
-    """Put statements at the end; a lone `pass` goes."""
-    block.append(statements)
-    for lone in [s for s in block.body if isinstance(s, Pass)]:
-        block.remove(lone)
 
 
 def class_(low: Lowering, node: Class) -> None:
