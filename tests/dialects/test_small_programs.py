@@ -2367,6 +2367,26 @@ class Net(nn.Module):
         z[:, [False, True, True, False]] += y[:, :2]
         return x[[True, False, True]] * 2, z[:, [True, False, False, True]], z[[0, 2]]
 """
+# Methods that a class has one way or the other.
+ONE_WAY_OR_THE_OTHER = """
+MODE = "a"
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    if "b" in MODE:
+
+        def forward(self, x, y):
+            return self.fc(x)
+
+    else:
+
+        def forward(self, x, y):
+            return self.fc(x) * y
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the
