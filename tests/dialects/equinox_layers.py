@@ -29,7 +29,10 @@ def support_of_all() -> str:
     imports.append("from .containers import Sequential, ParameterList, ParameterDict")
     built = "\n".join(f"        self.a{i} = {n}()" for i, n in enumerate(names))
     head = "from transpile.layer import Module\n" + "\n".join(imports)
-    _, support, _ = written(f"{head}\n\n\nclass All(Module):\n    def __init__(self):\n{built}\n")
+    # named, so that nothing takes away parameters that are not given here
+    kinds = f"def kinds():\n    return [{', '.join(names)}]\n"
+    text = f"{head}\n\n\nclass All(Module):\n    def __init__(self):\n{built}\n\n\n{kinds}"
+    _, support, _ = written(text)
     return support
 
 

@@ -56,7 +56,7 @@ def without_ungiven(
     while True:
         uses = _uses(entries, outside)
         fixed = _fixed(entries, uses, asked)
-        found = {n: _ungiven(e.node, uses[n], before.get(n, ())) for n, e in entries.items()}
+        found = {n: _ungiven(e.node, uses[n], before.get(n)) for n, e in entries.items()}
         places = {name: _places(entry.node) for name, entry in entries.items()}
         gone = {n: {p: places[n][p] for p in constants} for n, constants in found.items()}
         if not any(gone.values()) and not any(fixed.values()):
@@ -154,19 +154,21 @@ def made_by(node: ast.stmt) -> ast.FunctionDef | None:
     return next((m for m in methods if m.name == "__init__"), None)
 
 
-def _ungiven(node: ast.stmt, uses: _Uses, kept: Collection[str]) -> Constants:
-    """The parameters that are the same constant in all calls, and given by the program in none."""
+def _ungiven(node: ast.stmt, uses: _Uses, kept: Collection[str] | None) -> Constants:
+    """The parameters that are the same constant in all calls, and given by the program in none;
+    `kept`: those that an earlier support file has, for whoever uses that."""
     function = made_by(node)
-    if function is None or uses.escapes or not (uses.inside or uses.outside):
+    called = bool(uses.inside or uses.outside) or kept is not None
+    if function is None or uses.escapes or not called:
         return {}
     if function.body[0].col_offset > function.col_offset + 4:  # on the line of the header
         return {}
     found: dict[str, ast.Constant] = {}
     for at, name, default in _parameters(function, isinstance(node, ast.ClassDef)):
-        if name in kept or any(_argument(call, at, name) for call in uses.outside):
+        if name in (kept or ()) or any(_argument(call, at, name) for call in uses.outside):
             continue
         given = [_argument(call, at, name) or default for call in uses.inside]
-        given += [default] * bool(uses.outside)
+        given += [default] * bool(uses.outside or not given)
         value = given[0]
         alike = value is not None and {_said(v) for v in given} == {_said(value)}
         if isinstance(value, ast.Constant) and alike:
