@@ -192,7 +192,7 @@ class Changing:
     def _loop(self, loop: For) -> list[Statement] | None:
         """A loop that changes what it goes over, as a function."""
         names = target_names(loop.target)
-        if not self.changes.roots(loop.body) & set(names):
+        if not self.changes.roots(loop.body, self.building) & set(names):
             if isinstance(loop, Walk):
                 self._plain(loop)
             return None

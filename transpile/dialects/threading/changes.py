@@ -110,10 +110,12 @@ class Changes:
             return None
         return found[0] if _gives_back(function, found[0]) and not _runs(function) else None
 
-    def roots(self, body: Node) -> set[str]:
-        """The names through which something changes, at or below a node, that is held elsewhere."""
+    def roots(self, body: Node, building: bool = True) -> set[str]:
+        """The names through which something changes, at or below a node, that is held elsewhere;
+        once it is built, methods change a module's state alone."""
         nodes = list(body.walk())
-        found = {name.id for place in self._places(nodes) if (name := root(place)) is not None}
+        places = self._places(nodes, building)
+        found = {name.id for place in places if (name := root(place)) is not None}
         loops = [node for node in nodes if isinstance(node, For)]
         aliases = [n for n in nodes if isinstance(n, Assign) and _is_path(n.expression)]
         before: set[str] = set()
@@ -129,14 +131,15 @@ class Changes:
                     found |= {name.id} if name is not None else set()
         return found
 
-    def _places(self, nodes: Iterable[Node]) -> Iterator[Expression]:
+    def _places(self, nodes: Iterable[Node], building: bool) -> Iterator[Expression]:
         for node in nodes:
             if isinstance(node, Write):
                 yield node.target
             elif isinstance(node, Assign) and not isinstance(node, Declare):
                 yield from (t for t in node.targets if is_part_of_module(t))
             elif isinstance(node, Call):
-                yield from (p for p in (self.argument(node), self.receiver(node)) if p is not None)
+                receiver = self.receiver(node) if building else None
+                yield from (p for p in (self.argument(node), receiver) if p is not None)
 
 
 def is_part_of_module(target: Expression) -> bool:
