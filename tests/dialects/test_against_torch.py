@@ -97,7 +97,7 @@ class Net(nn.Module):
     [
         ("lambda x: self.lin(x)", []),  # it becomes a method
         ('{"f": lambda x: self.lin(x)}["f"]', ["module-value"]),
-        ("self.double", ["module-value"]),
+        ("self.double", []),  # it becomes a method that runs the other
         ("lambda x: 2 * x", []),
         ("nn.Linear(max([3], key=lambda i: self.lin.in_features), 3)", []),
     ],
