@@ -2387,6 +2387,18 @@ class Net(nn.Module):
         def forward(self, x, y):
             return self.fc(x) * y
 """
+# What a layer around another one has itself: DINO's head.
+ARRAYS_OF_WEIGHT_NORM = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = nn.utils.weight_norm(nn.Linear(4, 3, bias=False))
+        self.last.weight_g.data.fill_(1)
+        nn.init.normal_(self.last.weight_v)
+
+    def forward(self, x, y):
+        return self.last(x + y) * self.last.weight_g.sum()
+"""
 PROGRAMS = [name for name, text in list(globals().items()) if "class Net(" in str(text)]
 TARGETS = ("flax", "equinox", "functional")
 # Flax tells of the closures, which are not run again there, and functional of a list of the

@@ -141,13 +141,13 @@ class Modules:
         """Whether weight norm computes an array of params alone; False where it may be that of
         another layer, or of a spectral norm; None of what is a param itself."""
         names = self._holders(array)
-        if array.name == "bias" or not names & (WEIGHT_NORMS | SPECTRAL_NORMS):
+        if _is_param(array) or not names & (WEIGHT_NORMS | SPECTRAL_NORMS):
             return None
         return names <= WEIGHT_NORMS
 
     def is_spectral(self, array: Read) -> bool:
         """Whether an array may be one that a spectral norm computes, for one call."""
-        return array.name != "bias" and bool(self._holders(array) & SPECTRAL_NORMS)
+        return not _is_param(array) and bool(self._holders(array) & SPECTRAL_NORMS)
 
     def _holders(self, array: Read) -> set[str]:
         value = array.object.value
@@ -213,6 +213,12 @@ class Modules:
         """Whether all modules of a container are one function of their params; None where that is
         not known (`equal_layers.py`)."""
         return are_equal(self, layers)
+
+
+def _is_param(array: Read) -> bool:
+    """Whether a layer around another one has an array itself, or leaves it to that:
+    `weight_norm(layer).weight_g`, `.bias`."""
+    return array.name == "bias" or array.name.endswith(("_g", "_v", "_u", "_orig"))
 
 
 def _set(method: Function) -> Iterator[tuple[str, str, Expression]]:

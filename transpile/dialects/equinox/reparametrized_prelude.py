@@ -47,7 +47,8 @@ class Reparametrized(eqx.Module):
             raise AttributeError(attribute)
         if attribute == held.get("name"):
             return self.array()
-        return array_named(self.module, attribute)
+        own = attribute in held.get("arrays", ())
+        return array_named(self if own else self.module, attribute)
 
 
 class WeightNorm(Reparametrized):

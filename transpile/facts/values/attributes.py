@@ -182,6 +182,8 @@ def of_module(frame: Frame, base: Module, name: str) -> Value:
     open_array = base.open and array
     if base.element is not None and not open_array and _is_entry(frame, base, name):
         if isinstance(base.element, Module) and _wraps(frame, base):
+            if _is_of_wrapper(frame, base, name):
+                return Tensor(param=True)
             return of_module(frame, base.element, name)
         return base.element  # `self.layers.conv` of a ModuleDict
     found: Value | None = None
@@ -254,6 +256,12 @@ def _wraps(frame: Frame, base: Module) -> bool:
     """Whether a layer has what the one has that it is given: `weight_norm(layer)`."""
     book = frame.facts.rulebook
     return any(book.wraps(one) for ref in base.classes if (one := book.layer(ref)) is not None)
+
+
+def _is_of_wrapper(frame: Frame, base: Module, name: str) -> bool:
+    """Whether a layer around another one has an array of its own: `weight_norm(layer).weight_g`."""
+    layers = [frame.facts.layers.of(ref) for ref in base.classes if isinstance(ref, str)]
+    return any(one is not None and one.array(name) and name != one.wraps for one in layers)
 
 
 def computed(frame: Frame, base: Module, pattern: str) -> Value:
