@@ -153,7 +153,7 @@ EDITS = [
     ),
     ("f()\n", lambda m: first(m, Call).append(Name("k"), "key"), "f(key=k)\n"),
     ("f(x)\n", lambda m: first(m, Call).append(Name("k"), "key"), "f(x, key=k)\n"),
-    ("f(\n    x,\n)\n", lambda m: first(m, Call).append(Name("k")), "f(\n    x, k,\n)\n"),
+    ("f(\n    x,\n)\n", lambda m: first(m, Call).append(Name("k")), "f(\n    x,\n    k,\n)\n"),
     ("f(x for x in y)\n", lambda m: first(m, Call).append(Name("k")), "f((x for x in y), k)\n"),
     ("x.size()\n", lambda m: first(m, Attribute).rename("shape"), "x.shape()\n"),
     (
