@@ -6,7 +6,7 @@ dialect edits anything, and does not change while it does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -14,18 +14,17 @@ from typing import Protocol
 
 from ...facts.effects import EffectsOf, arrays_written
 from ...facts.modules import SPECTRAL_NORMS, Modules
-from ...facts.values.lattice import Module, named_classes
-from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Support, Write
+from ...facts.values.lattice import Module
+from ...model.effects import BUFFER, MIXED, PARAM, Apply, Key, Mode, New, Read, Write
 from ...model.expressions import Call, Name
 from ...model.node import Expression, Node
 from ...model.program import Class, Function, within
 from ...model.project import Project
 from ...model.rulebook import Rulebook
 from ...model.statements import Assign
-from ..definitions import Rules
-from ..support import gather
 from .building import only_built
 from .changes import Changes
+from .reached import reached
 from .targets import Targets
 from .threads import ANYTHING, NOTHING, Threads, calls_of, is_threaded, of_layers
 
@@ -47,7 +46,7 @@ class Signatures:
         self.project, self.modules, self.effects = project, facts.modules, facts.effects
         self.found = Targets(facts.modules, facts.effects)
         self._targets: dict[Call, list[Function] | None] = {}
-        self.functions = list(self._reached(set(kept), facts.rulebook))
+        self.functions = list(reached(project, self.modules, self.found, set(kept), facts.rulebook))
         self.changes = Changes(self.functions, self.targets)
         callers = self._callers()
         self.building = self._only_built(callers)
@@ -111,46 +110,6 @@ class Signatures:
         return all(name.rpartition(".")[2] == "Sequential" for name in names) and all(
             isinstance(ref, str) or self.modules.is_library(ref) for ref in value.refs
         )
-
-    def _reached(self, kept: set[str], rulebook: Rulebook) -> Iterator[Function]:
-        """The functions of the project, and those of the layers that it comes to."""
-        todo = [*self.project.functions(), *self._of_named(kept, rulebook)]
-        seen: dict[Function, None] = {}
-        while todo:
-            function = todo.pop()
-            if function in seen:
-                continue
-            seen[function] = None
-            todo += function.nodes(Function)
-            if function.owner is not None:
-                todo += self._methods(function.owner)
-            for call in calls_of(function):
-                todo += self.targets(call) or []
-                for cls in self._built(call):
-                    todo += self._methods(cls)
-        return iter(seen)
-
-    def _of_named(self, kept: set[str], rulebook: Rulebook) -> Iterator[Function]:
-        """The methods of the layers that are named and not built, `def f(act=nn.Tanh)`, of those
-        that are kept, and that a rule names: that of `getattr(nn, kind)` has a list of them."""
-        layers = {cls.name: cls for cls in self.modules.library.project.classes()}
-        nodes = (n for file in self.project.ordered for n in file.walk())
-        named = kept.union(n.name for n in nodes if isinstance(n, Support))
-        for entry in gather(named, [Rules(rulebook)]).values():
-            named |= entry.uses
-        for name in sorted(named & layers.keys()):
-            yield from self._methods(layers[name])
-
-    def _built(self, call: Call) -> Iterator[Class]:
-        value = call.function.value
-        for ref in named_classes(value) if isinstance(call, New) and value is not None else ():
-            cls = self.modules.class_of(ref)
-            if cls is not None:
-                yield cls
-
-    def _methods(self, cls: Class) -> Iterator[Function]:
-        for one in self.modules.lineage(cls):
-            yield from self.modules.home(one).methods(one).values()
 
     def _callers(self) -> dict[Function, set[Function]]:
         callers: dict[Function, set[Function]] = {}
