@@ -3860,3 +3860,32 @@ class Net(nn.Module):
 def test_a_constructor_that_returns_early_has_a_mode(target, affine):
     inputs = [torch.randn(3, 4, dtype=torch.float64)]
     verify(HEAD + RETURNS_EARLY, "Net", str(affine), inputs, target)
+
+
+BUILT_BY_ITSELF = """
+from collections import OrderedDict
+
+
+def build(made):
+    for key in made.keys():
+        value = made[key]
+        if isinstance(value, OrderedDict):
+            value = build(value)
+            made[key] = value
+    return nn.Sequential(made)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        inner = OrderedDict([("a", nn.Linear(4, 4)), ("b", nn.Tanh())])
+        self.body = build(OrderedDict([("a", nn.Linear(4, 4)), ("b", inner)]))
+
+    def forward(self, x):
+        return self.body(x)
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_function_that_gives_itself_more_each_time_is_followed_to_an_end(target):
+    verify(HEAD + BUILT_BY_ITSELF, "Net", "", [torch.randn(3, 4, dtype=torch.float64)], target)
