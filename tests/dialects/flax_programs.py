@@ -78,12 +78,23 @@ def written(text: str, change=lambda file: None):
     return output.files.get(file, file.text), output.support, output.diagnostics
 
 
+def definitions() -> dict[str, str]:
+    """The texts of the layers, and of what the prelude defines, by name."""
+    folders = (LAYERS.glob("*.py"), Path(flax.__file__).parent.glob("*prelude.py"))
+    nodes = (n for files in folders for file in files for n in ast.parse(file.read_text()).body)
+    found = [n for n in nodes if isinstance(n, (ast.ClassDef, ast.FunctionDef))]
+    for node in found:
+        node.decorator_list = []  # the output has no `@layer("torch.nn.LSTM")`
+    return {node.name: ast.unparse(node) for node in found}
+
+
 def support(*names: str) -> str:
     """The support file with these layers."""
     project = Project()
     project.link()
     made = library(layer_files())
-    existing = "\n".join(f"def {name}(): ..." for name in names)
+    defined = definitions()  # with the parameters that they have: what has none of them stays so
+    existing = "\n".join(defined.get(name, f"def {name}(): ...") for name in names)
     output = flax.write(project, Facts(Modules(project, made)), existing)
     return output.support
 
