@@ -139,3 +139,15 @@ def test_a_tied_weight_may_have_one_name_in_a_file():
         held = dict(theirs().state_dict())
         del held["tokens.weight"]
         assert "head.weight" in back(target, from_torch(held, make(jax.random.key(0))))
+
+
+class Configured(eqx.Module):
+    weight: jax.Array
+    config: dict
+
+
+def test_numbers_of_a_config_are_no_arrays_of_torchs():
+    begun = Configured(jax.numpy.zeros(2), {"scale": np.sqrt(0.5)})
+    model, _ = from_torch({"weight": torch.ones(2)}, begun)
+    assert model.config == begun.config and model.weight.sum() == 2
+    assert list(to_torch(model)) == ["weight"]

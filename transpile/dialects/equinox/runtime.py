@@ -82,8 +82,10 @@ def _walk(
     """What holds an array, with its path, and the module that has it as a field. `unsaved`: also
     the buffers that torch does not save."""
     import equinox as eqx
+    import numpy as np
 
-    if _is_index(node) or eqx.is_array(node):
+    number = isinstance(node, np.generic)  # of a config, `scale=np.sqrt(0.5)`: no array of torch's
+    if _is_index(node) or eqx.is_array(node) and not number:
         yield prefix[:-1], node, holder
     elif isinstance(node, dict):
         for name, value in node.items():
