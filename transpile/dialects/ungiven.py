@@ -58,8 +58,8 @@ def without_ungiven(
         fixed = _fixed(entries, uses, asked)
         found = {n: _ungiven(e.node, uses[n], before.get(n)) for n, e in entries.items()}
         places = {name: _places(entry.node) for name, entry in entries.items()}
-        gone = {n: {p: places[n][p] for p in constants} for n, constants in found.items()}
-        if not any(gone.values()) and not any(fixed.values()):
+        gone = {n: {p: places[n][p] for p in known} for n, known in found.items() if known}
+        if not gone and not any(fixed.values()):
             return entries
         made = {n: _without(e, found[n], gone, fixed[n]) for n, e in entries.items()}
         names = needed(made)
@@ -67,6 +67,8 @@ def without_ungiven(
 
 
 def _without(entry: Entry, own: Constants, gone: Gone, fixed: Constants) -> Entry:
+    if not own and not fixed and gone.keys().isdisjoint(entry.uses):
+        return entry  # it is read and written for nothing
     text = without(entry.text, made_by(entry.node), own, gone, fixed)
     return entry if text == entry.text else replace(entry, text=text)
 
