@@ -20,13 +20,10 @@ def as_module(function, effects=None):
 
     A module takes no more than these effects: the model that it is given to has no others for it.
     """
-    if isinstance(function, Module):
-        extra = _all_effects(function) - set(_all_effects(function) if effects is None else effects)
-        if extra:
-            name = type(function).__name__
-            raise TypeError(f"{name} takes {', '.join(sorted(extra))}: this model does not give it that")
-        return function
-    return Function(function) if callable(function) and not isinstance(function, type) else function
+    if isinstance(function, Module) and effects is not None:
+        _refuse_more(type(function), _all_effects(function), effects)
+    given = isinstance(function, (Module, type)) or not callable(function)
+    return function if given else Function(function)
 
 
 def _all_effects(module):
@@ -37,13 +34,18 @@ def _all_effects(module):
     return frozenset() if run is None else _effects(run)
 
 
+def _refuse_more(cls, own, effects):
+    extra = own - set(effects)
+    if extra:
+        raise TypeError(f"{cls.__name__} takes {', '.join(sorted(extra))}: this model does not give it that")
+
+
 def taking(make, *effects):
     """A class of layers, or what makes one, of which a layer may take no more than these effects."""
 
     def check(cls):
-        extra = _effects(cls.__call__) - set(effects) if issubclass(cls, Module) else ()
-        if extra:
-            raise TypeError(f"{cls.__name__} takes {', '.join(sorted(extra))}: this model does not give it that")
+        if issubclass(cls, Module):
+            _refuse_more(cls, _effects(cls.__call__), effects)
 
     def checked(*args, **kwargs):
         layer = make(*args, **kwargs)
