@@ -241,7 +241,8 @@ def _joint(call: Call, at: int) -> str:
     starts = [text[text.rfind("\n", 0, start) + 1 : start] for start in _starts(call, own[-2:])]
     lines = [line for line in starts if not line.strip()]
     alone = len(lines) == len(starts) or len(own) == 2 and starts[-1:] == lines
-    commented = "#" in text[last:].partition("\n")[0]
+    end = text.find("\n", last)
+    commented = text.find("#", last, end if end >= 0 else len(text)) >= 0
     return f",\n{lines[-1]}" if alone and lines and not commented else ", "
 
 
@@ -258,7 +259,8 @@ def _equals(call: Call) -> str:
     """`=` as the user writes it between a keyword and its value in a call."""
     for word, argument in zip(call.keywords, call.arguments):
         if word is not None and argument.start >= 0 and call.file is not None:
-            return " = " if call.file.text[: argument.start].endswith(" = ") else "="
+            spaced = call.file.text.endswith(" = ", 0, argument.start)
+            return " = " if spaced else "="
     return "="
 
 
