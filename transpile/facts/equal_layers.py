@@ -183,10 +183,8 @@ def _is_constant(made: New, changing: set[str]) -> bool | None:
 
 def _appends(method: Function, name: str) -> Iterator[Call]:
     for node in method.nodes(Attribute):
-        call = node.parent
-        if node.name == "append" and _is_named(node.object, name) and isinstance(call, Call):
-            if len(call.arguments) == 1:
-                yield call
+        if (call := _appending(node)) is not None and _is_named(node.object, name):
+            yield call
 
 
 def _changes(method: Function, name: str, appended: Sequence[Call]) -> bool:

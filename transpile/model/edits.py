@@ -7,7 +7,7 @@ from typing import Any
 
 from .node import Node, Statement
 from .program import Scope
-from .statements import Block
+from .statements import Block, Pass
 
 Make = Callable[[Any], Node]
 
@@ -99,6 +99,12 @@ def block_of(statement: Statement) -> Block:
     block = statement.parent
     assert isinstance(block, Block)
     return block
+
+
+def leave_out(statement: Statement) -> None:
+    """Take a statement out of its block; where it was alone, a `pass` stands there."""
+    block = block_of(statement)
+    block.substitute(statement, [] if len(block.body) > 1 else [Pass()])
 
 
 def _depth(node: Node) -> int:

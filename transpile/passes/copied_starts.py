@@ -17,13 +17,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..model.edits import block_of
+from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Display, Name
 from ..model.names import bound_once, dotted, names_assigned, text
 from ..model.node import Expression, Node, Statement
 from ..model.program import File, Function, Scope
 from ..model.statements import Assign, Block, ExpressionStatement, For, If, Import, Imported, With
-from ..model.statements import Pass as PassStatement
 from .pass_ import Changes, Pass
 
 _SIZES = re.compile(r"\.(shape|size\(|(in|out)_(features|channels)\b|\w*(dim|width|hidden)\w*)")
@@ -48,7 +47,7 @@ def run(scope: Scope, facts: Any = None) -> Changes:
         start = _start(statement, scope.parameters[0].name)
         if start is not None and (gone := _made_alike(scope, statement, start)):
             for made in gone:
-                changes.change(made, _leave_out)
+                changes.change(made, leave_out)
             changes.substitute(statement, _copied(scope, statement, start))
             if not _deepcopy(scope):
                 _import(scope, changes)
@@ -161,14 +160,6 @@ def _measures(statement: Statement) -> bool:
     """`width = self.q.fc.weight.shape[1]`"""
     plain = isinstance(statement, Assign) and all(isinstance(t, Name) for t in statement.targets)
     return plain and _SIZES.search(text(statement)) is not None
-
-
-def _leave_out(statement: Statement) -> None:
-    block = block_of(statement)
-    if len(block.body) == 1:
-        block.substitute(statement, [PassStatement()])
-    else:
-        block.remove(statement)
 
 
 def _copied(init: Function, statement: Statement, start: _Start) -> list[Statement]:

@@ -30,6 +30,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..model.copy import clone
+from ..model.edits import leave_out
 from ..model.expressions import Attribute, Call, Constant, Lambda, Name, Starred
 from ..model.names import (
     dotted,
@@ -46,7 +47,6 @@ from ..model.node import Expression, Node, Statement
 from ..model.operators import Compare, sides
 from ..model.program import Class, Function, Parameter, Scope
 from ..model.statements import Assign, Block, ExpressionStatement, If, Return
-from ..model.statements import Pass as PassStatement
 from .pass_ import Changes, Pass
 
 
@@ -169,7 +169,9 @@ def _chosen(init: Function, methods: list[Function]) -> list[Chosen]:
         values = [v for t in targets for v in sides(_assigned(t))]
         kept = [v for v in values if isinstance(v, Attribute) and _is_of(v, me) and v.name in own]
         chosen = list(dict.fromkeys(own[v.name] for v in kept))
-        sound = len(kept) == len(values) and all(_is_of(t, me) and _in(t, init) for t in targets)
+        sound = len(kept) == len(values) and all(
+            _is_of(t, me) and t.nearest(Scope) is init for t in targets
+        )
         free = {name, f"{name}_by"}.isdisjoint({*own, *stores} - {name}) and name not in own
         if kept and sound and free and len({_signature(m) for m in chosen}) == 1:
             found.append(Chosen(name, targets, kept, chosen))
@@ -185,10 +187,6 @@ def _assigned(target: Attribute) -> Expression | None:
 
 def _is_of(node: Attribute, name: str) -> bool:
     return isinstance(node.object, Name) and node.object.id == name
-
-
-def _in(node: Node, function: Function) -> bool:
-    return next((n for n in node.ancestors() if isinstance(n, Scope)), None) is function
 
 
 def _signature(method: Function) -> tuple[Any, ...]:
@@ -208,8 +206,7 @@ def _choosing(choice: Chosen, init: Function, cls: Class, _: Node) -> None:
             kept.replace(Constant(kept.name))
     else:
         for assign in [a for a in init.nodes(Assign) if a.targets[0] in choice.stores]:
-            assert isinstance(assign.parent, Block)
-            assign.parent.substitute(assign, [] if assign.parent.body[1:] else [PassStatement()])
+            leave_out(assign)
     parameters = [clone(p) for p in choice.methods[0].parameters]
     me = parameters[0].name
     body: list[Statement] = []

@@ -14,7 +14,7 @@ from ...facts.bindings import Liveness
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import NONE, Method, Module, Tensor
 from ...model.copy import clone
-from ...model.edits import block_of
+from ...model.edits import block_of, leave_out
 from ...model.effects import BUFFER, CONSTANT, Declare, Key, Read, Support, Walk, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import root, target_names
@@ -25,7 +25,6 @@ from ...model.statements import (
     Block,
     ExpressionStatement,
     For,
-    Pass,
     Return,
 )
 from ..fresh import fresh, taken
@@ -67,7 +66,7 @@ class Changing:
         for statement in list(block.body):
             if freezes(statement):
                 self.reports.report("frozen-param", statement, _FROZEN)
-                block.substitute(statement, [Pass()] if len(block.body) == 1 else [])
+                leave_out(statement)
                 continue
             try:
                 self._statement(statement)

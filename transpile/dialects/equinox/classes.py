@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...facts.values.lattice import Module
 from ...model.copy import clone
+from ...model.edits import leave_out
 from ...model.effects import Support
 from ...model.expressions import Attribute, Call, Constant, Dictionary, Name, Subscript
 from ...model.names import dotted, in_scope
@@ -221,7 +222,7 @@ class ClassWriter:
             below = set()  # its fields are the parameters of a constructor
         for hint in [n for n in cls.body.body if isinstance(n, Assign) and n.expression is None]:
             if dotted(hint.targets[0]) not in below:
-                cls.body.substitute(hint, [] if len(cls.body.body) > 1 else [Pass()])
+                leave_out(hint)
 
     def _is_late(self, word: str, cls: Class) -> bool:
         file = cls.file

@@ -69,6 +69,7 @@ def _asks_for_arrays(call: Call) -> bool:
         dotted(n) == "jax.Array" for n in call.arguments[1].walk() if isinstance(n, Attribute)
     )
 
+
 def _is_alike(asked: Node | None) -> bool:
     """`self.steps.shape`, `x + self.steps.astype(x.dtype)`: NumPy's own word comes to the same."""
     if not isinstance(asked, Attribute):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...facts.bindings import read
 from ...facts.values.lattice import Static
+from ...model.edits import leave_out
 from ...model.expressions import Call, Constant, Name
 from ...model.names import in_scope
 from ...model.node import Expression, Node, Statement
@@ -113,7 +114,7 @@ def end_quietly(block: Block, on_data: bool = False) -> None:
     `if self.ready: return`, when the rest of a method without a result is its other side."""
     last = block.body[-1] if block.body else None
     if isinstance(last, Return) and on_data:
-        block.substitute(last, [Pass()] if len(block.body) == 1 else [])
+        leave_out(last)
     elif isinstance(last, If):
         for inner in blocks(last):
             end_quietly(inner, on_data or is_branch_on_data(last))
