@@ -202,7 +202,8 @@ class Shared:
         return text(node)
 
     def _is_before(self, assign: Assign, node: Expression) -> bool:
-        return self._order[assign] < self._order.get(node, -1)
+        read = self._order.get(node, -1)
+        return self._order[assign] < read and assign not in node.ancestors()
 
     def _has_params(self, use: Use) -> bool:
         """Whether it is a module that has arrays."""
