@@ -7,7 +7,7 @@ import functools
 import importlib
 import os
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -125,7 +125,8 @@ class Written:
 def convert(
     sources: Sequence[Source], package: str, target: str, existing: str | None = None
 ) -> tuple[list[Written], str | None, list[Diagnostic]]:
-    """Files converted together, with the text of their support file, and why others failed.
+    """Files converted together, with the text of their support file, and why others failed: they
+    are no Python, or a fault of ours struck them.
 
     `existing`: the text of the support file that stands where this one goes.
 
@@ -133,7 +134,50 @@ def convert(
     """
     if target not in TARGETS:
         raise ValueError(f"there is no target {target!r}: use one of {', '.join(TARGETS)}")
-    project, failed = Project(package, rulebook()), []
+    sources, failed = list(sources), []
+    while True:
+        try:
+            made = _convert(sources, package, target, existing)
+        except Exception as error:
+            if os.environ.get("TORCH_TO_JAX_TRACE"):
+                raise
+            together = functools.partial(_converts, package=package, target=target)
+            failed.append(_fault(sources.pop(_at_fault(sources, together)), error))
+        else:
+            return made[0], made[1], [*failed, *made[2]]
+
+
+def _converts(sources: Sequence[Source], package: str, target: str) -> bool:
+    try:
+        _convert(sources, package, target)
+    except Exception:
+        return False
+    return True
+
+
+def _at_fault(sources: Sequence[Source], converts: Callable[[Sequence[Source]], bool]) -> int:
+    """The place of a file without which those before it convert. A fault of ours outside any one
+    function, as in a question on the whole program, does not tell where it happens."""
+    right, wrong = 0, len(sources)
+    while wrong - right > 1:
+        middle = (right + wrong) // 2
+        if converts(sources[:middle]):
+            right = middle
+        else:
+            wrong = middle
+    return right
+
+
+def _fault(source: Source, error: Exception) -> Diagnostic:
+    what = f"{type(error).__name__}: {error}"
+    message = f"this file could not be converted, which is a fault of ours: {what}"
+    return Diagnostic(str(source.path), 1, 1, "internal-error", message)
+
+
+def _convert(
+    sources: Sequence[Source], package: str, target: str, existing: str | None = None
+) -> tuple[list[Written], str | None, list[Diagnostic]]:
+    project, failed = Project(package, rulebook()), list[Diagnostic]()
     for source in sources:
         try:
             project.add(source.path, lower(source.text, source.path))
