@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from transpile import convert_path
+from transpile import convert_path, convert_source
 from transpile.proof.copies import copied
 from transpile.proof.verification import load
 
@@ -48,6 +48,8 @@ def test_a_bad_file_does_not_stop_the_others(tmp_path):
         b"\xef\xbb\xbfx = 1\n",
         b"# -*- coding: latin-1 -*-\nname = '\xe9'\n",
         b"x = 1\r\nif x:\r\n\ty = 2\r\n",
+        b"x = 1\r\ny = 2\n",
+        b"# torch\r\nx = 1\r\ny = 2\n",
         b"x = 1",
         b"",
     ],
@@ -63,6 +65,19 @@ def test_line_endings_and_tabs_survive(tmp_path):
     convert_path(tmp_path / "in.py", tmp_path / "out.py")
     data = (tmp_path / "out.py").read_bytes()
     assert b"\treturn jnp.exp(x)\r\n" in data and b"\n" not in data.replace(b"\r\n", b"")
+
+
+def test_statements_go_whatever_lines_end_in(tmp_path):
+    source = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, n):\n"
+    source += "        super().__init__()\n        self.w = nn.Parameter(torch.zeros(n))\n\n"
+    source += "    def forward(self, x):\n        return x * self.w\n"
+    for newline in ("\n", "\r\n"):
+        (tmp_path / "in.py").write_bytes(source.replace("\n", newline).encode())
+        convert_path(tmp_path / "in.py", tmp_path / "out.py")
+        data = (tmp_path / "out.py").read_bytes().decode()
+        assert "nn.Parameter" not in data and "super()" not in data
+        assert data == convert_source(source).code.replace("\n", newline)
+        assert data == convert_source(source.replace("\n", newline)).code
 
 
 def test_an_existing_support_file_is_extended(tmp_path):

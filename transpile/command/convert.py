@@ -92,7 +92,9 @@ def convert_source(text: str, target: str = "functional", path: str = "module.py
     written, support, failed = dialect.convert([source], "", target)
     if not written:
         return Result(text, support or "", failed)
-    return Result(written[0].code, support or "", written[0].diagnostics)
+    made = written[0]
+    code = source.with_its_newlines(made.code) if made.changed else text
+    return Result(code, support or "", made.diagnostics)
 
 
 def _check_target(target: str) -> None:
@@ -212,7 +214,10 @@ def _have_torch(sources: Sequence[Source]) -> bool:
 def _write(file: File, made: _Made, source: Source) -> None:
     """Write a file, unless what came out is no Python: that is a fault of ours."""
     assert file.target is not None
-    code = made.code if made.changed else source.text
+    if not made.changed:  # byte for byte, where its lines end now so, now so
+        files.write_atomically(file.target, file.source.read_bytes())
+        return
+    code = made.code
     try:
         ast.parse(code)
     except SyntaxError as error:

@@ -21,17 +21,23 @@ class Source:
     """The text of a file, and how it is written."""
 
     path: PurePosixPath  # relative to the directory that is converted
-    text: str
+    text: str  # its lines end in "\n" alone, as Python reads them: splicing looks for that
     encoding: str
     bom: bool
-    newline: str
+    newline: str  # in which the file's lines end
+
+    def __post_init__(self) -> None:
+        if "\r\n" in self.text:
+            self.text, self.newline = self.text.replace("\r\n", "\n"), "\r\n"
+
+    def with_its_newlines(self, code: str) -> str:
+        """Another text, with lines that end as the file's do."""
+        return code.replace("\n", self.newline)
 
     def encoded(self, code: str) -> bytes:
         """Another text, in the way that this one is written."""
-        if self.newline == "\r\n":
-            code = code.replace("\r\n", "\n").replace("\n", "\r\n")
         encoding = "utf-8" if self.encoding == "utf-8-sig" else self.encoding
-        return (_BOM if self.bom else b"") + code.encode(encoding)
+        return (_BOM if self.bom else b"") + self.with_its_newlines(code).encode(encoding)
 
 
 def read(path: Path, relative: PurePosixPath) -> Source | Diagnostic:
@@ -46,9 +52,7 @@ def read(path: Path, relative: PurePosixPath) -> Source | Diagnostic:
         ast.parse(data)  # LibCST can crash on deep nesting that this rejects
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return syntax_error(relative, error)
-    return Source(
-        relative, text, encoding, data.startswith(_BOM), "\r\n" if "\r\n" in text else "\n"
-    )
+    return Source(relative, text, encoding, data.startswith(_BOM), "\n")
 
 
 def syntax_error(path: PurePosixPath, error: BaseException) -> Diagnostic:
