@@ -4,8 +4,6 @@ Rule files are read as syntax by the engine, which never runs them, and run as o
 the tests. This module holds the few words they are written with, and needs neither torch nor jax.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import types

@@ -8,8 +8,6 @@ Python, half a file) the rule files are read, and the table is written anew. No 
 is one of the command: at worst each run reads the rule files.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import io

@@ -3,8 +3,6 @@
 Each of them imports what it needs: what the terminal shows at once must not wait for parsers.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """The engine in rooms, as the command uses it: texts become a program, go through the passes, and
 are written in a dialect."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import os

@@ -10,8 +10,6 @@ function would go on with the modules of before, and the head would train an arr
 without a word. So they are refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..facts.modules import Modules

@@ -4,8 +4,6 @@ if running: x = f(x); running = x > 0
 →   new_x = f(x); running = running & (new_x > 0); x = jnp.where(…)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from ..model.effects import Cond

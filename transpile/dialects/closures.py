@@ -9,8 +9,6 @@ in its own way: it overrides the methods `choose`, `repeat`, `count` and `scan`.
 others are written before those.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from ..facts.carried.places import written

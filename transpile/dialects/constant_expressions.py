@@ -1,7 +1,5 @@
 """Expressions of a support file in which parameters, attributes and arguments are known or gone."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import operator

@@ -1,8 +1,6 @@
 """Where the definitions of a support file come from: rule files, a prelude, layers that a dialect
 writes."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -17,8 +17,6 @@ for i in range(2):                         for i in range(2):
 A list that only the constructor reads, to make a Sequential of it, is a name of the constructor's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

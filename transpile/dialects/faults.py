@@ -1,7 +1,5 @@
 """Faults of ours while a dialect writes: each costs the function in which it happens."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Names that a dialect makes, which never meet the user's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..model.expressions import Attribute, Name

@@ -1,7 +1,5 @@
 """Lists of Python's with modules in them, and what makes one grow: `self.fcs.append(fc)`."""
 
-from __future__ import annotations
-
 import keyword
 from collections.abc import Iterator
 

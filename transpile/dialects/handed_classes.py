@@ -5,8 +5,6 @@ def make(block, n):
     return nn.Sequential(*[block(n) for _ in range(3)])
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..facts.modules import SUBMODULE

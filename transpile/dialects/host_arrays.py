@@ -5,8 +5,6 @@ self.ratios = np.array([0.5, 1, 2])      self.ratios = nn.Static(np.array([0.5, 
 x * self.ratios[0]                       x * self.ratios.value[0]
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..facts.modules import FIELD, Field, Modules

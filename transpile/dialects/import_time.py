@@ -1,7 +1,5 @@
 """What runs when a file is imported: draws, and classes that are made by classes of the user's."""
 
-from __future__ import annotations
-
 from ..facts.modules import Modules
 from ..model.effects import Key, Unconverted
 from ..model.expressions import Lambda

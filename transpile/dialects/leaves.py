@@ -5,8 +5,6 @@ Detached    lax.stop_gradient(x)
             nn.constant(x), of what may hold dicts: stop_gradient would sort their keys
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..facts.values.lattice import UNKNOWN, Mapping, Object, Sequence, Value

@@ -1,8 +1,6 @@
 """What the functional output and Equinox write class by class: the layers of the support file, and
 its names in the user's files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from ..facts.modules import Modules

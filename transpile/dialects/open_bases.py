@@ -7,8 +7,6 @@ class Kept(cls):
         self.args = args
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..model.effects import Support

@@ -1,7 +1,5 @@
 """What a dialect gives back: the text of every file that it changed, and of the support file."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 

@@ -3,8 +3,6 @@
 def __init__(self, dim, heads=8):       →   def __init__(self, dim, heads=8, *, rngs: nnx.Rngs):
 """
 
-from __future__ import annotations
-
 import re
 
 from ..model.node import Statement

@@ -1,7 +1,5 @@
 """What a constructor puts where: the modules that attributes, containers and other modules hold."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol

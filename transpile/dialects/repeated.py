@@ -7,8 +7,6 @@ self.layers[1](x)                               params["layers"][self.layers.nam
 A list of Python's that repeats a module hands that on to the container which is made of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..facts.bindings.activity import bound

@@ -1,7 +1,5 @@
 """What is noted while a project is written: diagnostics, and the raising that stands there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from ..facts.values.lattice import Tensor

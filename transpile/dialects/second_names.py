@@ -12,8 +12,6 @@ self.net = nn.Sequential(self.bn)    →    self.net = nn.Sequential(bn)
 self.bn.weight                            self.net[0].weight
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..facts.modules import SUBMODULE, Modules

@@ -9,8 +9,6 @@ Where all places are in one module it is one set of params in the functional out
 two modules is reported. In Equinox each place has arrays of its own: all of it is reported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol

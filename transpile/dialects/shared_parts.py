@@ -10,8 +10,6 @@ A name of the constructor's stands for where it was put first: `conv` for `self.
 `self.a, self.b = nn.Sequential(conv), nn.Sequential(conv, bn)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..facts.bindings.activity import bound

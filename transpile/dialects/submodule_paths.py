@@ -1,7 +1,5 @@
 """Paths of submodules below `self`: `self.a.b[0]`, which is one thing whenever it is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..model.copy import clone

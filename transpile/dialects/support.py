@@ -5,8 +5,6 @@ class writer of a dialect (`Written`), from the rule files as they stand (`rules
 of the dialect's own (`prelude`). Where two sources have a name the first one counts.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import sys

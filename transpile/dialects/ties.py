@@ -4,8 +4,6 @@ The owner has the array, the other side is built without it, and what runs with 
 owner's: where a tie is under a condition, what lacks the array when the model is called is tied.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ definitions that stay; those of JAX with self (`init`, `apply`), those that JAX 
 in any case.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace

@@ -12,8 +12,6 @@ signature. What is called, and with what, is read off the program's files and th
 stay.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -7,8 +7,6 @@ Computed in float32 the last of these differ from torch's by several units in th
 `log(1 - alphas)` by all of its digits. What forward passes compute of data stays in JAX's dtypes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol

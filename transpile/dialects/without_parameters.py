@@ -5,8 +5,6 @@ What holds nothing that is known stays as it is written. After each edit the tex
 what a branch leaves may be known in its turn.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,6 @@
 Names, attributes, tables, parameters and results are looked through, not other libraries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ..model import expressions as nodes

@@ -1,8 +1,6 @@
 """Casts: torch gives the tensor itself where it has the dtype already, and a copy where it has
 not."""
 
-from __future__ import annotations
-
 from typing import Any, TypeGuard
 
 from ..model.expressions import Attribute, Call

@@ -1,7 +1,5 @@
 """Which arrays that a constructor makes choose in a forward pass: `s[self.mask]`."""
 
-from __future__ import annotations
-
 from ..model.effects import CONSTANT, Declare, Put, Read, Write
 from ..model.expressions import Call, Subscript
 from ..model.names import index_parts

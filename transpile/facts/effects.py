@@ -4,8 +4,6 @@ Effects are asked after recognise, of nodes: a fixed point over what the calls m
 said by places (`places.py`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Iterator, Set
 

@@ -10,8 +10,6 @@ They are where one construction makes all of them, which does not depend on the 
 and nothing else is put among them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 

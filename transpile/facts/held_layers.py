@@ -5,8 +5,6 @@ nn.TransformerEncoder(nn.TransformerEncoderLayer(d, h), n)      its `block` is s
 So what a call of it takes and gives is known, as it is of the user's classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from ..model.effects import Declare

@@ -1,8 +1,6 @@
 """What code does to the host besides computing: it prints, draws from Python's generators, moves
 iterators on, fills lists of others."""
 
-from __future__ import annotations
-
 import functools
 
 from ..model.expressions import Attribute, Call, Name

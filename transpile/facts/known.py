@@ -4,8 +4,6 @@ What follows from params, state, inputs or draws is not. NumPy computes whole nu
 JAX does; where something is rounded, `0.1 * n`, it may not.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import IntEnum

@@ -4,8 +4,6 @@ out, (h, c) = self.lstm(x[:, t].unsqueeze(0), (h, c))
 code[:, t] = h                      h has a dim for the layers in front
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ It is asked after recognise, which makes the declarations. The layers of torch a
 user's, in a project of their own (`Library`), and answer in the same way.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

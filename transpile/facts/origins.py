@@ -3,8 +3,6 @@
 The way back from an expression to those that it may get its value from, over all files.
 """
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Iterator
 from typing import Any, NamedTuple

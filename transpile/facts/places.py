@@ -3,8 +3,6 @@
 `self.norm.running_mean`, `layer.hits` of a parameter, `self.blocks.*.norm.running_mean`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..model.expressions import Attribute, Call, ForClause, Name, Subscript

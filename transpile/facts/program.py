@@ -1,7 +1,5 @@
 """The facts of one program, each answered by its module, and made when it is first asked for."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from ..model.node import Node

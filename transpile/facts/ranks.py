@@ -5,8 +5,6 @@ The rank of an array is the greatest of some, each that of a name at one of its 
 expression of which nothing is known) and a number that is added: a number has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -4,8 +4,6 @@ make of these rows among all.
     self.fc = nn.Sequential(nn.Linear(8, 8), nn.ReLU())          out[mask] = self.fc(x[mask])
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..model.expressions import Attribute, Call, Constant, Name, Starred

@@ -1,7 +1,5 @@
 """Which fields a block sets on `self` whichever way it is left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..model.effects import Declare

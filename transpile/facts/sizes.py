@@ -5,8 +5,6 @@ self.c_attn = nn.Linear(n, 3 * n)               self.c_attn(x).split(self.n, 2) 
 b, t, _ = x.shape                               p.expand(b, 1, -1)                 b is a size
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..model.expressions import (

@@ -4,8 +4,6 @@ Binding-time analysis over the call graph: constructors build, and what only the
 is traced, and all that it calls; what trains a model, and what calls that, runs on the host.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 
 from ..model.expressions import Attribute, Call, Name

@@ -6,8 +6,6 @@ times the slope of that one: `jnp.where(x > 0, jnp.sqrt(x), 0)` has the gradient
 is marked here may be computed though it is not asked for. False means "not known to be".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Questions about classes: what they inherit from, and which methods they have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .node import Expression

@@ -1,7 +1,5 @@
 """Copies of parts of a program: equal nodes, with the same text, that stand nowhere yet."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """What could not be converted, or needs the user's attention: an id, a place, what and why."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 # Every diagnostic that exists: what it means, and what to do. `explain ID` prints these.

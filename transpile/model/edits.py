@@ -1,7 +1,5 @@
 """Edits of a function, collected against one version of it and committed once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

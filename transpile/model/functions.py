@@ -1,7 +1,5 @@
 """Questions about functions: their parameters, decorators and owners."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .expressions import Call

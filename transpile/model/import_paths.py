@@ -1,7 +1,5 @@
 """Which file an import names: from its package, or from a folder that Python searches."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection, Mapping
 from typing import Protocol

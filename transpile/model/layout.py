@@ -1,7 +1,5 @@
 """Lines and comments around a statement, as the text of its file has them."""
 
-from __future__ import annotations
-
 from .node import INSERTED, Statement
 
 

@@ -7,8 +7,6 @@
 The rest of such a library is torch modules and torch tensors: it has no equivalent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Names in a program: dotted ones, what a statement binds, what stands in a scope."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The operators among the expressions; four classes, so that an index by class tells them apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .node import Expression, Node

@@ -1,7 +1,5 @@
 """The user's files as modules, with imports resolved between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath

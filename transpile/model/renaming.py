@@ -1,7 +1,5 @@
 """Other names for the locals of a function, wherever a node has one: also what blocks carry."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 

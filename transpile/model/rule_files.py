@@ -1,7 +1,5 @@
 """Reads the rule files, which are never run: their definitions, marks, constants and tables."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The rule files as data: which function or class stands for each torch name, and what it takes."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Iterator

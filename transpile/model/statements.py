@@ -1,7 +1,5 @@
 """The statements of a program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 

@@ -3,8 +3,6 @@
 `for t, (a, b) in enumerate(zip(xs, ys))`: the index t, and the rows a of xs and b of ys.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from .expressions import Attribute, Call, Display, Name

@@ -5,8 +5,6 @@ self.bias._no_reinit = True    ->    nothing
 Where such a mark is read, it is reported, and raises there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..facts.values.lattice import UNKNOWN, Tensor

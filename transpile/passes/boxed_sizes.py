@@ -14,8 +14,6 @@ only say how far to pad are numbers:
     x = F.pad(x, [d // 2, d - d // 2])             →      x = F.pad(x, [d // 2, d - d // 2])
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

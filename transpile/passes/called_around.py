@@ -4,8 +4,6 @@ def __call__(self, x):
     return super().__call__(x) + 1         →         return self.forward(x) + 1
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -18,8 +18,6 @@ A second name of a method in the body of a module's class is a method that does 
     inverse = forward                              →  def inverse(self, x): …
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

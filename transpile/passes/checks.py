@@ -7,8 +7,6 @@ except IndexError: …
 for f in features.values():  of an argument, which comes through jit sorted by its keys
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -11,8 +11,6 @@ A class has one method of a name, for all that asks. Left as they are: sides wit
 parameters, or statements, and tests of what the class or the method binds.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..model.copy import clone

@@ -11,8 +11,6 @@
 What the constructor does to one of them until then it does to the other, in the same words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

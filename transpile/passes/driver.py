@@ -4,8 +4,6 @@ A fault of ours in one function costs that function: it raises where it stood, a
 `internal-error`; everything else goes on.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Names that a pass makes, which never meet the user's."""
 
-from __future__ import annotations
-
 from ..model.expressions import Name
 from ..model.program import Class, Function, Parameter, Scope
 from ..model.statements import Declaration, Handler, Import, OpaqueStatement

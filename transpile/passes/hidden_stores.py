@@ -9,8 +9,6 @@ calls counts the traces:
     self.seen.append(x)                def trace(x, seen=[]): seen.append(x)    Net.calls += 1
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..facts.values.lattice import (

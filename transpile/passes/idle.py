@@ -12,8 +12,6 @@ What the user wrote like that stays, but for a lone None, and so do names that h
 them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..facts.modules import Modules

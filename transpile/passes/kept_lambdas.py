@@ -24,8 +24,6 @@ is a statement. So does one that a constructor calls, and that hands on what it 
     self.fc = init_(nn.Linear(2, 2))                  return init(m, zeros_)
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, NamedTuple
 

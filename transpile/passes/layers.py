@@ -8,8 +8,6 @@ Left as they are: layers that may differ, that write buffers, that convolve, or 
 arguments change from turn to turn, and loops that are read for more than what goes through.
 """
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from ..facts.bindings import Liveness, bound, read

@@ -5,8 +5,6 @@ loss.backward()     n = sum(p.numel() for p in model.parameters())     of a mode
 And stores that no pass took: getattr(self.fc, name).data = w
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..facts.values.lattice import UNKNOWN, Class, Function, Module, Value

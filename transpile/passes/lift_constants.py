@@ -9,8 +9,6 @@ has no word for, or would round otherwise, is computed at once and handed on as 
 stays what it is, and its report stays too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ self.log("loss", loss)         left out, and reported: what is logged is returne
 Lightning reads the arguments from the frame that calls it, which no other code does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,8 +1,6 @@
 """What becomes of a statement under control of data that cannot be carried, for branches and
 loops: refused at its node, or left to Python."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..facts.carried import Carrying, Obstacle

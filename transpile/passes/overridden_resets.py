@@ -7,8 +7,6 @@
 The layers of the output begin with torch's values, and know of no such method.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..facts.values.calls import is_super

@@ -1,7 +1,5 @@
 """What a pass is: a function from one scope of the program, and facts, to edits and diagnostics."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

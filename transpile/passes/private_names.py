@@ -7,8 +7,6 @@
 The user's text stays, which means the same in that class; what is made of the name has the whole.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..model.expressions import Attribute, Name

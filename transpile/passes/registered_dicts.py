@@ -12,8 +12,6 @@ Torch names their params by the list, and keys that are no strings are none of a
 done on syntax alone; a dict that is gone over, or known elsewhere, stays as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@ Torch trains one. It is done on syntax alone, so that all facts know of one para
 in branches stays as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

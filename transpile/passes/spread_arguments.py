@@ -6,8 +6,6 @@
 Only those that say where arrays are placed, which JAX decides elsewhere: the calls must show it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -7,8 +7,6 @@
 What stands between the two must not see the first value, nor change what the second is made of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 from typing import Any
 

@@ -16,8 +16,6 @@ set the attribute too it stays as it is: they would not see it.
 A tensor is NumPy's array under a local name until it is made of that.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from typing import Any

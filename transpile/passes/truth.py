@@ -1,7 +1,5 @@
 """Truth values as expressions: what is one, how it is asked for, and its opposite."""
 
-from __future__ import annotations
-
 from ..facts.values.lattice import Static, Tensor, is_traced
 from ..model.expressions import Attribute, Call, Constant
 from ..model.names import dotted

@@ -3,8 +3,6 @@
 def forward(self, x: torch.Tensor) -> Tensor:    →    (self, x: jax.Array) -> jax.Array:
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

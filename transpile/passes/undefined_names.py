@@ -5,8 +5,6 @@ where they can only be torch's.
     return no_such(x)                    torch has no such name
 """
 
-from __future__ import annotations
-
 import builtins
 import symtable
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ own to be written.
 So is one that registers arrays under names that are listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

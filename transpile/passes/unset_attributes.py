@@ -3,8 +3,6 @@
 return self.fc(x) * self.trainer.max_epochs      where Lightning sets `self.trainer`, or a slip
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

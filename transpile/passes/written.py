@@ -1,8 +1,6 @@
 """Whether code writes in place what a name stands for, by its syntax alone: before facts are
 solved."""
 
-from __future__ import annotations
-
 from ..model.expressions import Attribute, Call, Name, Subscript
 from ..model.names import dotted
 from ..model.node import Expression, Node

@@ -1,7 +1,5 @@
 """torch's tensors as JAX's arrays and as NumPy's, and the leaves of what functions return."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

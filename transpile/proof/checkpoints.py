@@ -1,7 +1,5 @@
 """Weights of torch's in a converted model of any target, and back."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

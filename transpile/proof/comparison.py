@@ -5,8 +5,6 @@ The tolerance of values goes by dtype alone. A gradient is that of a number made
 a decomposition).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

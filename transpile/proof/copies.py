@@ -1,7 +1,5 @@
 """Copies of torch modules in which nothing leads back to the original."""
 
-from __future__ import annotations
-
 import copy
 import types
 from typing import Any

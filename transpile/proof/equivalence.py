@@ -1,8 +1,6 @@
 """Prove that a converted model of any target computes what the torch module does: outputs,
 gradients, state, lowering."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -1,8 +1,6 @@
 """The rule files as modules: their rules and layers by torch's names, as functions and classes that
 can be called."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Compare the initial values of a converted model with torch's, by their distributions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

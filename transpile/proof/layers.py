@@ -5,8 +5,6 @@ The samples are torch's own (module_db; importing it takes seconds), run under j
 and as in evaluation.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import re

@@ -1,7 +1,5 @@
 """A converted model of any target as it is run beside torch's: what is trained, and all else."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

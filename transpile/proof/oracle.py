@@ -1,7 +1,5 @@
 """torch's answer to a call: its results, whether it draws them, and its gradients in float64."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

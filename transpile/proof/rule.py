@@ -11,8 +11,6 @@ a wrong number. Exit status 0: all is right, or differs as the rule says; 1: som
 there was nothing to compare; 2: there is no such rule.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 import warnings

@@ -4,8 +4,6 @@ A program of its own for each call would cost more than all else. Calls of equal
 options share their part of it.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import warnings

@@ -1,7 +1,5 @@
 """Both sides of a comparison, run: outputs, gradients and buffers of torch and of JAX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

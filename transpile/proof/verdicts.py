@@ -11,8 +11,6 @@ big, small, negative, half, int, bool, complex, shapes, dtypes, names of argumen
 `dim=0`). One that no call shows any more is a fault.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

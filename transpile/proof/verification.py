@@ -1,7 +1,5 @@
 """The process behind `torch-to-jax verify`: it imports and runs the user's code, and reports."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import importlib.util

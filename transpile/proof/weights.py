@@ -1,7 +1,5 @@
 """Carry weights between a torch module and its converted counterpart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any

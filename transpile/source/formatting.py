@@ -5,8 +5,6 @@ through it: each run of changed statements of one depth is formatted as a small 
 put back at its indentation.
 """
 
-from __future__ import annotations
-
 import ast
 import bisect
 import difflib

@@ -4,8 +4,6 @@ what fits on a line, and take `append(ModuleList([` apart.
 They stand behind names of one line while black formats what is around them.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import tokenize

@@ -1,7 +1,5 @@
 """Lines of text: indented anew, without semicolons, and the comments that stand in them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

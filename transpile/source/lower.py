@@ -1,7 +1,5 @@
 """From LibCST's tree to the model: every file is lowered once, and the tree is dropped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any

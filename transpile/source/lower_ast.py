@@ -4,8 +4,6 @@ Statements are in `lower_ast_statements`. What `match` and `type` say is kept as
 everywhere in the model; only their text cannot be written.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Callable, Iterable, Iterator

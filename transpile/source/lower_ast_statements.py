@@ -1,7 +1,5 @@
 """From Python's own syntax trees to the model: statements."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """From LibCST's expressions to the model's."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """From LibCST's strings, also several in a row and f-strings, to the model's."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """LibCST's parser, without its checks of what it has built itself."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

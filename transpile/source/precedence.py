@@ -1,7 +1,5 @@
 """How tightly expressions bind, and how tightly each place asks for."""
 
-from __future__ import annotations
-
 from ..model.expressions import (
     Attribute,
     Call,

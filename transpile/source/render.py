@@ -1,7 +1,5 @@
 """The text of nodes that have none of the user's: rendered from their parts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

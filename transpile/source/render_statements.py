@@ -1,8 +1,6 @@
 """The text of statements that have none of the user's. Blocks are indented by four spaces below
 their statement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

@@ -6,8 +6,6 @@ def __call__(self, x):
     return x
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

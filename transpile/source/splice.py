@@ -1,7 +1,5 @@
 """The model as text: the user's bytes, with the text of changed parts put into their slots."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

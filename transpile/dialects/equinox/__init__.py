@@ -1,7 +1,5 @@
 """JAX with self as Equinox."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...model.effects import New, Read, Support, Write

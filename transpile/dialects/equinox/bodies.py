@@ -1,7 +1,5 @@
 """What the body of a loop over modules does beside changing them: how it ends, what it freezes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.values.lattice import Tensor

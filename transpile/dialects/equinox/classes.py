@@ -1,7 +1,5 @@
 """A class of modules as an `eqx.Module`: its bases, its fields, its methods."""
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.edits import leave_out

@@ -6,8 +6,6 @@ setattr(self, "pool-norm", m)     self.submodules["pool-norm"] = m
 in a Sequential                   self.add_module(f"conv{i}", m), as what it has under plain names
 """
 
-from __future__ import annotations
-
 from ...facts.modules import SUBMODULE
 from ...model.edits import block_of
 from ...model.effects import Declare, Support

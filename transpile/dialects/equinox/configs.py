@@ -1,8 +1,6 @@
 """Dataclasses of the user's that stand in static fields: they must be hashable, so frozen, where
 nobody assigns to them."""
 
-from __future__ import annotations
-
 import functools
 
 from ...model.expressions import Attribute, Call, Constant, Name

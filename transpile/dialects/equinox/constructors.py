@@ -4,8 +4,6 @@ register_buffer("hits", v)      self.hits = eqx.nn.StateIndex(v), or nn.Constant
                                 nothing writes it
 """
 
-from __future__ import annotations
-
 from ...facts.modules import named_none
 from ...model.copy import clone
 from ...model.edits import block_of

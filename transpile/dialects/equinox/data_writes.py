@@ -5,8 +5,6 @@ self.w.data.clamp_(-1, 1)   →   self = nn.with_data(self, "w", self.w.clip(-1,
 The caller's module stays as it is, which is said.
 """
 
-from __future__ import annotations
-
 from ...model.copy import clone
 from ...model.edits import block_of
 from ...model.effects import PARAM, Read, Support, Write

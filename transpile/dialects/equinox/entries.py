@@ -5,8 +5,6 @@ self.sums["b"] = x    →    Write(self.sums, with_entry(self.sums, "b", x))
 Set in place the entry would change in the state that the caller still has, too.
 """
 
-from __future__ import annotations
-
 from ...model.copy import clone
 from ...model.effects import Read, Support, Write
 from ...model.expressions import Call, Constant, Name, Subscript

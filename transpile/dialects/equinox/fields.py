@@ -7,8 +7,6 @@ hits: eqx.nn.StateIndex
 steps: int = eqx.field(static=True)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

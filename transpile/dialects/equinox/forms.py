@@ -1,7 +1,5 @@
 """Calls in another form than they stand in: by a helper, and what a checkpoint runs."""
 
-from __future__ import annotations
-
 from ...model.effects import Support
 from ...model.expressions import Call
 from ...model.names import dotted

@@ -1,7 +1,5 @@
 """What a module that has been built cannot do, since it is frozen, nor one without a state yet."""
 
-from __future__ import annotations
-
 from ...model.effects import Apply, Declare, Tie, Walk, Write
 from ...model.expressions import Call
 from ...model.program import Function

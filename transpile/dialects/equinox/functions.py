@@ -6,8 +6,6 @@ def forward(self, x):                      def __call__(self, x, state, *, key=N
                                                return x, state
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...facts.bindings.activity import bound

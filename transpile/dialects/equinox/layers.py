@@ -1,7 +1,5 @@
 """Layers of torch that Equinox has itself, with the same numbers, or writes as plain Python."""
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Class as ClassValue
 from ...model.effects import New, Support
 from ...model.expressions import Attribute, Call, Display, Name

@@ -6,8 +6,6 @@ Detached            lax.stop_gradient(x)
 Put                 x.at[i].set(v)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

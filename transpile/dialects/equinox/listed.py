@@ -9,8 +9,6 @@ init([self.a, self.b])                           self.a, self.b = init([self.a, 
 init(self.a)                                     self.a = init(self.a)[0]
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Method, Module
 from ...model.copy import clone
 from ...model.effects import Support

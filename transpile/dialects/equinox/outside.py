@@ -6,8 +6,6 @@
 A model with a state is refused there: who builds it has both, `eqx.nn.make_with_state(Net)(4)`.
 """
 
-from __future__ import annotations
-
 from ...model.effects import BUFFER, CONSTANT, Apply, Mode, New, Read, Unconverted
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.node import Expression, Node

@@ -1,7 +1,5 @@
 """What is settled before anything is edited: who takes a state and keys, under which names."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from ...facts.effects import EffectsOf

@@ -4,8 +4,6 @@ hasattr(self, "proj")             self.proj is not None
 getattr(self, "scale", 1.0)       self.scale if self.scale is not None else 1.0
 """
 
-from __future__ import annotations
-
 from ...facts.modules import ARRAYS, Field, possibly_none
 from ...facts.setting import sets
 from ...model.copy import clone

@@ -1,7 +1,5 @@
 """Models of the Equinox output as they run: their arrays by torch's names, filled and read."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any

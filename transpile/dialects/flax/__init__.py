@@ -1,7 +1,5 @@
 """The Flax NNX dialect: modules are `nnx.Module`, arrays are Variables, effects are their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ the dtype and shape that it began with.
     self.loss = y.mean()             self.loss[...] = y.mean()
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 """Calls, modules that are built, keys and the mode: everything that is handed on is found in the
 module itself, or is `rngs`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...facts.calls import applied

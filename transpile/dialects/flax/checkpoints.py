@@ -4,8 +4,6 @@ jax.checkpoint(self.block)(x)    nnx.remat(lambda module, *args: module(*args))(
 jax.checkpoint(self.f)(x)        nnx.remat(lambda module, *args: module.f(*args))(self, x)
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Function, Module
 from ...model.expressions import Attribute, Call, Lambda, Name, Starred
 from ...model.node import Expression

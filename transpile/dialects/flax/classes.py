@@ -1,7 +1,5 @@
 """Classes and constructors: `nnx.Module`, `*, rngs: nnx.Rngs`, the stream of a class, its mode."""
 
-from __future__ import annotations
-
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.node import Statement
 from ...model.operators import Binary, Compare

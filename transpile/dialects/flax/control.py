@@ -1,8 +1,6 @@
 """Control by data: what is pure is `lax`; what writes or draws is `nnx.cond`, `nnx.while_loop`,
 `nnx.scan`, with the module that is written, or drawn from, in the carry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The layers that are Flax's own in the output, with torch's numbers, and what has to be told them
 otherwise."""
 
-from __future__ import annotations
-
 # In the support file's name: in nnx. An nnx.Dropout scales what it keeps, as torch's does.
 REPLACED = {"ModuleList": "List", "Dropout": "Dropout", "Module": "Module"}
 DRAWING = frozenset({"Dropout", "SpectralNorm", "ParametrizedSpectralNorm"})  # that take `rngs`

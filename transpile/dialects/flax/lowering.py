@@ -1,8 +1,6 @@
 """The way of one project through the dialect: every node of "JAX with self" has a handler, which
 collects edits; those of a file are committed together."""
 
-from __future__ import annotations
-
 from ...model.diagnostics import Diagnostic
 from ...model.edits import Edits
 from ...model.effects import Support

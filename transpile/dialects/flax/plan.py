@@ -1,8 +1,6 @@
 """What is decided before anything is edited: who takes `rngs` or a key, and which classes have a
 stream of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

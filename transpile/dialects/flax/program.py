@@ -3,8 +3,6 @@
 Facts are asked of nodes, and editing changes those: afterwards only what was asked is there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

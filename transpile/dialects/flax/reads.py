@@ -1,8 +1,6 @@
 """Arrays of modules that are read: `self.w[...]`, or the Variable itself where it is only asked
 about."""
 
-from __future__ import annotations
-
 from ...facts.modules import ARRAYS
 from ...facts.values.lattice import UNKNOWN, Method, Tensor, is_anything
 from ...model.copy import clone

@@ -1,7 +1,5 @@
 """Models of the Flax output as they run: their arrays by torch's names, filled and read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

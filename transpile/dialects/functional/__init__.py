@@ -1,7 +1,5 @@
 """JAX with self as pure functions of explicit params."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...model.expressions import Attribute, Name

@@ -7,8 +7,6 @@ i = 1
 first(x)                   not known: i is another number now
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ...facts.bindings import Definitions

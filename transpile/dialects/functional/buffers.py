@@ -1,7 +1,5 @@
 """How a buffer begins: with one number throughout, with what is drawn, or with own values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.effects import EffectsOf

@@ -6,8 +6,6 @@ self.act(x)              self.act.apply(params["act"], state["act"], x, key=key,
                          where its class is not known
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module, element_of
 from ...model.copy import clone

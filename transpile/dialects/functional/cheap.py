@@ -5,8 +5,6 @@ self.register_buffer("mask", tril(ones(n, n)))  →  @property
                                                        return jnp.tril(jnp.ones((self.n, self.n)))
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ...facts.modules import Modules

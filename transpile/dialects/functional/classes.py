@@ -1,7 +1,5 @@
 """A class of modules: its bases, its constructor with `init`, its methods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_

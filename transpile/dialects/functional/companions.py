@@ -3,8 +3,6 @@
 for i, block in enumerate(self.blocks):  →  for i, (name, block) in enumerate(self.blocks.layers()):
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Module
 from ...model.expressions import Attribute, Call, Display, Name
 from ...model.names import target_names

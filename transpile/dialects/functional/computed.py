@@ -3,8 +3,6 @@
 What a name may be is told by the text that is certain in it: params, the state, or neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ self.mask[0]                what NumPy would do with one alone is JAX's: jnp.asa
 scaled(x, self.window)      scaled asks isinstance(window, jax.Array): jnp.asarray(self.window)
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Tensor
 from ...model.copy import clone
 from ...model.effects import Put, Read

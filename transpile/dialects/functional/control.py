@@ -1,7 +1,5 @@
 """Blocks under control of data: on the host, and what they write of params and state."""
 
-from __future__ import annotations
-
 from ...model.effects import Cond, Loop, Repeat, Scan
 from ...model.expressions import Display, Name, Subscript
 from ...model.node import Expression, Node, Statement

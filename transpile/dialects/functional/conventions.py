@@ -4,8 +4,6 @@ A class asks for no more than it needs with all that it contains. A module is ca
 asks where that is known, and otherwise by the uniform `apply`, which hands on what is asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ The caller's params stay as they are, which is said. A method that gives nothing
 `forward` calls, on `self`, gives the params; in others a write is refused.
 """
 
-from __future__ import annotations
-
 from ...model.copy import clone
 from ...model.effects import PARAM, Support, Write
 from ...model.expressions import Call, Constant, Dictionary, Display, Name

@@ -7,8 +7,6 @@ def forward(self, x):                  def __call__(self, params, state, x, *, t
                                            return x, state
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...facts.values.lattice import Function as FunctionValue

@@ -1,8 +1,6 @@
 """What is no plain part of `self`: modules that a function is given, lists of params, params under
 computed names."""
 
-from __future__ import annotations
-
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Method, Module, Sequence, holds_module

@@ -3,8 +3,6 @@
 They are called by `init`, and are given the params that they change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...facts.modules import Modules

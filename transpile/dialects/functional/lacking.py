@@ -1,7 +1,5 @@
 """Arrays that a submodule may not have, as it was built: `bias` of `Linear(n, n, bias=use)`."""
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Module
 from ...model.effects import New
 from ...model.expressions import Attribute, Constant

@@ -7,8 +7,6 @@ Detached            lax.stop_gradient(x)
 Put                 x.at[i].set(v)
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Module
 from ...model.copy import clone
 from ...model.effects import (

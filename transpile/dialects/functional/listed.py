@@ -4,8 +4,6 @@ self.lines.append(line)            self.lines has what self.net has: params["net
 self.net.append(line)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.modules import SUBMODULE

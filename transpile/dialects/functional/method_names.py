@@ -7,8 +7,6 @@ self.init = init              →    self.init_ = init
 A submodule has to keep its own, which the names of its params begin with.
 """
 
-from __future__ import annotations
-
 from ...facts.values import lattice
 from ...model.effects import BUFFER, MIXED, PARAM, BoundMethod, Declare, Read
 from ...model.expressions import Attribute, Call, Constant

@@ -5,8 +5,6 @@ self.b = Parameter(randn(n)) if use else 2.0   →   self.b = None if use else 2
 x * self.b                                     →   x * (params["b"] if "b" in params else self.b)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...facts.values.lattice import NONE, UNKNOWN, Static

@@ -5,8 +5,6 @@ x[1:3] = 4          x = x.at[1:3].set(4)
 x = F.dropout(x)    x = nn.dropout(x, key=jax.random.key(0))
 """
 
-from __future__ import annotations
-
 from ...facts.memory.paths import spelled
 from ...facts.values.lattice import Module
 from ...model.effects import (

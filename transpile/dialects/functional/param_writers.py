@@ -1,7 +1,5 @@
 """Methods that write params while the model runs: they give the params, in the place of nothing."""
 
-from __future__ import annotations
-
 from ...model.effects import PARAM, Read, Write
 from ...model.expressions import Attribute, Call, Name
 from ...model.program import Function

@@ -6,8 +6,6 @@ A name that a loop binds gets a companion, the name of the module in its contain
         x = block(x)                        x = block(params["blocks"][name], x)
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """What is settled before anything is edited: what each function takes, under which names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 

@@ -7,8 +7,6 @@ hasattr(self, "seen")          state.get("seen") is not None, of what the first 
 hasattr(self, name)            name in params or hasattr(self, name)
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ self.encoder(x)  params = nn.tied(params, "encoder.tokens.weight", "tokens.weigh
     where the array is further below, or is tied under some configuration
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...model.effects import Support, Tie

@@ -1,7 +1,5 @@
 """Containers that loops go over, by what these bind: `for i, block in enumerate(self.blocks)`."""
 
-from __future__ import annotations
-
 from collections.abc import Set
 from typing import NamedTuple
 

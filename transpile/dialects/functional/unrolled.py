@@ -5,8 +5,6 @@ for conv, bn in [(self.conv1, self.bn1), (self.conv2, self.bn2)]:
                                         →    x = self.bn2(self.conv2(x))
 """
 
-from __future__ import annotations
-
 from ...facts.bindings.activity import bound
 from ...facts.values.lattice import Module
 from ...model.copy import clone

@@ -5,8 +5,6 @@ self.a = A(); self.a.v = 4.                                                one t
 self.dims.append(4); self.config["n"] = 2                                  one that grows
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

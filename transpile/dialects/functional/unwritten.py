@@ -5,8 +5,6 @@ nn.Transformer(8, 2)                                   goes over its own arrays:
 kinds = [nn.LazyLinear]                                so does one that its first input completes
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 

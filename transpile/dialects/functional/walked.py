@@ -4,8 +4,6 @@ class Filled: self.fc = Linear(3, 4); zeros_(self.fc.bias)
 class M:      self.a = Filled(); self.apply(init)               `init` comes after what Filled gave
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.modules import SUBMODULE

@@ -1,7 +1,5 @@
 """The functions that run while a model is built alone: constructors, and what only those call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 
 from ...model.program import Function

@@ -5,8 +5,6 @@ modules are values, each gives back what it has changed.
     self.apply(init)                             and so does all that is handed to `apply`
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...facts.values.lattice import Function as FunctionValue

@@ -1,7 +1,5 @@
 """Calls of what is run again in backward: `jax.checkpoint(self.block)(x)`."""
 
-from __future__ import annotations
-
 from ...model.expressions import Call
 from ...model.names import dotted
 from ...model.node import Expression

@@ -1,7 +1,5 @@
 """How many turns a loop has, as far as that can be asked before it; parts of what gives keys."""
 
-from __future__ import annotations
-
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Display, Name
 from ...model.node import Expression, Statement

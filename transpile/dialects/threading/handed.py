@@ -5,8 +5,6 @@ apart.
                                         noise = lambda t: t + jax.random.normal(next(stream), …)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...model.effects import Key, Loop, New, Repeat, Scan

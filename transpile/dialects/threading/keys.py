@@ -5,8 +5,6 @@ branches    that exclude each other share their keys
 loops       one key a turn, all from one split: for x, k in zip(xs, nn.split(key, n))
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

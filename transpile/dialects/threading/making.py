@@ -1,7 +1,5 @@
 """What is made of an expression that is taken out of a statement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...model.expressions import (

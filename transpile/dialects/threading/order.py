@@ -1,7 +1,5 @@
 """The order in which the parts of an expression are evaluated, and what may not be put off."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from ...model.effects import Apply, New, Support

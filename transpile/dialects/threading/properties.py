@@ -6,8 +6,6 @@ def doubled(self):          ->         return params["weight"] * 2
 x * self.doubled                   x * self.doubled(params)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 

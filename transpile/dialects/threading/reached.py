@@ -1,7 +1,5 @@
 """The functions of a project, and those of torch's layers that it comes to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.modules import Modules

@@ -5,8 +5,6 @@
 Whoever calls a model sees by these words what it takes: no parameter of the user's has one there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 
 from ...facts.bindings.activity import bound

@@ -4,8 +4,6 @@ x = F.relu(self.bn(x))    x, state = self.bn(x, state)         the name that is 
 return x + self.fc(x)     fc_out, state = self.fc(x, state)    one of its own
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ...model.expressions import Attribute, Call, Name, Subscript

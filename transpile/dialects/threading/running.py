@@ -1,8 +1,6 @@
 """One function that is run, with a state and keys as values: what the functional output and Equinox
 say alike of its calls, draws and blocks under control of data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Protocol
 

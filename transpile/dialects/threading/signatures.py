@@ -4,8 +4,6 @@ What one call may run has one convention, the union of what all of it needs. It 
 dialect edits anything, and does not change while it does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce

@@ -9,8 +9,6 @@ Conditionals, `and`, `or` and comprehensions around such a call become statement
 never read again, since the name is bound anew by every statement that gives one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

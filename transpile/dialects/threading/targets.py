@@ -1,7 +1,5 @@
 """What a call may run: methods of classes below included, and of torch's layers above."""
 
-from __future__ import annotations
-
 from ...facts.effects import EffectsOf
 from ...facts.modules import Modules
 from ...facts.values.lattice import Function as FunctionValue

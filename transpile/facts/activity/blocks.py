@@ -2,8 +2,6 @@
 before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Set
 
 from ...model.expressions import Call, Lambda

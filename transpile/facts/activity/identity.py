@@ -8,8 +8,6 @@
 torch leaves the history of a tensor alone: only what is computed under no_grad has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The fixed point of activity: what flows into names, fields and results, until nothing changes."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from typing import Any

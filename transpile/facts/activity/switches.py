@@ -1,7 +1,5 @@
 """Where torch computes without gradient: `with torch.no_grad()`, decorators, and their flags."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ...model.effects import Apply

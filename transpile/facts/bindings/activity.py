@@ -1,8 +1,6 @@
 """What code reads and binds, in the order of evaluation: the one answer from which the others
 are made."""
 
-from __future__ import annotations
-
 import enum
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence

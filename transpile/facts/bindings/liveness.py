@@ -1,7 +1,5 @@
 """Which names are read later: a backward analysis over structured control flow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Set
 
 from ...model.effects import Loop, Scan

@@ -1,8 +1,6 @@
 """Which definitions a name may have where it is read: reaching definitions over structured
 control flow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...model.effects import Loop, Scan

@@ -1,8 +1,6 @@
 """What goes into a block under control of data, and comes out of it: the names that it binds, how
 they begin, and of which type they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...model.carry import NO_EFFECTS, Carried, Carry, Effects

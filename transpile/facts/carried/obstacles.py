@@ -1,8 +1,6 @@
 """What a block under control of data does beside computing: what cannot be undone where the other
 side is taken, or done once for each turn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Set
 from typing import NamedTuple, Protocol
 

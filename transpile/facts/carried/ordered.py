@@ -3,8 +3,6 @@
 `{k: f(v) for k, v in d.items()}`, `out[k] = v` for each and `sorted(d)` do not go by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...model.expressions import (

@@ -1,7 +1,5 @@
 """What blocks write, on some way and on every way, and what else is read where a name is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...model.expressions import Call, Display, Lambda, Name, Starred, Subscript

@@ -1,7 +1,5 @@
 """Arrays that are as long as the data say: they cannot be under jit, nor on a side of a branch."""
 
-from __future__ import annotations
-
 from ...model.expressions import Call, Display
 from ...model.names import dotted, in_scope
 from ...model.node import Expression, Node

@@ -5,8 +5,6 @@ of one array, and not known otherwise.
     x = y - 1               x is as it was, and y as x
 """
 
-from __future__ import annotations
-
 from ...model.effects import Put
 from ...model.expressions import Call, Constant, Name
 from ...model.names import dotted

@@ -4,8 +4,6 @@ Most of what a Sequential holds is not known where it is called: `self.blocks[i]
 are built begin with something else, none of them writes what it is given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ...model.effects import Apply, New

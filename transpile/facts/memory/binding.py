@@ -1,7 +1,5 @@
 """What names come to stand for, by assignments and loops."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

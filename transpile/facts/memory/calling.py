@@ -1,8 +1,6 @@
 """What calls of the user's functions and modules do to memory: what a result may be, and what they
 leave on self and in what they are given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...model.copy import clone

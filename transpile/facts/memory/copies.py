@@ -1,7 +1,5 @@
 """Which calls are certain to bring elements into another order, and so to copy them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

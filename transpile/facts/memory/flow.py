@@ -1,7 +1,5 @@
 """How the places of names move along the statements of a function."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import operator

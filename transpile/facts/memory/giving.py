@@ -1,7 +1,5 @@
 """What a function gives out: what that may share memory with, and its parts."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from ...model.expressions import Display, OpaqueExpression

@@ -1,8 +1,6 @@
 """What an index selects: places known by their numbers, those of a mask, or what only the values
 tell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Which piece of memory an expression is certain to be, or a view of, and what is not known of
 it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...model.expressions import (

@@ -1,8 +1,6 @@
 """The questions about memory: what is the same, a view, or apart; what does a write reach; what
 does a function do to what it is given."""
 
-from __future__ import annotations
-
 import functools
 
 from ...model.expressions import Attribute, Lambda

@@ -1,7 +1,5 @@
 """What writes an array of NumPy's in place: stores, some methods, and some functions of NumPy's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...model.expressions import Attribute, Call, Subscript

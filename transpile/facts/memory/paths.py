@@ -1,7 +1,5 @@
 """By which path memory is known in a function: `x`, `self.x`, `self.bn.running_mean`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...model.effects import Read

@@ -10,8 +10,6 @@ or that give the name of such an argument to something else; and those of which 
 back what they write: `f(a) + f(b)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the value of an expression may share memory with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

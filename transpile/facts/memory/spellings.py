@@ -1,8 +1,6 @@
 """How torch says that a call writes in place: a name that ends in an underscore, `inplace=True`,
 `out=`, a layer that was made to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

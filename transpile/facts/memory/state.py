@@ -1,7 +1,5 @@
 """What is known of a function's memory at one point of it."""
 
-from __future__ import annotations
-
 from typing import Any, Self, TypeVar
 
 from ...model.expressions import Call, Lambda, Name, Subscript

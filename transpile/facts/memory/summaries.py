@@ -1,7 +1,5 @@
 """What functions write and give back: bottom-up over the call graph, until nothing changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Set
 
 from ...model.effects import Read

@@ -5,8 +5,6 @@ x.view(-1)        reshaped to x's shape   x.permute(1, 0)   permuted back
 x.narrow(0, 1, 2) put at x[1:3]           x.diagonal()      put through the view itself
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

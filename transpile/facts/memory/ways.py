@@ -1,7 +1,5 @@
 """The places of names where a function takes one of two ways."""
 
-from __future__ import annotations
-
 import functools
 
 from ...model.expressions import Lambda

@@ -1,7 +1,5 @@
 """What a statement writes in place: stores, augmented assignments, calls of torch's that do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Annotations: what one says of the value that it stands at."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What is asked of the values once they are solved. UNKNOWN and None mean not known, never no."""
 
-from __future__ import annotations
-
 from ...model.node import Expression
 from ...model.program import Class, Function
 from ...model.project import Project

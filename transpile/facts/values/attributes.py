@@ -1,7 +1,5 @@
 """Attributes, by what they are asked of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the bodies of rules return, by abstract interpretation: arrays, tuples of them, or more."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 

@@ -1,7 +1,5 @@
 """Calls, attributes and subscripts in the bodies of rules."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 from collections.abc import Callable

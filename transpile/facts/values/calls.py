@@ -1,7 +1,5 @@
 """Calls, by what is called."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

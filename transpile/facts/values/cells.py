@@ -1,7 +1,5 @@
 """What runs of the interpreter tell each other: cells, with who wrote and who read them."""
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """What constructors make: instances of the user's classes, and torch's layers."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Containers of modules: what they are made with, and what is put into them later."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -7,8 +7,6 @@
         self.height = x.shape[2]        of this call: Python knows it, under jit too
 """
 
-from __future__ import annotations
-
 from ...model.expressions import Attribute
 from ...model.names import dotted, everywhere
 from ...model.program import Class, Function

@@ -1,7 +1,5 @@
 """Which names a piece of code takes for dicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Objects of torch's that are no modules and draw: distributions."""
 
-from __future__ import annotations
-
 import ast
 
 from ...model.expressions import Attribute, Call, Constant, Starred

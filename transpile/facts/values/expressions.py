@@ -1,7 +1,5 @@
 """The transfer function of each class of expressions: names, literals, displays, and the others."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a call tells a rule beside its arrays: flags, a dim to reduce, a dtype."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Calls between the user's functions: what they give for parameters, and what they return."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from ...model import expressions as nodes

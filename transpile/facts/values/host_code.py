@@ -1,7 +1,5 @@
 """What shows that a function runs outside of jit: it trains a model, leaves, or keeps count."""
 
-from __future__ import annotations
-
 from ...model.expressions import Attribute, Call, Subscript
 from ...model.names import dotted, everywhere
 from ...model.operators import Binary

@@ -1,7 +1,5 @@
 """Calls of methods: of lists, dicts, numbers and classes by what Python does."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Calls of modules and of the methods that nn.Module has."""
 
-from __future__ import annotations
-
 from ...model import program
 from ...model.expressions import Attribute, Call
 from . import containers, functions

@@ -6,8 +6,6 @@ What NumPy and torch call alike they may compute otherwise: `obs.std()` divides 
 n - 1 in torch.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...model.expressions import Attribute, Call, Display, ForClause, Name, Subscript

@@ -1,7 +1,5 @@
 """Operators: arithmetic, comparisons, and choices between two values."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

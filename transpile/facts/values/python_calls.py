@@ -1,7 +1,5 @@
 """Calls of Python's builtins, its standard library, numpy and einops."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What a test says of names on either side of it: `x is None`, `isinstance(x, PackedSequence)`."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

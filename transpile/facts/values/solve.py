@@ -1,7 +1,5 @@
 """The fixed point: a function is interpreted again only when something that it read has changed."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Mapping, Set
 from typing import Any

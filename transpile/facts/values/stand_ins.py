@@ -1,7 +1,5 @@
 """What a constructor says itself of the classes and functions that it is given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...model.expressions import Attribute, Call, is_none

@@ -1,7 +1,5 @@
 """Names that code computes, `f"u{i}"`, `"u%d" % i`: the text that is certain, with holes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

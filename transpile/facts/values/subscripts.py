@@ -1,7 +1,5 @@
 """Subscripts, by what they are taken of."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The tables of the analysis: attributes, parameters and results of a project, written by runs."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Set
 from typing import Any

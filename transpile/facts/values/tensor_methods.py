@@ -1,7 +1,5 @@
 """Calls of methods of tensors, or of objects that a method of this name may tell to be one."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from ...model.expressions import Attribute, Call

@@ -1,7 +1,5 @@
 """Calls of torch's functions, by the rules that stand for them."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 from collections.abc import Callable

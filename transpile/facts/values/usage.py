@@ -1,7 +1,5 @@
 """Which parameters of a function can only be tensors, by what it does with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Set
 from typing import Any, TypeGuard
 

@@ -1,7 +1,5 @@
 """What the name of a method or attribute tells of the object that it is asked of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .lattice import Static, Value

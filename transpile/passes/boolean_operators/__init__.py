@@ -9,8 +9,6 @@ known while tracing (the mode, shapes, None) stays Python's. `&` computes both s
 that writes, or does something to the host, becomes an `if` of its own.
 """
 
-from __future__ import annotations
-
 from ...model.expressions import Call, Subscript
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Scope

@@ -1,7 +1,5 @@
 """Python's functions of values that data tell: `bool(x)`, `float(x)`, `max(a, b)`, `any(x)`."""
 
-from __future__ import annotations
-
 from ...facts.values.lattice import CHECKS, External, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Support

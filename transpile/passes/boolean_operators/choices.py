@@ -5,8 +5,6 @@ has its slope everywhere; else `lax.cond`, which computes one side. Where a side
 become sides of an `if`.
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import UNKNOWN, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Support, Unconverted

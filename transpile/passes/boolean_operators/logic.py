@@ -7,8 +7,6 @@
 What Python knows is asked first: a test of a mode, a shape or None chooses a way while tracing.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 
 from ...facts.values.lattice import BOOL, UNKNOWN, Mapping, Static, Tensor

@@ -1,7 +1,5 @@
 """What the parts of the pass share: the scope, the facts, what is asked for its truth alone."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Protocol

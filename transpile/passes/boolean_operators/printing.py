@@ -1,8 +1,6 @@
 """`print("loss", x)` of what data tell is `jax.debug.print("loss {}", x)`: it says so when it
 runs, and not when it is traced."""
 
-from __future__ import annotations
-
 import ast
 
 from ...model.expressions import Call, Constant, FormattedString, Starred

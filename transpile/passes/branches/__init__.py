@@ -9,8 +9,6 @@ Both sides may end in a return (`Cond.returns`). What both sides append to one l
 step is appended after them. Left to Python: what does more than to compute.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Protocol
 

@@ -7,8 +7,6 @@ else:                       else:
                             out.append(item)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from ...facts.carried.obstacles import is_object

@@ -1,7 +1,5 @@
 """What comes out of the sides of a branch that return, and whether it has one structure."""
 
-from __future__ import annotations
-
 from ...model.expressions import Constant, Display, Starred
 from ...model.node import Expression
 from ...model.statements import Block, If, Return, With

@@ -4,8 +4,6 @@ print("small")                  jax.debug.print("small")
 logger.warning(f"{x}")          jax.debug.callback(lambda x: logger.warning(f"{x}"), x)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...facts.bindings import read

@@ -27,8 +27,6 @@
 Only what stands in the text decides it: no values are known yet.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Attributes that are set and asked for by a name that is written out: `setattr(self, "a", m)`."""
 
-from __future__ import annotations
-
 import keyword
 
 from ...model.copy import clone

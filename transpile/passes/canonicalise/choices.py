@@ -14,8 +14,6 @@ w = make(n)                                          w = uniform(n) if not zero 
 if x == None                                      →  if x is None
 """
 
-from __future__ import annotations
-
 from ...model.copy import clone
 from ...model.expressions import Attribute, Call, Constant, Name, is_none
 from ...model.names import dotted, everywhere, imported, is_inplace, rebound

@@ -9,8 +9,6 @@ older version of torch does not have them.
 Functions are left: torch has renamed and dropped some since (torch.irfft), contexts none.
 """
 
-from __future__ import annotations
-
 from ...model.expressions import Name
 from ...model.names import imported
 from ...model.node import Statement

@@ -2,8 +2,6 @@
 that is as long; the list of a range of sizes, which are dims or sizes where arrays are traced too.
 """
 
-from __future__ import annotations
-
 from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
 from ...model.names import imported
 from ...model.node import Expression

@@ -6,8 +6,6 @@ for x in xs:                    →    for x in xs:
     out = torch.cat((out, x))            out = torch.cat_with_empty((out, x))
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 
 from ...model.expressions import Attribute, Call, Constant, Display, Name

@@ -1,7 +1,5 @@
 """`map` of a lambda that calls what it is given, as a comprehension."""
 
-from __future__ import annotations
-
 from ...model.expressions import Call, Comprehension, Display, ForClause, Lambda, Name
 from ...model.names import dotted
 from ...model.node import Expression

@@ -1,7 +1,5 @@
 """The tables of a module by their keys: `m._modules["a"]`, `m.state_dict()["fc.weight"]`."""
 
-from __future__ import annotations
-
 import keyword
 
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript

@@ -15,8 +15,6 @@ constant.
 `constants` decides what of a value is constant, `leaving` goes through the statements.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """How a value leaves a block without gradient: constant, as it was given, or as the run tells."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 

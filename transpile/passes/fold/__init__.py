@@ -9,8 +9,6 @@ recognise.
 What the user decides by constants of their own stays.
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import NUMPY, External, Method, Module, Torch
 from ...model.expressions import Attribute, Call, Display, Name
 from ...model.node import Expression

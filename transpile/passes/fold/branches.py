@@ -2,8 +2,6 @@
 about devices.
 """
 
-from __future__ import annotations
-
 from ...facts.bindings import Definitions
 from ...model.expressions import Attribute, Constant
 from ...model.node import Expression, Node, Statement

@@ -6,8 +6,6 @@ by the params, and there are no gradients yet while a model is built.
     self.net.zero_grad()                             nothing
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...facts.values.lattice import NONE, UNKNOWN, Function, Module, Static, Tensor, Torch, Value

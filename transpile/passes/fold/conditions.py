@@ -2,8 +2,6 @@
 words decide.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from typing import Any, Protocol

@@ -5,8 +5,6 @@ choice of one before it is entered.
     with context():                                             …
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 

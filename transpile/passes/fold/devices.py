@@ -7,8 +7,6 @@ locals that only these read.
     return x.to(device) * mask                              return x * mask
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from ...facts.bindings import Definitions

@@ -4,8 +4,6 @@ for p in self.encoder.parameters():
     p.requires_grad = False              ->    nothing
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from ...facts.values.lattice import UNKNOWN, Module, Tensor

@@ -9,8 +9,6 @@
 Other names for the same memory that are read later follow, or raise where they are read.
 """
 
-from __future__ import annotations
-
 from ...model.program import Class, File, Function, Scope
 from ..pass_ import Changes, Pass
 from .frame import Facts, Frame

@@ -1,7 +1,5 @@
 """What must follow a write: other names for the same memory that are read later."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts import casts

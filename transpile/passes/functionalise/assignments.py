@@ -1,8 +1,6 @@
 """Simple statements that write: stores, calls, augmented assignments, and assignments that take
 back what a call changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.bindings import bound

@@ -1,8 +1,6 @@
 """Augmented assignments: `x += y` binds x, and its other names follow; of a part or an array of a
 module it is a write."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.memory import indices

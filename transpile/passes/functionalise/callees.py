@@ -1,8 +1,6 @@
 """Calls of the user's functions that write their arguments: taken back where that can be said, else
 refused where it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Set
 
 from ...facts.calls import Target

@@ -1,8 +1,6 @@
 """What was taken out of a dict, list or object, `h = d["a"]`, and goes back there with its new
 value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.memory import Place

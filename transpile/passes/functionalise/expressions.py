@@ -1,8 +1,6 @@
 """In-place calls inside expressions: written before the statement where what they write is read
 again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.bindings import read

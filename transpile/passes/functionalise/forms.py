@@ -1,7 +1,5 @@
 """The forms of torch's calls that return the new value instead of writing it."""
 
-from __future__ import annotations
-
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import Written
 from ...facts.memory.views import view_of

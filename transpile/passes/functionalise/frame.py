@@ -1,7 +1,5 @@
 """The function that is looked at, and what holds at the statement that the walk is at."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Iterator

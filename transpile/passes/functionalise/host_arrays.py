@@ -6,8 +6,6 @@ a[0] = 7.0          ->      a[0] = 7.0
 return y                    return nn.unconverted("aliased-write", …)
 """
 
-from __future__ import annotations
-
 from ...facts.memory.numpy_writes import written, written_by
 from ...facts.memory.paths import of
 from ...facts.values.lattice import NUMPY, Tensor, is_traced

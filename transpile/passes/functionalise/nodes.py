@@ -1,7 +1,5 @@
 """The nodes that the pass makes, with what is known of their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...facts.memory import View

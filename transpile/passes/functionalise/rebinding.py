@@ -1,8 +1,6 @@
 """What an in-place operation on an expression writes, and the statements that give it the new
 value."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.casts import is_cast, is_copy

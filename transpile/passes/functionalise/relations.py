@@ -1,7 +1,5 @@
 """How the memory of one name is made of that of another, and how a new value is put back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts import casts

@@ -8,8 +8,6 @@ are called on their own.
 of `self.block = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(n, n))`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from ...facts.memory.paths import of

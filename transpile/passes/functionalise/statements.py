@@ -1,7 +1,5 @@
 """The walk over the statements of a function: what comes in the place of each."""
 
-from __future__ import annotations
-
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
 from ...facts.memory.writes import calls_in

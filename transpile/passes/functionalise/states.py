@@ -1,8 +1,6 @@
 """Calls that change arrays of modules in place: a local name for such an array, taken before,
 follows, or is refused."""
 
-from __future__ import annotations
-
 from ...facts.memory.paths import of, on_module, spelled
 from ...facts.memory.summaries import targets
 from ...facts.values import lattice

@@ -1,8 +1,6 @@
 """Assignments that take back what a call has changed: `z, x = shifted(x)` for `z = shifted(x)`; and
 functions that return it."""
 
-from __future__ import annotations
-
 from ...facts.bindings import bound
 from ...facts.memory import Returns, Taken
 from ...facts.memory.paths import of, spelled

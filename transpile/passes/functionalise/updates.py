@@ -1,8 +1,6 @@
 """Calls of torch that update what they are given beside their result: the running statistics of
 `F.batch_norm`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

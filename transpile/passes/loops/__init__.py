@@ -8,8 +8,6 @@ Breaks have become a flag in the test before. A bound, where a counter has one, 
 scan of turns that may do nothing: that has a gradient backwards.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from ...facts.activity import Activity

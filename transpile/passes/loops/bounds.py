@@ -1,7 +1,5 @@
 """The most turns of a loop, where its test says so of a counter: `while n < 10 and …`."""
 
-from __future__ import annotations
-
 from ...facts.carried.places import written
 from ...model.expressions import Constant, Display, Name, Starred
 from ...model.node import Expression, Statement

@@ -13,8 +13,6 @@ operations make of selections, `masks` names what selects, `domain` holds what i
 `stores` comes first, `padded` is of rows that indices choose.
 """
 
-from __future__ import annotations
-
 from ...model.expressions import Call
 from ...model.program import Function, Scope
 from ..pass_ import Changes, Pass

@@ -1,8 +1,6 @@
 """What calls make of selections: operations on each place, reductions that take the mask, losses,
 layers that compute each row by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What expressions make of selections: the same of the wholes; calls are in `calls`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 """The masks of selections: whether they still have the value that they had, their names, and arrays
 whose other places are made safe."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

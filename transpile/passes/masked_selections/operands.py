@@ -1,7 +1,5 @@
 """What operators make of selections and of what they are taken with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple

@@ -8,8 +8,6 @@ own, and what is stored there is dropped. Between the two each row must be compu
 nothing else may be asked of them than whether there are any.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

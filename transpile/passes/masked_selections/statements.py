@@ -1,7 +1,5 @@
 """The way through the statements of a function: what each name holds, where ways part and meet."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace

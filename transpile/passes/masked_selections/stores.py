@@ -1,8 +1,6 @@
 """`x[m] /= y[m]` becomes `x[m] = x[m] / y[m]`, where outside of the mask there may be no slope, or
 JAX has no word for it; sums stay, and so does what is multiplied by a number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.memory.paths import of

@@ -6,8 +6,6 @@ cast or rounded in the same function, one for `name[whole]` does: it has torch's
 `name[beside]` makes a number for what takes the dtype of the array that it meets.
 """
 
-from __future__ import annotations
-
 from ...model.effects import Put
 from ...model.expressions import Attribute, Call, Name, NamedExpression, Subscript
 from ...model.node import Node

@@ -1,7 +1,5 @@
 """The arguments of a call by the parameters of a rule, and which of several rules they fit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field
 

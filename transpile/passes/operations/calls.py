@@ -1,7 +1,5 @@
 """Calls: of torch's functions and layers, of methods, and of what torch gives a name to."""
 
-from __future__ import annotations
-
 from ...facts.values.calls import CHECKPOINT
 from ...facts.values.lattice import (
     ARRAY_TYPE,

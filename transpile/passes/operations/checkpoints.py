@@ -3,8 +3,6 @@
 checkpoint(self.block, x)        jax.checkpoint(self.block)(x), an Apply of self.block
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import Function, Functions, Module
 from ...model.effects import Apply
 from ...model.expressions import Call, Starred

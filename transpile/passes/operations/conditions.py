@@ -5,8 +5,6 @@ has no dims.
     if not self.ready:                  ->                  if not self.ready.reshape(()):
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The way through one scope: outer before inner; the edits are made inner first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property

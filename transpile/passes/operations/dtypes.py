@@ -5,8 +5,6 @@ x.type() == "torch.DoubleTensor"    ->  x.dtype == jnp.float64
 str(x.dtype).startswith("torch.f")  ->  x.dtype in (jnp.float16, …)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ...facts.values.lattice import NONE, External, Static, Tensor, Torch, Value

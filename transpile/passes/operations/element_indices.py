@@ -6,8 +6,6 @@ Where labels may be an array or a list, both are served: under jax.jit an elemen
 value that `int` could give.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.values.lattice import External, Tensor

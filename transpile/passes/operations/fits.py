@@ -1,7 +1,5 @@
 """Whether an argument fits the annotation of a rule's parameter: yes, no, or not known."""
 
-from __future__ import annotations
-
 import ast
 
 from ...facts.values.lattice import (

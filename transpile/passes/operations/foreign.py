@@ -4,8 +4,6 @@ Both are reported and left as they stand: `torchvision.ops.nms(boxes, scores, 0.
 tensors, and `linear_sum_assignment(cost)` has no numbers under jax.jit.
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import External, Tensor, Value, is_traced, named_classes
 from ...model.expressions import Call
 from ...model.libraries import computes_with_torch, is_built_on_torch

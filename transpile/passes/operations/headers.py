@@ -1,7 +1,5 @@
 """Headers of functions and classes, and what is assigned to."""
 
-from __future__ import annotations
-
 from ...facts.stages import PARAMETER
 from ...facts.values.lattice import Tensor
 from ...model.expressions import Attribute, Call, Name, Subscript

@@ -1,7 +1,5 @@
 """Layers that are built: `nn.Linear(3, 4, device=d)` is told nothing of placement."""
 
-from __future__ import annotations
-
 from ...facts.values.lattice import NONE, PLACED, Class, Mapping, Torch, Value, named_classes
 from ...model.effects import New, Support
 from ...model.expressions import Call

@@ -6,8 +6,6 @@ torch.where(          jnp.where(
 )                     )
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ...facts.values.lattice import UNKNOWN

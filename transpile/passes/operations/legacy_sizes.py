@@ -1,8 +1,6 @@
 """`torch.Tensor(shape)` makes zeros of a torch.Size, and holds the numbers of any other tuple: of a
 shape of NumPy's or of a gym's."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence as Sequence_
 from typing import Any

@@ -1,7 +1,5 @@
 """What the text of an expression tells by itself: its constant, whether it may go or be twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.values.joins import sequence

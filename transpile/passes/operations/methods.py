@@ -1,7 +1,5 @@
 """Methods of tensors, and of what may be one."""
 
-from __future__ import annotations
-
 from ...facts.bindings import bound
 from ...facts.memory.numpy_writes import written
 from ...facts.values.lattice import (

@@ -1,7 +1,5 @@
 """Attributes of tensors, and torch's names where they are not called."""
 
-from __future__ import annotations
-
 from ...facts.values.lattice import (
     ARRAY_TYPE,
     INITIALISER,

@@ -5,8 +5,6 @@ JAX widens bfloat16 beside such an array, and float32 under x64: `x * np.sqrt(5)
 such numbers in JAX: `x + float(jnp.finfo(jnp.float32).eps)`, but for `jnp.finfo(x.dtype)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...facts.values.lattice import NUMPY, External, Static, Tensor, Torch, is_anything, is_traced

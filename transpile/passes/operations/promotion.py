@@ -1,7 +1,5 @@
 """Numbers beside arrays, NumPy's functions of arrays, and numbers that become whole."""
 
-from __future__ import annotations
-
 from ...facts.values.lattice import (
     INT,
     SHAPE,

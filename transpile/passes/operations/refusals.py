@@ -6,8 +6,6 @@ The constructors of the layers say it themselves, and would raise when the model
         raise Unsupported("max_norm changes the weight in forward")
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import NONE, UNKNOWN, Static, Tensor, Value
 from ...model.expressions import Call, Constant, Name, is_none
 from ...model.node import Expression

@@ -1,7 +1,5 @@
 """Which way the body of a rule takes at a call: partial evaluation of its tests."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable

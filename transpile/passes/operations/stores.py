@@ -1,8 +1,6 @@
 """What is put into an array at the places of a mask: a choice of two wholes, for a mask that only
 the data tell has no places under jit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...facts.memory.indices import covers

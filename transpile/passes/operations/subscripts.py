@@ -1,7 +1,5 @@
 """Indices of tensors, and the choice of one of several results: `x.max(1)[0]`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...facts.values.lattice import External, Sequence, Static, Tensor, Torch

@@ -6,8 +6,6 @@ isinstance(x.sum().item(), float)   ->  jnp.issubdtype(jnp.result_type(x.sum()),
 hasattr(m.weight, "requires_grad")  ->  m.weight is not None
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import External, Tensor, Torch, Value, is_anything
 from ...model.copy import clone
 from ...model.effects import Read

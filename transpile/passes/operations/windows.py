@@ -4,8 +4,6 @@ x[:, i : i + n]          lax.dynamic_slice_in_dim(x, i, n, 1)
 x[i : i + n] = y         nn.store_window(x, i, n, y, 0)
 """
 
-from __future__ import annotations
-
 from ...facts.values.lattice import is_traced
 from ...model.copy import clone
 from ...model.effects import Put, Support

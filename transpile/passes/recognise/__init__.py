@@ -5,8 +5,6 @@ classes are asked what they have. The changes of all scopes of a step are looked
 committed together (`commit_all`).
 """
 
-from __future__ import annotations
-
 from ...model.expressions import Attribute, Call
 from ...model.program import Class, Scope
 from ...model.project import Project

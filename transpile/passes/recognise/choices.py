@@ -1,7 +1,5 @@
 """What code decides by, and no array could stand for: `self.checkpointing = enable`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Protocol
 

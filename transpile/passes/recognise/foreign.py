@@ -1,7 +1,5 @@
 """What is done to modules from outside, and walks over them: hooks, `setattr(m, n, w)`, loops."""
 
-from __future__ import annotations
-
 from ...facts.values import lattice
 from ...facts.values.lattice import NONE, UNKNOWN, External, Method, Module, Tensor, Value, is_param
 from ...facts.values.vocabulary import PARAMETERS, WALKS

@@ -1,7 +1,5 @@
 """`forward` of modules is called `__call__`, in definitions and in what refers to them."""
 
-from __future__ import annotations
-
 from ...model.classes import MODULES
 from ...model.program import Class, Function
 from ...model.project import Project

@@ -1,7 +1,5 @@
 """A method of the layers that are written once, and what names mean in it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.modules import Field, Modules

@@ -1,7 +1,5 @@
 """What the layers use becomes nodes: reads and writes of arrays, the mode, keys, calls, walks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -11,8 +11,6 @@ So the layers, which `rules/layers` writes once with `self`, come to the form th
 of the user's classes, and go through the same dialects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -4,8 +4,6 @@ The mode is one flag from outside: what constructors set of it is left out, and 
 Scripts, and what trains, keep theirs.
 """
 
-from __future__ import annotations
-
 from ...facts.values import lattice
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import Module, Torch

@@ -3,8 +3,6 @@
 Stores stay as they are, with Reads as targets; one param that is given another is a Tie.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...facts.modules import FIELD, is_number

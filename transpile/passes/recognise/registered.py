@@ -1,7 +1,5 @@
 """Arrays and submodules that are registered by calls: `self.register_buffer("h", v)`."""
 
-from __future__ import annotations
-
 from ...facts.modules import SUBMODULE
 from ...facts.values.calls import is_super
 from ...facts.values.lattice import NONE, Module, Torch

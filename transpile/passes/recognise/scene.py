@@ -1,7 +1,5 @@
 """What the parts of the pass share while they look at one scope: whose self it is, when it runs."""
 
-from __future__ import annotations
-
 from ...facts.calls import Calls
 from ...facts.modules import Modules
 from ...facts.stages import Stages

@@ -1,7 +1,5 @@
 """Several targets of one assignment, of which some are declared, as statements of their own."""
 
-from __future__ import annotations
-
 from ...facts.modules import SUBMODULE
 from ...model.copy import clone
 from ...model.effects import BUFFER, PARAM, Declare

@@ -1,7 +1,5 @@
 """What code sets on a name: `self.a = v`, `self.a += v`, `self.a.add_(v)`."""
 
-from __future__ import annotations
-
 import keyword
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -12,8 +12,6 @@ carries anything but arrays, calls what may be another in each turn (`next(it)`)
 later use is another than `jnp.stack`, or that has few turns, written out, and no control by data.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from ...facts.bindings import Definitions, read

@@ -1,7 +1,5 @@
 """Lists that each turn of a loop appends to once, and that are stacked after it."""
 
-from __future__ import annotations
-
 import functools
 
 from ...facts.bindings import read

@@ -1,7 +1,5 @@
 """Uses of a loop's index: `x[t]` and `x[:, t]` become rows of what the scan goes over."""
 
-from __future__ import annotations
-
 from ...facts.bindings import Definitions, read
 from ...facts.values.lattice import Tensor, is_traced
 from ...model.copy import clone

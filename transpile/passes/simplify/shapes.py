@@ -5,8 +5,6 @@ nn.expand_to(p, (b, -1))                        ->  jnp.broadcast_to(p, (b, p.sh
 nn.flatten(self.conv(x), 2)                     ->  lax.collapse(self.conv(x), 2)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -27,8 +27,6 @@ reported. What Python knows (modes, shapes, None) stays the user's, unless it st
 jump. A name that a turn sets first, and that is read after the loop, starts `Unset`.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from ...model.copy import clone

@@ -1,7 +1,5 @@
 """How statements end, and which jumps are in them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...facts.bindings import read

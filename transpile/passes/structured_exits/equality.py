@@ -1,7 +1,5 @@
 """Whether two expressions say the same."""
 
-from __future__ import annotations
-
 from ...model.node import Expression, Node
 
 _APART = frozenset([*Node.__slots__, *Expression.__slots__, "text"])

@@ -1,8 +1,6 @@
 """The way through the blocks of one function: what follows a branch that may leave moves into its
 sides that go on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...facts.bindings import Liveness, bound

@@ -8,8 +8,6 @@ The second one, on data, must not be there for what the first one rules out: und
 sides are computed. The side that both tests lead to is written twice, if it is short.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...model.copy import clone

@@ -1,8 +1,6 @@
 """What arguments a torch function takes, by its schema or by the signature of its rule, and what
 may be given for them."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import itertools

@@ -7,8 +7,6 @@ that gives calls:
     SAMPLES = {"torch.foo": lambda: [given(torch.ones(2, 3), dim=1), given(torch.zeros(0))]}
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ Each way of making them is a function from a call to calls. Most of what they ma
 and then it does not count.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator

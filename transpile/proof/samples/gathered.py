@@ -5,8 +5,6 @@ A call counts if torch takes it; what torch refuses is kept apart, since a rule 
 worth a word.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """torch's own samples of its operations. They come from a module of torch's tests that takes
 seconds to import."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

@@ -1,8 +1,6 @@
 """What a rule's torch name stands for: the function that torch runs, by its path, its method, its
 property, its part of a tuple."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import operator

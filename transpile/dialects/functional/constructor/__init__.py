@@ -5,8 +5,6 @@ self.scale = Parameter(ones(4))   init:  params["scale"] = jnp.ones(4)
 zeros_(self.fc.bias)                     params["fc"]["bias"] = jnp.zeros_like(…)
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 
 from ....facts.modules import ARRAYS, FIELD, SUBMODULE

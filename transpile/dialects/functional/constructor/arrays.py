@@ -1,7 +1,5 @@
 """The names of a constructor's that hold arrays, and statements and branches that go."""
 
-from __future__ import annotations
-
 from ....facts import host
 from ....facts.values.lattice import NONE, UNKNOWN, Sequence, Tensor
 from ....model.effects import Key, Read

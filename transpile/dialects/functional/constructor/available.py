@@ -8,8 +8,6 @@ def __init__(self, dim, hidden):              def __init__(self, dim, hidden):
                                                   return {"w": jnp.zeros((self.hidden, self.dim))}
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound

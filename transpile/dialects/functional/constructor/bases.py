@@ -6,8 +6,6 @@ class M(nn.Linear, Normed):    →    def init_state(self, key):
 What Python finds first, `super().init(key)`, knows nothing of the base beside it.
 """
 
-from __future__ import annotations
-
 from ....facts.values.lattice import Class as ClassValue
 from ....model.copy import clone
 from ....model.effects import BUFFER, PARAM, Key, Support

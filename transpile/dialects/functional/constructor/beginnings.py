@@ -1,7 +1,5 @@
 """`init` and `init_state`: the slices of a constructor as methods that return what they make."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ....facts.modules import SUBMODULE

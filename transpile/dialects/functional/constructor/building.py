@@ -5,8 +5,6 @@ m.weight.shape[0]            nn.like(m, "weight").shape[0]
 self.modules()               nn.modules(self)
 """
 
-from __future__ import annotations
-
 from ....facts.values.lattice import Module, Tensor
 from ....facts.values.vocabulary import PARAMETERS, WALKS
 from ....model.effects import (

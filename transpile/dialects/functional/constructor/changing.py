@@ -9,8 +9,6 @@ row[1] = 5                      changes row and table, which are one memory
 np.fill_diagonal(eye, 0)        changes eye
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound

@@ -3,8 +3,6 @@
 ModuleList([copy.deepcopy(layer) for _ in range(n)])    →    nn.Copies(layer, n)
 """
 
-from __future__ import annotations
-
 from ....facts.modules import Modules
 from ....facts.values.lattice import UNKNOWN, Module
 from ....model.effects import BUFFER, PARAM, Apply, New, Support

@@ -6,8 +6,6 @@ where what it needs is another thing in each turn of a loop, or where a later wa
 would come after it.
 """
 
-from __future__ import annotations
-
 from ....facts.bindings.activity import bound
 from ....facts.modules import SUBMODULE
 from ....facts.values.lattice import Module

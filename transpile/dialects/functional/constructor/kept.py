@@ -4,8 +4,6 @@ nn.init.constant_(l.weight, self.c)  →  nn.reinitialise(l, "weight", lambda w,
 self.c = 7.                             self.c = 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import TypeVar
 

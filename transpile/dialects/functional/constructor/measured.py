@@ -1,7 +1,5 @@
 """Arrays of which a constructor asks the shape and dtype alone: they need not be made for that."""
 
-from __future__ import annotations
-
 from ....model.effects import Read, Support
 from ....model.expressions import Attribute, Call, Constant, Name
 from ....model.names import dotted

@@ -3,8 +3,6 @@
 self.w = Parameter(zeros(hidden, dim))     →     params["w"] = jnp.zeros((self.hidden, self.dim))
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound

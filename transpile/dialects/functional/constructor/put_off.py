@@ -4,8 +4,6 @@ setattr(self, f"w{i}", Parameter(v))  setattr(self, f"w{i}", nn.Parameter(lambda
 nn.init.zeros_(m.bias)                nn.reinitialise(m, "bias", lambda b, key: jnp.zeros_like(b))
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ....facts.bindings.activity import bound

@@ -7,8 +7,6 @@ if wide:
     self.n = 7                          and again behind it
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ....model.effects import Apply

@@ -6,8 +6,6 @@ init.zeros_(self.w)   →      else:
                                  init.zeros_(self.w)
 """
 
-from __future__ import annotations
-
 from ....model.layout import comments
 from ....model.node import Node, Statement
 from ....model.statements import Block, If, Return

@@ -4,8 +4,6 @@ It holds the events of one kind, in their order, the branches around them, and t
 made on the way to them. What else they read are fields of the module by then.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from ....facts.bindings.activity import bound

@@ -7,8 +7,6 @@ for name, p in self.named_parameters():      def begin(name, p, key):
                                              nn.reinitialise_all(self, begin)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ....model.effects import Support, Write
