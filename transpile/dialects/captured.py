@@ -119,4 +119,3 @@ def _holds(body: Node, self_name: str) -> bool:
         isinstance(n, Name) and (n.id == self_name or isinstance(n.value, Module))
         for n in body.walk()
     )
-

@@ -18,15 +18,7 @@ from ..facts.modules import SUBMODULE, Modules
 from ..facts.values.lattice import UNKNOWN, Module
 from ..model.copy import clone
 from ..model.effects import Declare, New
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Name,
-    Starred,
-    Subscript,
-)
+from ..model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ..model.names import bound_once, rebound, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function

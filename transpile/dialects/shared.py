@@ -18,13 +18,7 @@ from ..facts.modules import SUBMODULE
 from ..facts.values.lattice import UNKNOWN, Module, Sequence, is_param
 from ..facts.values.lattice import Function as FunctionValue
 from ..model.effects import PARAM, Declare, New
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Name,
-    Slice,
-    Subscript,
-)
+from ..model.expressions import Attribute, Call, Name, Slice, Subscript
 from ..model.names import dotted, text
 from ..model.node import Expression, Node
 from ..model.program import Class, Function

@@ -16,11 +16,7 @@ Edit = tuple[int, int, str]  # from, to, what stands there instead: in bytes
 
 
 def without(
-    text: str,
-    function: ast.FunctionDef | None,
-    own: Constants,
-    gone: Gone,
-    fixed: Constants,
+    text: str, function: ast.FunctionDef | None, own: Constants, gone: Gone, fixed: Constants
 ) -> str:
     """The text of a definition; `function`: what a call of it runs, which loses its parameters
     `own`; `gone`: what the calls in it give no more; `fixed`: the attributes that it loses."""
@@ -65,10 +61,7 @@ def _applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _rewritten(
-    text: str,
-    node: ast.stmt,
-    changed: Callable[[ast.AST, int], ast.AST],
-    fixed: Constants,
+    text: str, node: ast.stmt, changed: Callable[[ast.AST, int], ast.AST], fixed: Constants
 ) -> list[Edit]:
     """The edits of the expressions in which something is known."""
     edits = []

@@ -10,12 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model.effects import BUFFER, CONSTANT, MIXED, PARAM, Declare, Read, Support
-from ..model.expressions import (
-    Attribute,
-    Display,
-    Name,
-    is_none,
-)
+from ..model.expressions import Attribute, Display, Name, is_none
 from ..model.libraries import spellings
 from ..model.names import names_assigned
 from ..model.node import Expression

@@ -71,10 +71,7 @@ class Slice(Expression):
     parts = ("lower", "upper", "step")
 
     def __init__(
-        self,
-        lower: Expression | None,
-        upper: Expression | None,
-        step: Expression | None = None,
+        self, lower: Expression | None, upper: Expression | None, step: Expression | None = None
     ) -> None:
         super().__init__()
         self.lower, self.upper, self.step = lower, upper, step
@@ -214,11 +211,7 @@ class Comprehension(Expression):
     parts = ("key", "element", "clauses")
 
     def __init__(
-        self,
-        kind: str,
-        key: Expression | None,
-        element: Expression,
-        clauses: Iterable[ForClause],
+        self, kind: str, key: Expression | None, element: Expression, clauses: Iterable[ForClause]
     ) -> None:
         super().__init__()
         self.kind, self.key, self.element, self.clauses = kind, key, element, list(clauses)

@@ -11,15 +11,7 @@ from typing import Any, NamedTuple
 
 from ..facts.values.lattice import PLACED
 from ..model.copy import clone
-from ..model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Dictionary,
-    Name,
-    Starred,
-    Subscript,
-)
+from ..model.expressions import Attribute, Call, Constant, Dictionary, Name, Starred, Subscript
 from ..model.names import dotted, everywhere, rebound
 from ..model.node import Expression, Node
 from ..model.program import Function, Scope

@@ -223,12 +223,7 @@ def _remove(assign: Assign, changes: Changes) -> None:
 
 
 def _reads(
-    assign: Assign,
-    target: Attribute,
-    function: Function,
-    cls: Class,
-    named: _Named,
-    fresh: bool,
+    assign: Assign, target: Attribute, function: Function, cls: Class, named: _Named, fresh: bool
 ) -> list[Attribute] | None:
     """The reads behind an assignment, if they are all that is done with the attribute beside
     making it; of what is `fresh` writes in place too."""

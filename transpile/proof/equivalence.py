@@ -9,16 +9,7 @@ import numpy as np
 
 from .copies import copied
 from .models import filled
-from .sides import (
-    arrays_of,
-    cast,
-    is_random,
-    jax_side,
-    leaves,
-    quiet,
-    torch_side,
-    without_dropout,
-)
+from .sides import arrays_of, cast, is_random, jax_side, leaves, quiet, torch_side, without_dropout
 
 STRICT = 1e-7  # float64, relative and absolute
 

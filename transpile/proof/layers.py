@@ -19,14 +19,7 @@ from torch.utils import _pytree as pytree
 
 from ..layer import keys
 from ..rule import PLACEMENT
-from .samples.modules import (
-    Sample,
-    Table,
-    entries,
-    samples,
-    to_jax,
-    without_placement,
-)
+from .samples.modules import Sample, Table, entries, samples, to_jax, without_placement
 
 VALUE_TOLERANCE, GRADIENT_TOLERANCE = 1e-7, 1e-6
 KINDS = ("_parameters", "_buffers")

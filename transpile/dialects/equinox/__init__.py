@@ -45,12 +45,7 @@ WORDS = Words().adding(
     },
     {"eqx": "equinox"},
 )
-PRELUDES = (
-    "prelude.py",
-    "walks_prelude.py",
-    "reparametrized_prelude.py",
-    "precision_prelude.py",
-)
+PRELUDES = ("prelude.py", "walks_prelude.py", "reparametrized_prelude.py", "precision_prelude.py")
 SPECTRAL = (
     "spectral norm computes this for one call of the layer and keeps it nowhere: call the layer, "
     "or give the weight its values before"

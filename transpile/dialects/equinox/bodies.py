@@ -8,16 +8,7 @@ from ...model.expressions import Attribute, Call
 from ...model.names import dotted
 from ...model.node import Node, Statement
 from ...model.program import Function
-from ...model.statements import (
-    Assign,
-    Block,
-    Break,
-    Continue,
-    ExpressionStatement,
-    For,
-    If,
-    Return,
-)
+from ...model.statements import Assign, Block, Break, Continue, ExpressionStatement, For, If, Return
 
 # What a loop goes over: how its body is mapped, and whether it takes names too.
 WALKS = {

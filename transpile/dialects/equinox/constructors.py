@@ -7,14 +7,7 @@ register_buffer("hits", v)      self.hits = eqx.nn.StateIndex(v), or nn.Constant
 from ...facts.modules import named_none
 from ...model.copy import clone
 from ...model.edits import block_of
-from ...model.effects import (
-    BUFFER,
-    CONSTANT,
-    PARAM,
-    Declare,
-    NewArray,
-    Tie,
-)
+from ...model.effects import BUFFER, CONSTANT, PARAM, Declare, NewArray, Tie
 from ...model.expressions import Attribute, Call, Constant, Name, Subscript, is_none
 from ...model.names import dotted
 from ...model.node import Expression

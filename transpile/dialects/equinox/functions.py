@@ -9,13 +9,7 @@ def forward(self, x):                      def __call__(self, x, state, *, key=N
 from collections.abc import Iterable
 
 from ...facts.bindings.activity import bound
-from ...model.effects import (
-    Apply,
-    New,
-    Read,
-    Support,
-    Write,
-)
+from ...model.effects import Apply, New, Read, Support, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred
 from ...model.node import Expression, Node, Statement
 from ...model.program import Function, Parameter

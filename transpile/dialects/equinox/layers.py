@@ -13,9 +13,7 @@ from ...source.lower_ast import expression
 ORDERED = "OrderedDict"
 # What stands for a class of torch's where it is named: in tests, as a value.
 NAMED = {"Module": "eqx.Module", "ModuleList": "list", "ModuleDict": ORDERED}
-UNWRITTEN = {
-    "Parametrized": "torch.nn.utils.parametrize.register_parametrization",
-}
+UNWRITTEN = {"Parametrized": "torch.nn.utils.parametrize.register_parametrization"}
 OWN = {"Dropout": "eqx.nn.Dropout", "ModuleList": "list", "ModuleDict": "dict"}
 
 

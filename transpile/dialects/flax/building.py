@@ -11,11 +11,7 @@ from ...facts.values.lattice import Function as FunctionValue
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import classes_of
 from ...model.effects import New, Support
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Starred,
-)
+from ...model.expressions import Attribute, Call, Starred
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.program import Class, Function

@@ -20,13 +20,7 @@ from ...model.effects import (
     Unconverted,
     Walk,
 )
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Name,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Conditional, Unary

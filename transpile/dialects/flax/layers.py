@@ -45,5 +45,5 @@ UNWRITTEN = {
             for n in (1, 2, 3)
         ],
         "arrays that the first input makes: give the layer its size",
-    ),
+    )
 }

@@ -10,11 +10,7 @@ from ...facts.modules import ARRAYS, SUBMODULE, named_none, numbers_kept, possib
 from ...facts.values.lattice import Module as ModuleValue
 from ...facts.values.lattice import Static, Tensor
 from ...model.effects import Declare, Mode, NewArray, Support
-from ...model.expressions import (
-    Attribute,
-    Name,
-    is_none,
-)
+from ...model.expressions import Attribute, Name, is_none
 from ...model.names import names_in
 from ...model.node import Expression, Node
 from ...model.program import Class, File, Function, Parameter

@@ -9,14 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from ...facts.modules import Modules
 from ...model.effects import BUFFER, CONSTANT, PARAM, Declare, Read, Write
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Name,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Subscript
 from ...model.names import dotted
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Unary

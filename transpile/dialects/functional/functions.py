@@ -11,13 +11,7 @@ from collections.abc import Iterable
 
 from ...facts.values.lattice import Function as FunctionValue
 from ...model.copy import clone
-from ...model.effects import (
-    Declare,
-    New,
-    Tie,
-    Walk,
-    Write,
-)
+from ...model.effects import Declare, New, Tie, Walk, Write
 from ...model.expressions import (
     Attribute,
     Call,

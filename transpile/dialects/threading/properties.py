@@ -38,10 +38,7 @@ class Reports(Protocol):
 
 
 def as_methods(
-    project: Project,
-    solve: Callable[[], S],
-    takes: Callable[[Threads], bool],
-    reports: Reports,
+    project: Project, solve: Callable[[], S], takes: Callable[[Threads], bool], reports: Reports
 ) -> S:
     """Let what takes what is threaded be a method, and calls of it what reads it; `solve` finds the
     threads of the program as it is, `takes` says of which a method has to be given any. Gives those

@@ -75,10 +75,7 @@ def _colliding(call: Call, signatures: Signatures, words: Set[str]) -> set[str]:
 
 
 def _respell(
-    call: Call,
-    signatures: Signatures,
-    renamed: dict[Function, dict[str, str]],
-    words: Set[str],
+    call: Call, signatures: Signatures, renamed: dict[Function, dict[str, str]], words: Set[str]
 ) -> None:
     """Keywords of a call of one of these functions, and those that `**kwargs` takes unread."""
     if not any(call.keywords):

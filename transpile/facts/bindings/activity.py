@@ -20,16 +20,7 @@ from ...model.expressions import (
 from ...model.node import Expression, Node
 from ...model.operators import Conditional
 from ...model.program import Class, Function, at_definition
-from ...model.statements import (
-    Assign,
-    Block,
-    Delete,
-    For,
-    Handler,
-    Import,
-    OpaqueStatement,
-    With,
-)
+from ...model.statements import Assign, Block, Delete, For, Handler, Import, OpaqueStatement, With
 
 
 class Kind(enum.Enum):

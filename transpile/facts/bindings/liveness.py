@@ -5,18 +5,7 @@ from collections.abc import Iterable, Set
 from ...model.effects import Loop, Scan
 from ...model.node import Node, Statement
 from ...model.program import Function
-from ...model.statements import (
-    Block,
-    Break,
-    Continue,
-    For,
-    If,
-    Raise,
-    Return,
-    Try,
-    While,
-    With,
-)
+from ...model.statements import Block, Break, Continue, For, If, Raise, Return, Try, While, With
 from .activity import Event, Kind, events, targets
 
 Names = frozenset[str]

@@ -7,18 +7,7 @@ from ...model.effects import Loop, Scan
 from ...model.expressions import Name
 from ...model.node import Node, Statement
 from ...model.program import Function, Scope
-from ...model.statements import (
-    Block,
-    Break,
-    Continue,
-    For,
-    If,
-    Raise,
-    Return,
-    Try,
-    While,
-    With,
-)
+from ...model.statements import Block, Break, Continue, For, If, Raise, Return, Try, While, With
 from .activity import Event, Kind, events, targets
 
 Reaching = dict[str, frozenset[Node | None]]

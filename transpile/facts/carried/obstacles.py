@@ -5,26 +5,11 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple, Protocol
 
 from ...model.effects import Apply, Effects, Support, Unconverted
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Display,
-    Lambda,
-    Name,
-    OpaqueExpression,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Display, Lambda, Name, OpaqueExpression, Subscript
 from ...model.names import dotted, in_scope, text
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
-from ...model.statements import (
-    Assign,
-    Block,
-    Declaration,
-    Delete,
-    ExpressionStatement,
-    Return,
-)
+from ...model.statements import Assign, Block, Declaration, Delete, ExpressionStatement, Return
 from ..bindings import read
 from ..values import lattice
 from ..values.lattice import FUNCTION, External, Tensor, Torch, Value

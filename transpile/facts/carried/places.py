@@ -6,16 +6,7 @@ from ...model.expressions import Call, Display, Lambda, Name, Starred, Subscript
 from ...model.names import in_scope, target_names
 from ...model.node import Node, Statement
 from ...model.program import Class, Function
-from ...model.statements import (
-    Assign,
-    Block,
-    ExpressionStatement,
-    For,
-    If,
-    Raise,
-    Return,
-    With,
-)
+from ...model.statements import Assign, Block, ExpressionStatement, For, If, Raise, Return, With
 from ..bindings import bound, free
 
 Names = frozenset[str]

@@ -46,10 +46,7 @@ def may_begin_in_place(project: Project, writes: Callable[[Value], bool | None])
 
 
 def may_begin(
-    calls: Calls,
-    layer: Expression,
-    scope: Function | File,
-    writes: Callable[[Value], bool | None],
+    calls: Calls, layer: Expression, scope: Function | File, writes: Callable[[Value], bool | None]
 ) -> bool:
     """Whether the layer that this expression stands for may: by where it was made."""
 

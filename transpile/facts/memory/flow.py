@@ -18,16 +18,7 @@ from ...model.expressions import (
 from ...model.names import in_scope, names_assigned, names_in
 from ...model.node import Node, Statement
 from ...model.program import Class, File, Function
-from ...model.statements import (
-    Assign,
-    ExpressionStatement,
-    For,
-    If,
-    Return,
-    Try,
-    While,
-    With,
-)
+from ...model.statements import Assign, ExpressionStatement, For, If, Return, Try, While, With
 from ..values import lattice
 from ..values.lattice import UNKNOWN, External, Module, Sequence, Static, Tensor, Torch
 from .giving import outputs

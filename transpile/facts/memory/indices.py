@@ -4,14 +4,7 @@ tell."""
 from collections.abc import Callable
 from typing import Any
 
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Name,
-    Slice,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Name, Slice, Subscript
 from ...model.names import index_parts
 from ...model.node import Expression
 from ...model.operators import Binary, Compare, Unary

@@ -3,15 +3,7 @@
 from typing import Any
 
 from ...model.effects import Read
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Name,
-    Slice,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Slice, Subscript
 from ...model.node import Expression, Node
 from ...model.operators import Binary, Compare, Unary
 from ...model.program import Class

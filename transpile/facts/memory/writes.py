@@ -20,15 +20,7 @@ from ...model.node import Expression, Node
 from ...model.program import Class, Function
 from ...model.statements import Assign, For, If, Try, While, With
 from ..casts import is_cast, is_copy
-from ..values.lattice import (
-    UNKNOWN,
-    Method,
-    Module,
-    Sequence,
-    Static,
-    Tensor,
-    Torch,
-)
+from ..values.lattice import UNKNOWN, Method, Module, Sequence, Static, Tensor, Torch
 from . import indices
 from .paths import of
 from .spellings import is_tensor

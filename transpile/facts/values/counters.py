@@ -1,10 +1,10 @@
 """Numbers of a module that one call leaves to the next: `self.step += 1`, `self.started = True`.
 
-    def forward(self, x):
-        if not self.started:            read before it is written: of the call before
-            self.mean.copy_(x.mean(0))
-            self.started = True
-        self.height = x.shape[2]        of this call: Python knows it, under jit too
+def forward(self, x):
+    if not self.started:            read before it is written: of the call before
+        self.mean.copy_(x.mean(0))
+        self.started = True
+    self.height = x.shape[2]        of this call: Python knows it, under jit too
 """
 
 from ...model.expressions import Attribute

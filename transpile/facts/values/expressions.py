@@ -9,17 +9,7 @@ from ...model.expressions import Starred
 from . import assignments, attributes, calls, functions, operators, refine, subscripts
 from .frame import Env, Frame, Handlers
 from .joins import join, sequence
-from .lattice import (
-    PLACED,
-    STRING,
-    UNKNOWN,
-    External,
-    Mapping,
-    Sequence,
-    Static,
-    Value,
-    element_of,
-)
+from .lattice import PLACED, STRING, UNKNOWN, External, Mapping, Sequence, Static, Value, element_of
 
 # --- names ---------------------------------------------------------------------------------------
 

@@ -6,17 +6,7 @@ from . import containers, functions
 from .flags import flags
 from .frame import Argument, Env, Frame
 from .joins import join, sequence
-from .lattice import (
-    NONE,
-    STRING,
-    UNKNOWN,
-    Function,
-    Method,
-    Module,
-    Sequence,
-    Tensor,
-    Value,
-)
+from .lattice import NONE, STRING, UNKNOWN, Function, Method, Module, Sequence, Tensor, Value
 
 _SELF = frozenset("to cuda cpu eval train apply double float half requires_grad_".split())
 _NAMED = {  # methods that yield the names too

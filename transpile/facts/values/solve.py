@@ -174,11 +174,7 @@ class Solver(Facts):
         host = [f for f in functions if self._is_host_code(f)]
         outside = with_callers(calls, host, functions) - traced
         building = [f for f in functions if f.name == "__init__" and self.project.owner(f)]
-        flags = {
-            "traced": traced,
-            "outside": outside,
-            "constructing": reachable(calls, building),
-        }
+        flags = {"traced": traced, "outside": outside, "constructing": reachable(calls, building)}
         changed = False
         for word, found in flags.items():
             for function in functions:

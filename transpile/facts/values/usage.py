@@ -4,15 +4,7 @@ from collections.abc import Iterator, Set
 from typing import Any, TypeGuard
 
 from ...model import program
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Name,
-    Starred,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
 from ...model.names import dotted, everywhere
 from ...model.node import Expression, Node
 from ...model.operators import Unary

@@ -3,15 +3,7 @@
 from ...facts.values.lattice import CHECKS, External, Sequence, Static, Tensor
 from ...model.copy import clone
 from ...model.effects import Support
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Comprehension,
-    Constant,
-    Display,
-    Name,
-    Starred,
-)
+from ...model.expressions import Attribute, Call, Comprehension, Constant, Display, Name, Starred
 from ...model.names import dotted
 from ...model.node import Expression
 from ...model.operators import Binary, Compare

@@ -7,16 +7,7 @@ from ...model.expressions import Attribute, Constant
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Compare, Conditional, Unary
 from ...model.program import Function
-from ...model.statements import (
-    Assert,
-    Block,
-    Break,
-    Continue,
-    If,
-    Pass,
-    Raise,
-    Return,
-)
+from ...model.statements import Assert, Block, Break, Continue, If, Pass, Raise, Return
 from .conditions import Conditions
 
 _GRADIENTS = (

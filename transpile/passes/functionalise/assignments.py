@@ -7,11 +7,7 @@ from ...facts.bindings import bound
 from ...facts.memory import indices
 from ...facts.memory.paths import of
 from ...facts.memory.spellings import is_tensor
-from ...facts.memory.writes import (
-    is_data,
-    is_store,
-    stripped,
-)
+from ...facts.memory.writes import is_data, is_store, stripped
 from ...model.copy import clone
 from ...model.effects import Declare, Read, Write
 from ...model.expressions import Attribute, Call, Constant, Display, Name, Starred, Subscript
@@ -22,23 +18,10 @@ from . import nodes
 from .aliases import element_written, follow
 from .augmented import augmented
 from .callees import taken_as_statement
-from .expressions import (
-    in_place,
-    rewritten,
-    undecided_write,
-    under_flag,
-    visit,
-)
+from .expressions import in_place, rewritten, undecided_write, under_flag, visit
 from .forms import is_dropped, plain_views
 from .frame import Frame
-from .rebinding import (
-    cast_path,
-    is_detached,
-    lvalue,
-    memory_of,
-    rebind,
-    viewed_path,
-)
+from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, viewed_path
 from .taken_back import taken_back
 
 

@@ -12,15 +12,7 @@ from ...facts.memory.writes import stripped
 from ...facts.values import lattice
 from ...facts.values.lattice import NUMPY, Method, Module, Sequence, Static, Tensor
 from ...model.copy import clone
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Dictionary,
-    Display,
-    Name,
-    Starred,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Dictionary, Display, Name, Starred, Subscript
 from ...model.node import Expression, Statement
 from ...model.statements import Assign, ExpressionStatement
 from . import nodes

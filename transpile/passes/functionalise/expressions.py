@@ -8,12 +8,7 @@ from ...facts.memory.paths import of
 from ...facts.memory.spellings import Written
 from ...facts.memory.writes import stripped
 from ...model.copy import clone
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Comprehension,
-    Lambda,
-)
+from ...model.expressions import Attribute, Call, Comprehension, Lambda
 from ...model.names import below, target_names
 from ...model.node import Expression, Node, Statement
 from ...model.operators import Boolean, Conditional
@@ -25,14 +20,7 @@ from .callees import check_arguments
 from .forms import is_dropped, out_of_place, without_flag
 from .frame import Frame
 from .order import elsewhere
-from .rebinding import (
-    cast_path,
-    is_detached,
-    lvalue,
-    memory_of,
-    rebind,
-    written_path,
-)
+from .rebinding import cast_path, is_detached, lvalue, memory_of, rebind, written_path
 from .sequences import begun
 from .states import names_follow, taken_out
 from .updates import report_lost, store_updates, updated_by

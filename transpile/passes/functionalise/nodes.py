@@ -7,15 +7,7 @@ from ...facts.memory.spellings import is_tensor
 from ...facts.values.lattice import MISSING, SHAPE, External, Method, Static, Tensor, Torch, Value
 from ...model.copy import clone
 from ...model.effects import Put, Read, Unconverted, Write
-from ...model.expressions import (
-    Attribute,
-    Call,
-    Constant,
-    Display,
-    Lambda,
-    Name,
-    Subscript,
-)
+from ...model.expressions import Attribute, Call, Constant, Display, Lambda, Name, Subscript
 from ...model.names import text
 from ...model.node import Expression, Statement
 from ...model.operators import Binary, Compare

@@ -89,11 +89,7 @@ def _set(frame: Frame, own: Expression, value: Expression, node: Statement) -> l
 
 
 def _assigned(
-    frame: Frame,
-    taken: Taken,
-    call: Call,
-    own: Expression | None,
-    lost: list[bool] | None = None,
+    frame: Frame, taken: Taken, call: Call, own: Expression | None, lost: list[bool] | None = None
 ) -> list[Statement]:
     """The assignment of a call to the target of its own, if it has one, and to what it has changed:
     elements of tensors by names in between."""

@@ -64,11 +64,7 @@ def _other(frame: Frame, node: Call) -> Info:
 
 
 def _operation(
-    frame: Frame,
-    node: Call,
-    name: str,
-    parts: list[Part],
-    subject: Callable[[Any], Expression],
+    frame: Frame, node: Call, name: str, parts: list[Part], subject: Callable[[Any], Expression]
 ) -> Info:
     """A function or method of torch's, of selections."""
     first = parts[0].info if parts else None

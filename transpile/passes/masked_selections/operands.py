@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 from ...facts.memory.paths import of
 from ...facts.values.lattice import Static, Tensor, Torch
-from ...model.expressions import (
-    Constant,
-)
+from ...model.expressions import Constant
 from ...model.node import Expression
 from .domain import FINITE, RAW, Chosen, Count, Info, origins
 from .frame import Frame

@@ -5,14 +5,7 @@ from ...facts.values.lattice import Tensor
 from ...model.expressions import Attribute, Call, Name, Subscript
 from ...model.node import Expression, Node
 from ...model.program import Class, Function
-from ...model.statements import (
-    Assert,
-    Assign,
-    Delete,
-    ExpressionStatement,
-    For,
-    OpaqueStatement,
-)
+from ...model.statements import Assert, Assign, Delete, ExpressionStatement, For, OpaqueStatement
 from ...source.lower_ast import expression
 from .conversion import Conversion
 from .literals import known

@@ -17,13 +17,7 @@ from typing import Any
 from ...facts.modules import SUBMODULE, Library, Modules
 from ...facts.values import lattice
 from ...model.edits import Edits
-from ...model.effects import (
-    BUFFER,
-    PARAM,
-    Declare,
-    New,
-    NewArray,
-)
+from ...model.effects import BUFFER, PARAM, Declare, New, NewArray
 from ...model.expressions import Attribute, Call, Constant, Name
 from ...model.names import dotted
 from ...model.node import Expression, Node

@@ -20,12 +20,7 @@ class Picks:
     """What one loop picks by its index."""
 
     def __init__(
-        self,
-        loop: For,
-        over: Turns,
-        scope: Function,
-        definitions: Definitions,
-        changed: set[str],
+        self, loop: For, over: Turns, scope: Function, definitions: Definitions, changed: set[str]
     ) -> None:
         self.loop, self.over, self.scope = loop, over, scope
         self.definitions, self.changed = definitions, changed
