@@ -114,12 +114,12 @@ def _is_refused(frame: Frame, target: nodes.Attribute) -> bool:
 
 
 def _fill(frame: Frame, receiver: Module, name: str, value: Tensor) -> None:
-    """`self.attn.mask = mask`, of what a constructor sets to None."""
+    """`self.attn.mask = mask`, of what a constructor or the class (`stride = None`) sets to None."""
     for ref in receiver.refs:
         if isinstance(ref, program.Class):
-            before = frame.facts.read("attribute", ref, name)
+            before = frame.facts.attribute(ref, name)
             if before == NONE or isinstance(before, Tensor) and before.none:
-                frame.facts.set_attribute(ref, name, value)
+                frame.facts.set_attribute(ref, name, join(NONE, value))
 
 
 def _replace(frame: Frame, owner: Module, name: str, value: Module) -> None:
